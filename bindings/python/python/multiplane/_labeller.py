@@ -34,6 +34,7 @@ class PartLabeller(Several):
     """Labels the parts of examples: ``y`` is a list of sequences of labels, one for each part."""
 
     _none_is_unknown = False
+    _has_missing = True  # labels that stand for a missing value are refused
 
     def _dataset(self, x: Any, y: list[list[Any]] | None, filler: str = "") -> _core.Dataset:
         """The core's data set; without labels one to predict."""
@@ -53,7 +54,16 @@ class PartLabeller(Several):
             if not hasattr(sequence, "__len__") or getattr(sequence, "ndim", 1) != 1:
                 raise ValueError(f"{what}[{i}] is {sequence!r}: expected a sequence of labels")
             plain.append(sequence.tolist() if isinstance(sequence, np.ndarray) else list(sequence))
+            if self._has_missing and not (isinstance(sequence, np.ndarray) and sequence.dtype.kind in "biuSU"):
+                self._refuse_missing(plain[-1], f"{what}[{i}]")
         return plain
+
+    def _refuse_missing(self, labels: list[Any], what: str) -> None:
+        """Refuses labels that are not there: their names would be labels like others."""
+        for at, label in enumerate(labels):
+            if _validation.is_missing(label) and not (label is None and self._none_is_unknown):
+                rule = "None stands for one that is not known" if self._none_is_unknown else "expected one for every part"
+                raise ValueError(f"{what}[{at}] is {label!r}, a missing label: {rule}")
 
     def _learn_classes(self, y: list[list[Any]]) -> None:
         by_name: dict[str, Any] = {}

@@ -78,6 +78,8 @@ class NodeLabeller(Several):
             nodes = self._nodes(examples[i])
             if one.shape != (nodes,):
                 raise ValueError(f"{what}[{i}] has the shape {one.shape}, expected one label for each of {nodes} nodes")
+            for at, label in _validation.missing(y[i], one):
+                raise ValueError(f"{what}[{i}][{at}] is {label!r}, a missing label: -1 stands for one that is not known")
             found.append(self._checked(one, examples[i], f"{what}[{i}]"))
         return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,16 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
 
 
+def missing(given: Any, found: np.ndarray[Any, Any]) -> Iterator[tuple[int, Any]]:
+    """Labels that are none, with their places, of an array of objects or texts. NumPy makes the text "nan" of a NaN among texts of
+    a list, so that is looked at as it was given.
+    """
+    if found.dtype.kind == "U" and isinstance(given, (list, tuple)):
+        yield from ((at, label) for at, label in enumerate(given) if is_missing(label))
+    elif found.dtype.kind == "O":
+        yield from ((at, label) for at, label in enumerate(found) if is_missing(label))
+
+
 def _place(row: int, column: int, names: Any) -> str:
     """Where a value stands, with the name of its column where there is one."""
     return f"X[{row}, {column}]" + ("" if names is None else f" (column {names[column]!r})")
@@ -182,11 +193,8 @@ def labels(y: Any, n: int, what: str = "y") -> np.ndarray[Any, Any]:
         if np.any(found != np.floor(found)):
             at = int(np.flatnonzero(found != np.floor(found))[0])
             raise ValueError(f"Unknown label type: continuous: {what}[{at}] is {found[at]}, expected class labels")
-    # NumPy makes the text "nan" of NaN where it stands in a list of texts.
-    given = found if found.dtype.kind == "O" else y if found.dtype.kind == "U" and isinstance(y, (list, tuple)) else ()
-    for at, label in enumerate(given):
-        if is_missing(label):
-            raise ValueError(f"{what}[{at}] is {label!r}, a missing label: leave such rows out")
+    for at, label in missing(y, found):
+        raise ValueError(f"{what}[{at}] is {label!r}, a missing label: leave such rows out")
     if found.dtype.kind == "O":
         kinds = {type(label) for label in found}
         if len({issubclass(kind, str) for kind in kinds}) > 1:
