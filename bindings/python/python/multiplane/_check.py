@@ -64,7 +64,8 @@ def examine(task: Any, x: list[Any], y: list[Any], **plan: Any) -> Findings:
     with examining(task, x, y):
         findings = diagnosed(_core.check(watched or task, x, y, **plan))
     if watched is not None and watched.is_free:
-        message = f"loss returned 0 for every labelling seen, {watched.others} times for another than the truth, expected a number > 0"
+        times = f"{watched.others} times for another than the truth"
+        message = f"loss returned 0 for every labelling seen, {times}, expected a number > 0"
         cause = "loss compares something else than the two labellings: where no answer has a loss, nothing can be learned"
         findings.insert(0, Finding("no-loss", None, message, cause, 1))
     return findings

@@ -7,12 +7,13 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, overload
+from typing import Any, Literal, Never, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core
+from multiplane._words import refuse_reading
 
 
 def _csr(dataset: _core.Dataset) -> tuple[Any, ...]:
@@ -81,6 +82,7 @@ def load_csv(
     separator: str | None = None,
     names: bool = False,
     sparse: bool | None = None,
+    **unknown: Never,
 ) -> Any:
     """Reads a table of numbers with a label in each row (plain or gzip), as the command line does: a first line without numbers
     names the columns, fields may stand in quotation marks, labels are whole numbers or names.
@@ -101,6 +103,7 @@ def load_csv(
         ``pandas.DataFrame(X, columns=names)``. Raises OSError where the file cannot be read, ValueError with file, line and
         column for bad lines.
     """
+    refuse_reading(unknown)
     a_column = "the name of a column, or its number from 1 (from -1 backwards)"
     if label_column is not None and not _names_a_column(label_column):
         raise ValueError(f"label_column = {label_column!r}: expected {a_column}")

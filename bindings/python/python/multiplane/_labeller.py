@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from multiplane import _core, _validation
 from multiplane._costs import in_order
 from multiplane._several import Several
+from multiplane._words import refuse_keywords
 
 
 def listed(x: Any, name: str) -> list[Any]:
@@ -92,7 +93,14 @@ class PartLabeller(Several):
         return None if x is None else self._dataset(x, self._labels(y, "y_test"))
 
     def fit(
-        self, X: Any, y: Any, *others: Never, sample_weight: Any = None, X_test: Any = None, y_test: Any = None
+        self,
+        X: Any,
+        y: Any,
+        *others: Never,
+        sample_weight: Any = None,
+        X_test: Any = None,
+        y_test: Any = None,
+        **unknown: Never,
     ) -> Self:
         """Trains on sequences ``X`` and their labels ``y``. Returns self. Raises ValueError for unusable input.
 
@@ -100,6 +108,7 @@ class PartLabeller(Several):
         sequence counts: a weight of 2 is one that is there twice.
         """
         _validation.refuse_positional(others, type(self).__name__)
+        refuse_keywords(unknown, self, "fit")
         with self._all_or_nothing():
             data = _validation.weighted(self._data(X, y), sample_weight)
             self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data))

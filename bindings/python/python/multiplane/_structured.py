@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn, Self
+from typing import Any, Never, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from multiplane._path import PathResult, further
 from multiplane._processes import Processes, refusal
 from multiplane._pystruct import PyStructTask, is_model
 from multiplane._tasks import Bounded, Pooled, _declared
+from multiplane._words import refuse_keywords
 
 
 SAMPLED = 4, 64
@@ -179,7 +180,7 @@ class StructuredSVM(Estimator):
             tree["threads"] = 1
         return tree
 
-    def fit(self, X: Any, Y: Any, *, X_test: Any = None, Y_test: Any = None) -> Self:
+    def fit(self, X: Any, Y: Any, *, X_test: Any = None, Y_test: Any = None, **unknown: Never) -> Self:
         """Trains on inputs ``X`` and their true labellings ``Y``. Returns self.
 
         With test data its mean loss is in every entry of ``history_`` and in ``summary_["test_loss"]``: each takes a decoding
@@ -188,6 +189,7 @@ class StructuredSVM(Estimator):
         Raises ValueError for unusable input or answers, and whatever the task's methods raise. After Ctrl-C the
         results so far are in place.
         """
+        refuse_keywords(unknown, self, "fit")
         with self._all_or_nothing():
             before, last = getattr(self, "_fit", None), getattr(self, "_last", None)
             same = bool(self.warm_start) and last is not None and self._content(X, Y) == last
@@ -345,12 +347,14 @@ class StructuredSVM(Estimator):
         kappa: float = 0.9,
         lambda_max: float | str | None = None,
         cv: Any = None,
+        **unknown: Never,
     ) -> PathResult:
         """Follows the regularisation path; the task's decoder must be exact or give upper bounds. ``eps="5%"`` is relative
         to the objective. The path begins at ``lambda_max``, where it is not given where answers begin to change. ``cv``
         cross-validates it: a number of folds, drawn by ``seed``, or a list with the number of each example's fold. There are no
         checkpoints, as nothing tells whether your examples are those of the path that one is of.
         """
+        refuse_keywords(unknown, self, "path")
         more = further(cv)
         made = self._unfitted()
         with made._source(X, Y) as source:

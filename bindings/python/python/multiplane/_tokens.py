@@ -95,9 +95,9 @@ def _tokens(sequence: Any) -> Any:
 
 def columns(i: int, sentence: Any) -> list[list[str]]:
     """The columns of every token of sentence i."""
-    tokens = []
+    tokens: list[list[str]] = []
     for at, token in enumerate(sentence):
-        cells = [token] if isinstance(token, str) else list(token) if isinstance(token, (list, tuple)) else [None]
+        cells: list[Any] = [token] if isinstance(token, str) else list(token) if isinstance(token, (list, tuple)) else [None]
         if not all(isinstance(cell, str) for cell in cells):
             raise ValueError(f"X[{i}][{at}] is {shown(token)}: expected text, as in X[0][0]")
         tokens.append(cells)

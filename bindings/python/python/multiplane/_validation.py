@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from multiplane._words import advice_for_fit
+from multiplane._words import refuse_keywords
 
 REQUESTS = {"sample_weight": None}
 """What scikit-learn's routing of metadata shall know of fits whose signatures do not have it."""
@@ -112,8 +112,8 @@ def is_missing(value: Any) -> bool:
 
 
 def missing(given: Any, found: np.ndarray[Any, Any]) -> Iterator[tuple[int, Any]]:
-    """Labels that are none, with their places, of an array of objects or texts. NumPy makes the text "nan" of a NaN among texts of
-    a list, so that is looked at as it was given.
+    """Labels that are none, with their places, of an array of objects or texts. NumPy makes the text "nan" of a NaN among
+    the texts of a list, so that is looked at as it was given.
     """
     if found.dtype.kind == "U" and isinstance(given, (list, tuple)):
         yield from ((at, label) for at, label in enumerate(given) if is_missing(label))
@@ -138,8 +138,9 @@ def _numbers(found: Any, names: Any, name: str) -> Any:
                 where = _place(row, column, names)
                 if is_missing(value):
                     raise ValueError(f"{where} is {value!r}, {name} expects numbers: {_MISSING}") from None
-                # A text or an object: the kind of the error is that of NumPy.
-                hint = "; columns of text become numbers by sklearn.preprocessing.OneHotEncoder" if isinstance(value, str) else ""
+                encoder = "; columns of text become numbers by sklearn.preprocessing.OneHotEncoder"
+                hint = encoder if isinstance(value, str) else ""
+                # The kind of the error is that of NumPy.
                 raise type(error)(f"{where}: {error}, {name} expects numbers{hint}") from None
         raise
 
@@ -248,11 +249,10 @@ def refuse_positional(others: tuple[Any, ...], name: str) -> None:
         raise TypeError(f"{name}.fit() takes X and y by position, found {len(others)} more: weights of examples are sample_weight=...")
 
 
-def sample_weight_of(given: dict[str, Any], name: str) -> Any:
+def sample_weight_of(given: dict[str, Any], estimator: Any) -> Any:
     """The one keyword argument that fits take and signatures do not have."""
     weights = given.pop("sample_weight", None)
-    if given:
-        raise TypeError(f"{name}.fit() got an unexpected keyword argument {min(given)!r}{advice_for_fit(min(given))}")
+    refuse_keywords(given, estimator, "fit")
     return weights
 
 
