@@ -183,6 +183,8 @@ def test_advice_names_what_there_is():
         ("path", {"C": 1}, r"write lambda_min=\.\.\. and lambda_max=\.\.\."),
         ("path", {"folds": 5}, "write cv=5"),
         ("path", {"nonsense_of_mine": 1}, "$"),
+        ("check", {"gap": 0.1}, r"it is of the estimator: write {name}\(gap=0.1\)\.check\(X, y\)"),
+        ("check", {"second": 1}, "did you mean 'seconds'"),
     ],
     ids=str,
 )

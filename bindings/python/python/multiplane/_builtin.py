@@ -163,7 +163,15 @@ class BuiltIn(Estimator):
             return made._path(self, data, outer, made._test_data(X_test, y_test), **more)
 
     def check(
-        self, X: Any, y: Any = None, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        examples: int = 50,
+        seed: int = 0,
+        seconds: float = 120.0,
+        passes: float = 50.0,
+        **unknown: Never,
     ) -> Findings:
         """Has the oracle doctor examine task and data as ``fit`` would use them: are losses and features sound, are
         answers as good as they claim? What calls cost, and a forecast for so many ``passes``, come with it.
@@ -171,6 +179,7 @@ class BuiltIn(Estimator):
         Returns:
             The findings; empty where all seems sound. ``print`` them for a report.
         """
+        refuse_keywords(unknown, self, "check")
         made = self._unfitted()
         with self._in_users_words():
             data = made._data(X, y)

@@ -362,7 +362,15 @@ class StructuredSVM(Estimator):
             return made._path(self, source, outer, None, **more)
 
     def check(
-        self, X: Any, Y: Any, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0
+        self,
+        X: Any,
+        Y: Any,
+        *,
+        examples: int = 50,
+        seed: int = 0,
+        seconds: float = 120.0,
+        passes: float = 50.0,
+        **unknown: Never,
     ) -> Findings:
         """Examines the task on these examples: are losses and features sound, is decode as good as it claims, does it
         add the loss, does it repeat itself? What calls cost, and a forecast for so many ``passes``, come with it.
@@ -383,6 +391,7 @@ class StructuredSVM(Estimator):
             The findings, each with ``kind``, ``example``, ``message`` and ``cause``; empty where all seems sound.
             ``print`` them for a report. Faults can be shown, their absence cannot.
         """
+        refuse_keywords(unknown, self, "check")
         x, y = listed(X, "X"), listed(Y, "Y")
         task = self._adapted()
         if callable(getattr(task, "initialize", None)):
