@@ -82,13 +82,44 @@ def with_value(value, sparse=False):
     return csr_matrix(x) if sparse else x
 
 
+def with_object(value):
+    x = X.astype(object)
+    x[7, 2] = value
+    return x
+
+
+class NAType:
+    """What pandas has for missing values."""
+
+    def __repr__(self):
+        return "<NA>"
+
+
+class Table:
+    """What a data frame offers."""
+
+    columns = ("a", "b", "c", "d")
+
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values if dtype is None else self.values.astype(dtype)
+
+
 NAN, INF = float("nan"), float("inf")
 BAD_ROWS = [
     ("NaN", with_value(NAN), Y, ["NaN", "X[7, 2]"]),
     ("infinity", with_value(-INF), Y, ["infinity", "X[7, 2]", "-inf"]),
     ("NaN in a sparse matrix", with_value(NAN, True), Y, ["NaN", "X[7, 2]"]),
     ("complex", X.astype(complex), Y, ["Complex data not supported"]),
-    ("text", np.array([["a", "b"]] * 90), Y, ["could not convert string to float"]),
+    ("text", np.array([["a", "b"]] * 90), Y, ["X[0, 0]", "could not convert string to float: 'a'"]),
+    ("text among numbers", with_object("C00450"), Y, ["X[7, 2]", "could not convert string to float: 'C00450'", "OneHotEncoder"]),
+    ("None", with_object(None), Y, ["X[7, 2]", "SimpleImputer"]),
+    ("NA of pandas", with_object(NAType()), Y, ["X[7, 2] is <NA>", "missing values must be filled", "SimpleImputer"]),
+    ("text in a table", Table(with_object("C00450")), Y, ["X[7, 2] (column 'c')", "'C00450'"]),
+    ("NA in a table", Table(with_object(NAType())), Y, ["X[7, 2] (column 'c') is <NA>"]),
+    ("NaN in a table", Table(with_value(float("nan"))), Y, ["X[7, 2] (column 'c') is nan", "SimpleImputer"]),
     ("one dimension", X[0], Y[:4], ["Expected 2D array, got 1D array", "reshape"]),
     ("three dimensions", X[None], Y[:1], ["dim 3"]),
     ("a scalar", 3.0, Y, ["Expected 2D array, got scalar"]),
@@ -102,7 +133,11 @@ BAD_ROWS = [
     ("NaN label", X, np.where(np.arange(90) == 4, NAN, Y), ["NaN", "y[4]"]),
     ("fractions", X, Y + 0.5, ["continuous", "y[0] is 0.5"]),
     ("one class", X, Y * 0, ["one class", "0"]),
-    ("mixed labels", X, np.array([0, "a", None] * 30, dtype=object), ["several types"]),
+    ("mixed labels", X, np.array([0, "a", 1] * 30, dtype=object), ["several types"]),
+    ("None among labels", X, np.array([0, "a", None] * 30, dtype=object), ["y[2] is None, a missing label"]),
+    ("NaN among texts", X, ["a", "b", NAN] * 30, ["y[2] is nan, a missing label"]),
+    ("NaN among objects", X, np.array(["a", "b", NAN] * 30, dtype=object), ["y[2] is nan, a missing label"]),
+    ("NA among labels", X, np.array([0, 1, NAType()] * 30, dtype=object), ["y[2] is <NA>, a missing label"]),
 ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from conftest import blobs, sequences
@@ -57,6 +59,14 @@ class OffByOne(Multiclass):
 class NegativeLoss(Multiclass):
     def loss(self, truth, y):
         return -1.0 if truth != y else 0.0
+
+
+class NoLoss(Multiclass):
+    def loss(self, truth, y):
+        return 0.0
+
+    def decode(self, x, w, truth=None):
+        return super().decode(x, w)  # no loss to add
 
 
 class LossOfTruth(Multiclass):
@@ -128,6 +138,7 @@ PLANTED = [
     (WrongLength, {"feature-length"}),
     (OffByOne, {"index-out-of-range"}),
     (NegativeLoss, {"negative-loss"}),
+    (NoLoss, {"no-loss"}),
     (LossOfTruth, {"loss-of-truth"}),
     (SubOptimal, {"sub-optimal"}),
     (LossLeftOut, {"loss-ignored"}),
@@ -141,7 +152,7 @@ PLANTED = [
 
 @pytest.mark.parametrize(("task", "kinds"), PLANTED, ids=lambda value: getattr(value, "__name__", None))
 def test_planted_faults_are_named(task, kinds):
-    """Each of twelve mistakes is reported as what it is, with example, numbers and cause."""
+    """Each of these mistakes is reported as what it is, with example, numbers and cause."""
     findings = StructuredSVM(task()).check(*data())
     found = {finding.kind for finding in findings}
     assert found & kinds, f"{found}\n{findings}"
@@ -229,6 +240,93 @@ def test_constrained_labellings_are_no_fault():
     assert findings == [], str(findings)
     assert {finding.kind for finding in StructuredSVM(Forgetful()).check(x, y)} == {"loss-ignored"}
     assert StructuredSVM(Informed()).check(x, y)
+
+
+class Knapsack:
+    """x: values, sizes and a capacity of its own; y: what is packed. What fits into one sack may not fit into another."""
+
+    quality = "exact"
+    sign = 1
+
+    def dim(self):
+        return 4
+
+    def features(self, x, y):
+        return np.array(y) @ x[0]
+
+    def loss(self, truth, y):
+        return float(np.mean(np.array(truth) != np.array(y)))
+
+    def packed(self, x):
+        return [y for y in product((0, 1), repeat=len(x[1])) if np.dot(y, x[1]) <= x[2]]
+
+    def decode(self, x, w, truth=None):
+        def value(y):
+            return self.sign * w @ self.features(x, y) + (0 if truth is None else self.loss(truth, y))
+
+        return max(self.packed(x), key=value)
+
+
+class FlippedKnapsack(Knapsack):
+    sign = -1
+
+
+class ForgetfulKnapsack(Knapsack):
+    def decode(self, x, w, truth=None):
+        return super().decode(x, w)
+
+
+class GreedyKnapsack(Knapsack):
+    def decode(self, x, w, truth=None):
+        values, sizes, left = x
+        gains = values @ w + (0 if truth is None else (1 - 2 * np.array(truth)) / len(sizes))
+        y = [0] * len(sizes)
+        for i in np.argsort(-gains / sizes):
+            if gains[i] > 0 and sizes[i] <= left:
+                y[i], left = 1, left - sizes[i]
+        return tuple(y)
+
+
+class NarrowKnapsack(Knapsack):
+    """Never packs the first two things together."""
+
+    def packed(self, x):
+        return [y for y in super().packed(x) if not (y[0] and y[1])]
+
+
+def knapsacks(seed):
+    chance = np.random.default_rng(seed)
+    w = chance.normal(size=4) + 1
+    x = [(chance.normal(size=(5, 4)), chance.integers(1, 6, size=5), int(chance.integers(3, 14))) for _ in range(30)]
+    return x, [Knapsack().decode(sack, w) for sack in x]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_fits_another_example_is_no_fault(seed):
+    """Labellings of other examples count where decode returns them for this one; real faults are told by their names."""
+    x, y = knapsacks(seed)
+    findings = StructuredSVM(Knapsack()).check(x, y)
+    assert findings == [], str(findings)
+    shared = {label: label for label in y}  # equal truths are one object: no example is known by it
+    findings = StructuredSVM(Knapsack()).check(x, [shared[label] for label in y])
+    assert findings == [], str(findings)
+    named = {FlippedKnapsack: "score-mismatch", ForgetfulKnapsack: "loss-ignored"}
+    named |= {GreedyKnapsack: "sub-optimal", NarrowKnapsack: "sub-optimal"}
+    for task, kind in named.items():
+        assert {finding.kind for finding in StructuredSVM(task()).check(x, y)} == {kind}
+
+
+def test_a_loss_that_is_always_zero_is_told():
+    """How often it was seen, and what follows; not where decode returned nothing but truths."""
+
+    class Truths(NoLoss):
+        def decode(self, x, w, truth=None):
+            return int(x[0])
+
+    (finding,) = StructuredSVM(NoLoss()).check(*data())
+    assert finding.message.startswith("loss returned 0 for every labelling seen, ") and finding.example is None
+    assert "nothing can be learned" in finding.cause
+    assert StructuredSVM(Truths()).check([np.array([2, 0, 0, 0, 0.0])] * 3, [2] * 3) == []
 
 
 def test_interrupts_pass_through():

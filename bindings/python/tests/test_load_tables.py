@@ -30,6 +30,21 @@ def test_labels_stand_in_any_column(table, column):
     assert len(load_csv(table, label_column=column, separator=";")) == 2
 
 
+@pytest.mark.parametrize("ignore", ["age", 1, -3, np.int64(1), ["age"], (1,), np.array([1])])
+def test_columns_that_are_left_out(table, ignore):
+    """One or a list of them, by name or number."""
+    x, _, names = load_csv(table, label_column="kind", ignore=ignore, names=True, sparse=False)
+    assert np.array_equal(x, ROWS[:, 1:]) and names == ["income"]
+
+
+def test_the_advice_on_a_column_of_words_can_be_written_as_it_stands(tmp_path):
+    """A column's name is a text in Python."""
+    (tmp_path / "t.csv").write_text("who is it,age,kind\nann,1,x\nbob,2,y\n")
+    with pytest.raises(ValueError, match=r"to leave this column out: ignore=1 \(or ='who is it'\)$"):
+        load_csv(tmp_path / "t.csv")
+    assert load_csv(tmp_path / "t.csv", ignore=1)[0].shape == (2, 1)
+
+
 def test_separators(tmp_path):
     """Any mark divides columns; a file without a header has no names."""
     for name, mark in (("|", "|"), ("tab", "\t"), ("\t", "\t"), (None, ",")):
@@ -55,6 +70,9 @@ def test_the_command_line_trains_on_the_same(table, tmp_path, cli):
         ({"label_column": 1.5}, "label_column = 1.5: expected the name of a column, or its number"),
         ({"separator": "ab"}, "^separator = ab: must be `tab`"),
         ({"separator": 3}, "^separator = 3: expected one character"),
+        ({"ignore": True}, "^ignore = True: expected the name of a column, or its number .*, or a list of them"),
+        ({"ignore": {"age": 1}}, "^ignore = .*age.*: expected the name of a column"),
+        ({"ignore": 4}, "found no column `4` .ignore."),
     ],
 )
 def test_what_is_no_column(table, given, message):

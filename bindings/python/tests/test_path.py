@@ -28,6 +28,7 @@ def test_a_path_brackets_the_optimum_everywhere(path):
     assert isinstance(path, PathResult) and path.certified_ and path.stop_reason_ == "lambda-min"
     assert (np.diff(path.lambdas_) < 0).all() and len(path) == len(path.lambdas_) == len(path.coef_)
     assert (path.primal_ >= path.dual_).all()
+    assert repr(path).endswith(" to 0.01)") and path.lambdas_[-1] > path.lambda_end_ == 0.01
     for lam in np.geomspace(0.011, path.lambdas_[0], 7):
         model = path.at(lam)
         assert model.lam == lam

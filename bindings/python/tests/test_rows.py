@@ -91,6 +91,9 @@ def test_names_of_columns(tmp_path):
     model.predict(Frame(x, ["a", "b", "c", "d"]))
     with pytest.raises(ValueError, match="feature names should match"):
         model.predict(Frame(x, ["a", "b", "d", "c"]))
+    wider = np.column_stack([x.astype(object), np.full(len(x), "C00450", dtype=object)])
+    with pytest.raises(ValueError, match="unseen at fit time:\n- id"):  # what the column holds is not looked at
+        model.predict(Frame(wider, ["a", "b", "c", "d", "id"]))
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         model.predict(x)
     model.save(tmp_path / "m")

@@ -91,6 +91,11 @@ def test_tuples_are_columns_and_lists_where_there_are_templates(tmp_path):
         ([[{"": 1}]], r"X\[0\]\[0\] has the attribute \"\": expected a name"),
         ([[["a", 3]], [["b"]]], r"X\[0\]"),
         ([[{"a": 1}], []], r"X\[1\] is an empty sequence"),
+        ([[]], r"X\[0\] is an empty sequence"),
+        ([[{"a": 1}, ("b", "c")]], r"X\[0\]\[1\] is \('b', 'c'\): expected a dict, or a list of attributes, as in X\[0\]\[0\]"),
+        ([[["a"], ("b",)]], r"X\[0\]\[1\] is \('b',\): expected a dict, or a list of attributes"),
+        ([[("b", "c"), {"a": 1}]], r"X\[0\]\[1\] is {'a': 1}: expected text, as in X\[0\]\[0\]"),
+        ([["b", {"a": 1}]], r"X\[0\]\[1\] is {'a': 1}: expected text"),
     ],
     ids=str,
 )
@@ -98,6 +103,33 @@ def test_faults_of_attributes_are_named(x, told):
     """By sequence and token."""
     with pytest.raises(ValueError, match=told):
         ChainSSVM().fit(x, [["A"] * len(sequence) for sequence in x])
+
+
+def test_empty_sequences_are_told_whatever_the_model_was_trained_on():
+    """Not as rows without features."""
+    columns = [[("the", "DT"), ("cat", "NN")], [("dogs", "NN")]]
+    for x in (DICTS, columns, [["the", "cat"], ["dogs"]], [np.eye(2), np.eye(2)[1:]]):
+        model = ChainSSVM(gap="5%").fit(x[:2], [["A"] * len(sequence) for sequence in x[:2]])
+        for given in ([[]], [x[0], []]):
+            with pytest.raises(ValueError, match=rf"^X\[{len(given) - 1}\] is an empty sequence: expected at least one token"):
+                model.predict(given)
+
+
+@pytest.mark.parametrize("hole", [None, float("nan"), np.float64("nan")])
+def test_missing_labels_are_refused(hole):
+    """With sequence and position, in fit, test data and score: no label is called None or nan."""
+    x = [[{"a": 1}, {"b": 1}], [{"a": 2}]]
+    y, holed = [["A", "B"], ["A"]], [["A", hole], ["A"]]
+    told = r"\[0\]\[1\] is (None|nan|np.float64\(nan\)), a missing label: expected one for every part"
+    for given in (holed, [np.array(["A", hole], dtype=object), ["A"]]):
+        with pytest.raises(ValueError, match="^y" + told):
+            ChainSSVM().fit(x, given)
+    with pytest.raises(ValueError, match="^y_test" + told):
+        ChainSSVM().fit(x, y, X_test=x, y_test=holed)
+    with pytest.raises(ValueError, match="^y" + told):
+        ChainSSVM(gap="5%").fit(x, y).score(x, holed)
+    with pytest.raises(ValueError, match=r"^y\[0\]\[1\] is nan, a missing label"):
+        ChainSSVM().fit([np.eye(2)], [np.array([0.0, np.nan])])
 
 
 def test_forms_are_not_mixed_up():

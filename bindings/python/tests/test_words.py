@@ -28,7 +28,7 @@ from multiplane import (
 from multiplane._base import Estimator
 from multiplane._given import task_names
 from multiplane._solvers import DEFINITIONS
-from multiplane._words import WORDS, advice
+from multiplane._words import READERS, WORDS, advice
 
 BUILT_IN = [
     ArborescenceSSVM, BinarySSVM, ChainSSVM, GraphSSVM, MrfSSVM, MulticlassSSVM, MultiLabelSSVM, TreeSSVM,
@@ -167,6 +167,57 @@ def test_advice_names_what_there_is():
     assert advice("task.bias", ["bias"]) == ": did you mean 'bias'?"
     with pytest.raises(TypeError, match="there is no bias here"):
         GraphSSVM(fit_intercept=True)
+    for text in READERS.values():
+        assert "{" not in text.format(value="1")
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "told"),
+    [
+        ("fit", {"passes": 3}, r"it is of the estimator: write {name}\(passes=3\)\.fit\(X, y\)"),
+        ("fit", {"max_iter": 3}, r"it is of the estimator: write {name}\(passes=\.\.\.\)\.fit\(X, y\)"),
+        ("fit", {"X_val": 1}, "write X_test"),
+        ("fit", {"Y_test": 1}, "write y_test"),
+        ("fit", {"eval_set": 1}, r"write X_test=\.\.\. and y_test=\.\.\."),
+        ("fit", {"sample_weights": 1}, "did you mean 'sample_weight'"),
+        ("path", {"passes": 3}, r"it is of the estimator: write {name}\(passes=3\)\.path\(X, y\)"),
+        ("path", {"gap": 0.1}, "write eps=0.1"),
+        ("path", {"C": 1}, r"write lambda_min=\.\.\. and lambda_max=\.\.\."),
+        ("path", {"folds": 5}, "write cv=5"),
+        ("path", {"nonsense_of_mine": 1}, "$"),
+        ("check", {"gap": 0.1}, r"it is of the estimator: write {name}\(gap=0.1\)\.check\(X, y\)"),
+        ("check", {"second": 1}, "did you mean 'seconds'"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("kind", [MulticlassSSVM, ChainSSVM, MultiLabelSSVM, GraphSSVM], ids=lambda kind: kind.__name__)
+def test_words_among_the_arguments_of_methods(kind, method, given, told):
+    """The TypeError has the name of the user's class, and what to write."""
+    start = rf"^{kind.__name__}\.{method}\(\) got an unexpected keyword argument '{next(iter(given))}'(: )?"
+    with pytest.raises(TypeError, match=start + told.replace("{name}", kind.__name__)):
+        getattr(kind(), method)([], [], **given)
+
+
+def test_words_among_the_arguments_of_tasks_of_your_own():
+    """Test data are Y_test there, and nothing is held out."""
+    model = StructuredSVM(object())
+    for method, given, told in [
+        ("fit", {"y_test": 1}, "write Y_test$"),
+        ("fit", {"passes": 3}, r"write StructuredSVM\(task, passes=3\)\.fit\(X, Y\)$"),
+        ("path", {"X_test": 1}, "write cv=5, which cross-validates$"),
+    ]:
+        with pytest.raises(TypeError, match=rf"^StructuredSVM\.{method}\(\) got an unexpected keyword argument .*{told}"):
+            getattr(model, method)([], [], **given)
+    for word in ("holdout", "validation_fraction"):
+        with pytest.raises(TypeError, match=rf"'{word}': write X_test=\.\.\. and Y_test=\.\.\. among the arguments of `fit`"):
+            StructuredSVM(object(), **{word: 0.2})
+
+
+def test_words_of_readers_of_tables():
+    """What pandas calls otherwise."""
+    for given, told in [({"sep": ";"}, "write separator=';'"), ({"target": "y"}, "write label_column='y'"), ({"foo": 1}, "'foo'$")]:
+        with pytest.raises(TypeError, match=rf"^load_csv\(\) got an unexpected keyword argument .*{told}"):
+            multiplane.load_csv("no.csv", **given)
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,8 @@ class ArborescenceSSVM(PartLabeller):
         tree["task"]["structure"] = {**(given if isinstance(given, dict) else {}), "name": found}
         return tree
 
+    _has_missing = False  # None is the parent of a root
+
     def _labels(self, y: Any, what: str = "y") -> list[list[Any]]:
         plain = super()._labels(y, what)
         found = [node_parents(parents, f"{what}[{i}]") or [] for i, parents in enumerate(plain)]

@@ -129,6 +129,8 @@ class Estimator(Looked):
     warm_start: bool
     progress: bool | None
     n_jobs: int | None
+    path_: PathResult
+    """What an interrupted path had reached."""
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Never, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from multiplane._given import STOPS, USUAL, task_names
 from multiplane._path import PathResult, further
 from multiplane._solvers import DEFINITIONS
 from multiplane._task_docs import LABELLED
+from multiplane._words import refuse_keywords
 
 _TASKS: dict[str, list[type[BuiltIn]]] = {}
 """The package's estimators by the names of their tasks."""
@@ -135,6 +136,7 @@ class BuiltIn(Estimator):
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: float | None = None,
         resume: str | os.PathLike[str] | None = None,
+        **unknown: Never,
     ) -> PathResult:
         """Follows the regularisation path: at every lambda down to ``lambda_min`` weights whose objective is within
         ``eps`` of the optimum, proven; ``"5%"`` is relative to the objective. Breakpoints are optimised to a gap of
@@ -152,6 +154,7 @@ class BuiltIn(Estimator):
 
         Raises ValueError for unusable input, folds, checkpoints of something else among it.
         """
+        refuse_keywords(unknown, self, "path")
         more = further(cv, checkpoint, checkpoint_every, resume)
         made = self._unfitted()
         with self._in_users_words():
@@ -160,7 +163,15 @@ class BuiltIn(Estimator):
             return made._path(self, data, outer, made._test_data(X_test, y_test), **more)
 
     def check(
-        self, X: Any, y: Any = None, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        examples: int = 50,
+        seed: int = 0,
+        seconds: float = 120.0,
+        passes: float = 50.0,
+        **unknown: Never,
     ) -> Findings:
         """Has the oracle doctor examine task and data as ``fit`` would use them: are losses and features sound, are
         answers as good as they claim? What calls cost, and a forecast for so many ``passes``, come with it.
@@ -168,6 +179,7 @@ class BuiltIn(Estimator):
         Returns:
             The findings; empty where all seems sound. ``print`` them for a report.
         """
+        refuse_keywords(unknown, self, "check")
         made = self._unfitted()
         with self._in_users_words():
             data = made._data(X, y)

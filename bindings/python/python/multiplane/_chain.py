@@ -12,7 +12,7 @@ from multiplane import _core
 from multiplane._explain import Explanation, positions
 from multiplane._kernel import Kernel, Kernels
 from multiplane._labeller import PartLabeller, listed, refuse_text
-from multiplane._tokens import attributes, columns, is_token, kind_of, refuse_several, refuse_tokens, shown
+from multiplane._tokens import attributes, columns, is_token, kind_of, refuse_empty, refuse_several, refuse_tokens, shown
 from multiplane._validation import canonical
 
 
@@ -103,6 +103,7 @@ class ChainSSVM(Kernels, PartLabeller):
         x = listed(x, "X")
         for i, sequence in enumerate(x):
             refuse_text(sequence, f"X[{i}]", "tokens")
+        refuse_empty(x)
         names = None if y is None else [[str(label) for label in sequence] for sequence in y]
         kind = kind_of(x, self._has_template(is_training=y is not None))
         if kind == "columns":
@@ -132,6 +133,7 @@ class ChainSSVM(Kernels, PartLabeller):
     def _refuse_others(self, x: list[Any]) -> None:
         for i, sequence in enumerate(x):
             refuse_text(sequence, f"X[{i}]", "tokens")
+        refuse_empty(x)
         refuse_tokens(x, *self._kind())
         expected = getattr(self, "n_features_in_", None)
         if expected is not None and kind_of(x, has_template=False) == "rows":

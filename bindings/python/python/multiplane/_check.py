@@ -6,7 +6,10 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from multiplane import _core
+from multiplane._doctor import examining, same
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,42 @@ class Findings(list[Finding]):
 
 def examine(task: Any, x: list[Any], y: list[Any], **plan: Any) -> Findings:
     """Asks the core's doctor; ``plan`` are its keyword arguments."""
-    return diagnosed(_core.check(task, x, y, **plan))
+    complete = all(callable(getattr(task, name, None)) for name in ("dim", "features", "loss", "decode"))
+    watched = _Watched(task) if complete else None  # of any other the core says what it lacks
+    with examining(task, x, y):
+        findings = diagnosed(_core.check(watched or task, x, y, **plan))
+    if watched is not None and watched.is_free:
+        times = f"{watched.others} times for another than the truth"
+        message = f"loss returned 0 for every labelling seen, {times}, expected a number > 0"
+        cause = "loss compares something else than the two labellings: where no answer has a loss, nothing can be learned"
+        findings.insert(0, Finding("no-loss", None, message, cause, 1))
+    return findings
+
+
+class _Watched:
+    """A task under examination, whose losses are looked at on their way."""
+
+    def __init__(self, task: Any) -> None:
+        self._task = task
+        self._is_zero = True
+        self.others = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._task, name)
+
+    def loss(self, truth: Any, y: Any) -> Any:
+        """The task's own, as it comes."""
+        self._is_zero, before = False, self._is_zero  # what raises is no loss of 0
+        found = self._task.loss(truth, y)
+        if before and isinstance(found, (int, float, np.number)) and found == 0:
+            self._is_zero = True
+            self.others += not same(truth, y)
+        return found
+
+    @property
+    def is_free(self) -> bool:
+        """Whether labellings other than the truth were asked about, and none had a loss."""
+        return self._is_zero and self.others > 0
 
 
 def diagnosed(text: str) -> Findings:

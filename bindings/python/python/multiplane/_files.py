@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import warnings
-from collections.abc import Sequence
-from typing import Any, Literal, overload
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, Never, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core
+from multiplane._words import refuse_reading
 
 
 def _csr(dataset: _core.Dataset) -> tuple[Any, ...]:
@@ -53,7 +55,7 @@ def load_csv(
     path: str | os.PathLike[str],
     *,
     label_column: str | int | None = None,
-    ignore: Sequence[str | int] = (),
+    ignore: str | int | Sequence[str | int] = (),
     separator: str | None = None,
     names: Literal[False] = False,
     sparse: bool | None = None,
@@ -65,7 +67,7 @@ def load_csv(
     path: str | os.PathLike[str],
     *,
     label_column: str | int | None = None,
-    ignore: Sequence[str | int] = (),
+    ignore: str | int | Sequence[str | int] = (),
     separator: str | None = None,
     names: Literal[True],
     sparse: bool | None = None,
@@ -76,10 +78,11 @@ def load_csv(
     path: str | os.PathLike[str],
     *,
     label_column: str | int | None = None,
-    ignore: Sequence[str | int] = (),
+    ignore: str | int | Sequence[str | int] = (),
     separator: str | None = None,
     names: bool = False,
     sparse: bool | None = None,
+    **unknown: Never,
 ) -> Any:
     """Reads a table of numbers with a label in each row (plain or gzip), as the command line does: a first line without numbers
     names the columns, fields may stand in quotation marks, labels are whole numbers or names.
@@ -88,7 +91,7 @@ def load_csv(
         path: The file.
         label_column: The column of the labels: its name in the header, or its number, from 1, or from -1 for the last one
             backwards; the last one where not given (``data.label_column`` of the command line).
-        ignore: Columns that are left out, such as numbers of rows, each as ``label_column`` (``data.ignore``).
+        ignore: Columns that are left out, such as numbers of rows, one or a list of them, each as ``label_column`` (``data.ignore``).
         separator: What divides columns, one character or ``"tab"``; of tab, semicolon and comma what the first line has where
             not given (``data.separator``).
         names: Whether the names of the features' columns are wanted, too.
@@ -100,16 +103,21 @@ def load_csv(
         ``pandas.DataFrame(X, columns=names)``. Raises OSError where the file cannot be read, ValueError with file, line and
         column for bad lines.
     """
+    refuse_reading(unknown)
     a_column = "the name of a column, or its number from 1 (from -1 backwards)"
     if label_column is not None and not _names_a_column(label_column):
         raise ValueError(f"label_column = {label_column!r}: expected {a_column}")
-    if isinstance(ignore, (str, int)) or not all(map(_names_a_column, ignore)):
-        raise ValueError(f"ignore = {ignore!r}: expected a list, each {a_column}")
+    ignored = [ignore] if _names_a_column(ignore) else ignore
+    if isinstance(ignored, (bytes, dict)) or not isinstance(ignored, Iterable):
+        raise ValueError(f"ignore = {ignore!r}: expected {a_column}, or a list of them")
+    ignored = list(ignored)
+    if not all(map(_names_a_column, ignored)):
+        raise ValueError(f"ignore = {ignore!r}: expected {a_column}, or a list of them")
     if separator is not None and not isinstance(separator, str):
         raise ValueError(f"separator = {separator!r}: expected one character, or 'tab'")
     rules = {
         "label_column": None if label_column is None else str(label_column),
-        "ignore": [str(column) for column in ignore] or None,
+        "ignore": [str(column) for column in ignored] or None,
         "separator": separator,
     }
     given = {name: value for name, value in rules.items() if value is not None}
@@ -119,6 +127,10 @@ def load_csv(
         text = str(error)
         for name in rules:
             text = text.replace(f"--set data.{name}=", f"{name}=").replace(f"data.{name}", name)
+        # A column's number, or its name, which is a text here.
+        advice = re.search(r"(?:ignore|label_column)=-?[0-9]+ \(or =(.*)\)$", text)
+        if advice is not None:
+            text = f"{text[: advice.start(1)]}{advice[1]!r})"
         raise ValueError(text) from None
     found = _rows(dataset, sparse)
     return (*found, dataset.column_names()) if names else found

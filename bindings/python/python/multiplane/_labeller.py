@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from multiplane import _core, _validation
 from multiplane._costs import in_order
 from multiplane._several import Several
+from multiplane._words import refuse_keywords
 
 
 def listed(x: Any, name: str) -> list[Any]:
@@ -34,6 +35,7 @@ class PartLabeller(Several):
     """Labels the parts of examples: ``y`` is a list of sequences of labels, one for each part."""
 
     _none_is_unknown = False
+    _has_missing = True  # labels that stand for a missing value are refused
 
     def _dataset(self, x: Any, y: list[list[Any]] | None, filler: str = "") -> _core.Dataset:
         """The core's data set; without labels one to predict."""
@@ -53,7 +55,16 @@ class PartLabeller(Several):
             if not hasattr(sequence, "__len__") or getattr(sequence, "ndim", 1) != 1:
                 raise ValueError(f"{what}[{i}] is {sequence!r}: expected a sequence of labels")
             plain.append(sequence.tolist() if isinstance(sequence, np.ndarray) else list(sequence))
+            if self._has_missing and not (isinstance(sequence, np.ndarray) and sequence.dtype.kind in "biuSU"):
+                self._refuse_missing(plain[-1], f"{what}[{i}]")
         return plain
+
+    def _refuse_missing(self, labels: list[Any], what: str) -> None:
+        """Refuses labels that are not there: their names would be labels like others."""
+        for at, label in enumerate(labels):
+            if _validation.is_missing(label) and not (label is None and self._none_is_unknown):
+                rule = "None stands for one that is not known" if self._none_is_unknown else "expected one for every part"
+                raise ValueError(f"{what}[{at}] is {label!r}, a missing label: {rule}")
 
     def _learn_classes(self, y: list[list[Any]]) -> None:
         by_name: dict[str, Any] = {}
@@ -82,7 +93,14 @@ class PartLabeller(Several):
         return None if x is None else self._dataset(x, self._labels(y, "y_test"))
 
     def fit(
-        self, X: Any, y: Any, *others: Never, sample_weight: Any = None, X_test: Any = None, y_test: Any = None
+        self,
+        X: Any,
+        y: Any,
+        *others: Never,
+        sample_weight: Any = None,
+        X_test: Any = None,
+        y_test: Any = None,
+        **unknown: Never,
     ) -> Self:
         """Trains on sequences ``X`` and their labels ``y``. Returns self. Raises ValueError for unusable input.
 
@@ -90,6 +108,7 @@ class PartLabeller(Several):
         sequence counts: a weight of 2 is one that is there twice.
         """
         _validation.refuse_positional(others, type(self).__name__)
+        refuse_keywords(unknown, self, "fit")
         with self._all_or_nothing():
             data = _validation.weighted(self._data(X, y), sample_weight)
             self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data))

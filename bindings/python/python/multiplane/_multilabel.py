@@ -133,7 +133,7 @@ class MultiLabelSSVM(Several):
         :meth:`MulticlassSSVM.fit` gives. Returns self. Raises ValueError for unusable input.
         """
         _validation.refuse_positional(others, type(self).__name__)
-        sample_weight = _validation.sample_weight_of(weights, type(self).__name__)
+        sample_weight = _validation.sample_weight_of(weights, self)
         with self._all_or_nothing():
             data = _validation.weighted(self._data(X, y), sample_weight)
             self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data))

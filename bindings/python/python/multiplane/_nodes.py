@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from multiplane import _core, _validation
 from multiplane._arrays import is_path
 from multiplane._several import Several
+from multiplane._words import refuse_keywords
 
 NO_LABEL = -1
 """The label of a node whose truth is not known."""
@@ -78,6 +79,8 @@ class NodeLabeller(Several):
             nodes = self._nodes(examples[i])
             if one.shape != (nodes,):
                 raise ValueError(f"{what}[{i}] has the shape {one.shape}, expected one label for each of {nodes} nodes")
+            for at, label in _validation.missing(y[i], one):
+                raise ValueError(f"{what}[{i}][{at}] is {label!r}, a missing label: -1 stands for one that is not known")
             found.append(self._checked(one, examples[i], f"{what}[{i}]"))
         return found
 
@@ -140,6 +143,7 @@ class NodeLabeller(Several):
         sample_weight: Any = None,
         X_test: Any = None,
         y_test: Any = None,
+        **unknown: Never,
     ) -> Self:
         """Trains on examples ``X`` and the labels ``y`` of their nodes. Returns self. Raises ValueError for bad input.
 
@@ -148,6 +152,7 @@ class NodeLabeller(Several):
         With test data its mean loss is in every entry of ``history_``.
         """
         _validation.refuse_positional(others, type(self).__name__)
+        refuse_keywords(unknown, self, "fit")
         with self._all_or_nothing():
             before = getattr(self, "classes_", None)
             data = _validation.weighted(self._dataset(X, y, node_weights, learn=True), sample_weight)

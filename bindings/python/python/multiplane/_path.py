@@ -133,4 +133,4 @@ class PathResult:
         self._model = _core.PathModel.from_bytes(state["_model"])
 
     def __repr__(self) -> str:
-        return f"PathResult({len(self)} breakpoints, lambda {self.lambdas_[0]:.4g} to {self.lambdas_[-1]:.4g})"
+        return f"PathResult({len(self)} breakpoints, lambda {self.lambdas_[0]:.4g} to {self.lambda_end_:.4g})"

@@ -86,7 +86,7 @@ class _RowClassifier(Kernels):
         and copies, and a gap of 1 % leaves two. Returns self. Raises ValueError for unusable input.
         """
         _validation.refuse_positional(others, type(self).__name__)
-        sample_weight = _validation.sample_weight_of(weights, type(self).__name__)
+        sample_weight = _validation.sample_weight_of(weights, self)
         with self._all_or_nothing():
             before = getattr(self, "classes_", None)
             try:

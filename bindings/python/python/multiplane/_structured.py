@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn, Self
+from typing import Any, Never, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from multiplane._path import PathResult, further
 from multiplane._processes import Processes, refusal
 from multiplane._pystruct import PyStructTask, is_model
 from multiplane._tasks import Bounded, Pooled, _declared
+from multiplane._words import refuse_keywords
 
 
 SAMPLED = 4, 64
@@ -179,7 +180,7 @@ class StructuredSVM(Estimator):
             tree["threads"] = 1
         return tree
 
-    def fit(self, X: Any, Y: Any, *, X_test: Any = None, Y_test: Any = None) -> Self:
+    def fit(self, X: Any, Y: Any, *, X_test: Any = None, Y_test: Any = None, **unknown: Never) -> Self:
         """Trains on inputs ``X`` and their true labellings ``Y``. Returns self.
 
         With test data its mean loss is in every entry of ``history_`` and in ``summary_["test_loss"]``: each takes a decoding
@@ -188,6 +189,7 @@ class StructuredSVM(Estimator):
         Raises ValueError for unusable input or answers, and whatever the task's methods raise. After Ctrl-C the
         results so far are in place.
         """
+        refuse_keywords(unknown, self, "fit")
         with self._all_or_nothing():
             before, last = getattr(self, "_fit", None), getattr(self, "_last", None)
             same = bool(self.warm_start) and last is not None and self._content(X, Y) == last
@@ -345,12 +347,14 @@ class StructuredSVM(Estimator):
         kappa: float = 0.9,
         lambda_max: float | str | None = None,
         cv: Any = None,
+        **unknown: Never,
     ) -> PathResult:
         """Follows the regularisation path; the task's decoder must be exact or give upper bounds. ``eps="5%"`` is relative
         to the objective. The path begins at ``lambda_max``, where it is not given where answers begin to change. ``cv``
         cross-validates it: a number of folds, drawn by ``seed``, or a list with the number of each example's fold. There are no
         checkpoints, as nothing tells whether your examples are those of the path that one is of.
         """
+        refuse_keywords(unknown, self, "path")
         more = further(cv)
         made = self._unfitted()
         with made._source(X, Y) as source:
@@ -358,14 +362,22 @@ class StructuredSVM(Estimator):
             return made._path(self, source, outer, None, **more)
 
     def check(
-        self, X: Any, Y: Any, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0
+        self,
+        X: Any,
+        Y: Any,
+        *,
+        examples: int = 50,
+        seed: int = 0,
+        seconds: float = 120.0,
+        passes: float = 50.0,
+        **unknown: Never,
     ) -> Findings:
         """Examines the task on these examples: are losses and features sound, is decode as good as it claims, does it
         add the loss, does it repeat itself? What calls cost, and a forecast for so many ``passes``, come with it.
 
-        Answers are compared with the truth, with each other, and with labellings that differ in one variable, made of
-        the values that the truths have, as far as decode itself returns them at some weights; a task can say more by
-        a method ``neighbours(x, y)``, which lists labellings near ``y``.
+        Answers are compared with the truth, with each other, with labellings that differ in one variable, made of the values
+        that the truths have, and with those of other examples, as far as decode itself returns them for the example at some
+        weights; a task can say more by a method ``neighbours(x, y)``, which lists labellings near ``y``.
 
         Args:
             X: Inputs.
@@ -379,6 +391,7 @@ class StructuredSVM(Estimator):
             The findings, each with ``kind``, ``example``, ``message`` and ``cause``; empty where all seems sound.
             ``print`` them for a report. Faults can be shown, their absence cannot.
         """
+        refuse_keywords(unknown, self, "check")
         x, y = listed(X, "X"), listed(Y, "Y")
         task = self._adapted()
         if callable(getattr(task, "initialize", None)):

@@ -43,6 +43,13 @@ def shown(x: Any) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
+def refuse_empty(x: list[Any]) -> None:
+    """Refuses sequences without a token, of which nothing tells what they are made of."""
+    for i, sequence in enumerate(x):
+        if isinstance(sequence, (list, tuple)) and len(sequence) == 0:
+            raise ValueError(f"X[{i}] is an empty sequence: expected at least one token")
+
+
 def refuse_tokens(x: list[Any], kind: str, width: int | None) -> None:
     """Refuses one sequence where a list of them is expected, and tokens of another width than the model's."""
     if any(isinstance(one, (int, float, np.number)) for one in x[:1]):
@@ -88,10 +95,12 @@ def _tokens(sequence: Any) -> Any:
 
 def columns(i: int, sentence: Any) -> list[list[str]]:
     """The columns of every token of sentence i."""
-    tokens = [[token] if isinstance(token, str) else list(token) for token in sentence]
-    for at, token in enumerate(tokens):
-        if not all(isinstance(cell, str) for cell in token):
-            raise ValueError(f"X[{i}][{at}] is {sentence[at]!r}: expected text, as in X[0][0]")
+    tokens: list[list[str]] = []
+    for at, token in enumerate(sentence):
+        cells: list[Any] = [token] if isinstance(token, str) else list(token) if isinstance(token, (list, tuple)) else [None]
+        if not all(isinstance(cell, str) for cell in cells):
+            raise ValueError(f"X[{i}][{at}] is {shown(token)}: expected text, as in X[0][0]")
+        tokens.append(cells)
     return tokens
 
 
@@ -99,8 +108,8 @@ def attributes(i: int, sequence: Any) -> list[list[tuple[str, float]]]:
     """The attributes of every token of sequence i, with their weights."""
     found = []
     for at, token in enumerate(sequence):
-        if isinstance(token, (str, bytes)) or not isinstance(token, (dict, list, tuple, *_SETS)):
-            raise ValueError(f"X[{i}][{at}] is {token!r}: expected a dict, or a list of attributes, as in X[0][0]")
+        if not isinstance(token, (dict, list, *_SETS)):  # a tuple is columns of text
+            raise ValueError(f"X[{i}][{at}] is {shown(token)}: expected a dict, or a list of attributes, as in X[0][0]")
         found.append(list(_items(token, "", f"X[{i}][{at}]")))
     return found
 

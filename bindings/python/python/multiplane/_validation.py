@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from multiplane._words import advice_for_fit
+from multiplane._words import refuse_keywords
 
 REQUESTS = {"sample_weight": None}
 """What scikit-learn's routing of metadata shall know of fits whose signatures do not have it."""
@@ -18,6 +19,8 @@ def rows(x: Any, estimator: Any, reset: bool) -> Any:
     """A 2D array or CSR matrix of float64; sets or checks ``n_features_in_`` and ``feature_names_in_``."""
     name = type(estimator).__name__
     names = _column_names(x)
+    if not reset:  # before values are looked at: where columns are others, these may be no numbers
+        _check_names(names, estimator)
     if hasattr(x, "tocsr"):
         found = canonical(x)
         if np.iscomplexobj(found.data):
@@ -43,7 +46,7 @@ def rows(x: Any, estimator: Any, reset: bool) -> Any:
         if found.ndim > 2:
             raise ValueError(f"Found array with dim {found.ndim}, while dim <= 2 is required by {name}.")
         if found.dtype.kind in "USO":
-            found = found.astype(np.float64)  # raises for text
+            found = _numbers(found, names, name)
         found = np.asarray(found, dtype=np.float64)
         values = found
     n, features = found.shape
@@ -52,7 +55,7 @@ def rows(x: Any, estimator: Any, reset: bool) -> Any:
     if features == 0:
         raise ValueError(f"Found array with 0 feature(s) (shape={found.shape}) while a minimum of 1 is required by {name}.")
     if not np.isfinite(values.sum()) and not np.isfinite(values).all():
-        _refuse_not_finite(found, name)
+        _refuse_not_finite(found, names, name)
     if reset:
         estimator.n_features_in_ = features
         if names is not None:
@@ -60,7 +63,6 @@ def rows(x: Any, estimator: Any, reset: bool) -> Any:
         elif hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_
         return found
-    _check_names(names, estimator)
     if features != estimator.n_features_in_:
         hint = estimator._hint_of_width() if hasattr(estimator, "_hint_of_width") else ""
         raise ValueError(
@@ -99,7 +101,51 @@ def _check_names(names: Any, estimator: Any) -> None:
     raise ValueError(message)
 
 
-def _refuse_not_finite(found: Any, name: str) -> None:
+_MISSING = "missing values must be filled before, as sklearn.impute.SimpleImputer does"
+
+
+def is_missing(value: Any) -> bool:
+    """Whether this stands for a value that is not there: None, NaN, or what pandas has in their place."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+
+
+def missing(given: Any, found: np.ndarray[Any, Any]) -> Iterator[tuple[int, Any]]:
+    """Labels that are none, with their places, of an array of objects or texts. NumPy makes the text "nan" of a NaN among
+    the texts of a list, so that is looked at as it was given.
+    """
+    if found.dtype.kind == "U" and isinstance(given, (list, tuple)):
+        yield from ((at, label) for at, label in enumerate(given) if is_missing(label))
+    elif found.dtype.kind == "O":
+        yield from ((at, label) for at, label in enumerate(found) if is_missing(label))
+
+
+def _place(row: int, column: int, names: Any) -> str:
+    """Where a value stands, with the name of its column where there is one."""
+    return f"X[{row}, {column}]" + ("" if names is None else f" (column {names[column]!r})")
+
+
+def _numbers(found: Any, names: Any, name: str) -> Any:
+    """A 2D array of texts or objects as numbers; the first that is none is named."""
+    try:
+        return found.astype(np.float64)
+    except (TypeError, ValueError):
+        for (row, column), value in np.ndenumerate(found):
+            try:
+                float(value.item() if isinstance(value, np.generic) else value)
+            except (TypeError, ValueError) as error:
+                where = _place(row, column, names)
+                if is_missing(value):
+                    raise ValueError(f"{where} is {value!r}, {name} expects numbers: {_MISSING}") from None
+                encoder = "; columns of text become numbers by sklearn.preprocessing.OneHotEncoder"
+                hint = encoder if isinstance(value, str) else ""
+                # The kind of the error is that of NumPy.
+                raise type(error)(f"{where}: {error}, {name} expects numbers{hint}") from None
+        raise
+
+
+def _refuse_not_finite(found: Any, names: Any, name: str) -> None:
     if hasattr(found, "tocoo"):
         coo = found.tocoo()
         at = int(np.flatnonzero(~np.isfinite(coo.data))[0])
@@ -108,7 +154,8 @@ def _refuse_not_finite(found: Any, name: str) -> None:
         row, column = (int(index) for index in np.argwhere(~np.isfinite(found))[0])
         value = found[row, column]
     kind = "NaN" if np.isnan(value) else "infinity"
-    raise ValueError(f"Input X contains {kind}: X[{row}, {column}] is {value}, {name} expects finite numbers")
+    hint = f": {_MISSING}" if kind == "NaN" else ""
+    raise ValueError(f"Input X contains {kind}: {_place(row, column, names)} is {value}, {name} expects finite numbers{hint}")
 
 
 def _column_names(x: Any) -> Any:
@@ -142,14 +189,17 @@ def labels(y: Any, n: int, what: str = "y") -> np.ndarray[Any, Any]:
         bad = np.flatnonzero(~np.isfinite(found))
         if len(bad):
             kind = "NaN" if np.isnan(found[bad[0]]) else "infinity"
-            raise ValueError(f"Input y contains {kind}: y[{bad[0]}] is {found[bad[0]]}")
+            hint = ", a missing label: leave such rows out" if kind == "NaN" else ""
+            raise ValueError(f"Input {what} contains {kind}: {what}[{bad[0]}] is {found[bad[0]]}{hint}")
         if np.any(found != np.floor(found)):
             at = int(np.flatnonzero(found != np.floor(found))[0])
-            raise ValueError(f"Unknown label type: continuous: y[{at}] is {found[at]}, expected class labels")
+            raise ValueError(f"Unknown label type: continuous: {what}[{at}] is {found[at]}, expected class labels")
+    for at, label in missing(y, found):
+        raise ValueError(f"{what}[{at}] is {label!r}, a missing label: leave such rows out")
     if found.dtype.kind == "O":
         kinds = {type(label) for label in found}
-        if any(label is None for label in found) or len({issubclass(kind, str) for kind in kinds}) > 1:
-            raise ValueError(f"y holds labels of several types: {sorted(kind.__name__ for kind in kinds)}")
+        if len({issubclass(kind, str) for kind in kinds}) > 1:
+            raise ValueError(f"{what} holds labels of several types: {sorted(kind.__name__ for kind in kinds)}")
     return found
 
 
@@ -199,11 +249,10 @@ def refuse_positional(others: tuple[Any, ...], name: str) -> None:
         raise TypeError(f"{name}.fit() takes X and y by position, found {len(others)} more: weights of examples are sample_weight=...")
 
 
-def sample_weight_of(given: dict[str, Any], name: str) -> Any:
+def sample_weight_of(given: dict[str, Any], estimator: Any) -> Any:
     """The one keyword argument that fits take and signatures do not have."""
     weights = given.pop("sample_weight", None)
-    if given:
-        raise TypeError(f"{name}.fit() got an unexpected keyword argument {min(given)!r}{advice_for_fit(min(given))}")
+    refuse_keywords(given, estimator, "fit")
     return weights
 
 
@@ -229,6 +278,10 @@ def indicators(y: Any, n: int, what: str = "y") -> Any:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {found.shape[0]}]")
     if found.shape[1] == 0:
         raise ValueError(f"{what} has no column: expected one per label")
+    if values.dtype.kind == "O":
+        for (row, column), value in np.ndenumerate(values):
+            if is_missing(value):
+                raise ValueError(f"{what}[{row}, {column}] is {value!r}, expected 0 or 1")
     bad = np.argwhere(~np.isin(values, (0, 1)))
     if len(bad):
         if hasattr(found, "tocoo"):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection
+import inspect
+from collections.abc import Collection, Mapping
 from typing import Any
 
 _NONE = ""
@@ -103,12 +104,29 @@ ATTRIBUTES: dict[str, str] = {
 """Attributes and methods of scikit-learn and its kin that there are not here, and what there is."""
 
 
+_HOLDOUT = "X_test=... and Y_test=... among the arguments of `fit`: examples of a task of your own are yours to divide"
+
+_IGNORED = "ignore=..., the columns that are left out, by name or number from 1"
+
+READERS: dict[str, str] = {
+    **dict.fromkeys(("sep", "delimiter", "delim"), "separator={value}"),
+    **dict.fromkeys(("target", "label", "label_col", "target_column", "y_column"), "label_column={value}"),
+    **dict.fromkeys(("index_col", "drop", "skip", "skip_columns"), _IGNORED),
+    "usecols": _IGNORED,
+    "header": "nothing: a first line without numbers names the columns",
+    "return_names": "names={value}",
+    "feature_names": "names=True",
+}
+"""Words of pandas and its kin for arguments of :func:`multiplane.load_csv`, and what to write."""
+
+
 def advice(name: str, known: Collection[str], value: Any = None) -> str:
     """What to write in the place of a parameter that there is not, as the end of a message; empty where nothing is like it."""
     keyword, text = WORDS.get(name, (_NONE, ""))
+    if "holdout" in (name, keyword) and "holdout" not in known:
+        return f": write {_HOLDOUT}"
     if text and (not keyword or keyword in known):
-        shown = repr(value)
-        return f": write {text.format(value=shown if len(shown) <= 40 else '...')}"
+        return f": write {text.format(value=_shown(value))}"
     if text:
         return f": there is no {keyword} here"
     # A task's parameter by the name that it has among params.
@@ -116,7 +134,58 @@ def advice(name: str, known: Collection[str], value: Any = None) -> str:
     return f": did you mean {close[0]!r}?" if close else ""
 
 
-def advice_for_fit(name: str) -> str:
-    """What to write in the place of an argument of ``fit`` that there is not, as the end of a message; empty as above."""
-    words = {"X": "X_test", "y": "y_test"}
-    return f": write {words.get(name[0], 'X_test=... and y_test=...')}" if name in _HELD_OUT else ""
+def _shown(value: Any) -> str:
+    """A value as it is written, or dots in the place of a long one."""
+    shown = repr(value)
+    return shown if len(shown) <= 40 and value is not ... else "..."
+
+
+_PATH = {
+    "gap": "eps={value}: the gap of every lambda of the path",
+    "tol": "eps={value}: the gap of every lambda of the path",
+    "lam": "lambda_min=... and lambda_max=..., the range of the path",
+    "lambdas": "lambda_min=... and lambda_max=...: the path answers for every lambda between",
+    "alphas": "lambda_min=... and lambda_max=...: the path answers for every lambda between",
+    "holdout": "cv=5, which cross-validates",
+    "patience": "cv=5, which cross-validates",
+    "folds": "cv={value}",
+    "n_folds": "cv={value}",
+}
+"""Words for arguments of ``path`` that are none, and what to write."""
+
+
+def refuse_keywords(given: Mapping[str, Any], estimator: Any, method: str) -> None:
+    """Refuses arguments that a method does not have, by the name of the class that the user knows, with what to write."""
+    for name, value in given.items():
+        text = f"{type(estimator).__name__}.{method}() got an unexpected keyword argument {name!r}"
+        raise TypeError(text + _advice_for_call(name, value, estimator, method))
+
+
+def _advice_for_call(name: str, value: Any, estimator: Any, method: str) -> str:
+    arguments = inspect.signature(getattr(type(estimator), method)).parameters
+    test = [argument for argument in ("X_test", "y_test", "Y_test") if argument in arguments]
+    if name in (*_HELD_OUT, "X_test", "y_test", "Y_test"):
+        if not test:
+            return ": write cv=5, which cross-validates" if "cv" in arguments else ""
+        both = "=... and ".join(test) + "=..."
+        return f": write {dict(zip('Xy', test, strict=True)).get(name[0].replace('Y', 'y'), both)}"
+    known = estimator._names()
+    if method == "path" and name in _PATH:
+        return f": write {_PATH[name].format(value=_shown(value))}"
+    if name not in known and WORDS.get(name, (_NONE, ""))[0] in known:
+        return _advice_for_call(WORDS[name][0], ..., estimator, method)
+    if name in known:
+        label = "Y" if "Y" in arguments else "y"
+        first = "task, " if "task" in known else ""
+        return f": it is of the estimator: write {type(estimator).__name__}({first}{name}={_shown(value)}).{method}(X, {label})"
+    weights = ["sample_weight"] if "weights" in arguments else []  # of rows it is no name of the signature
+    close = difflib.get_close_matches(name, [*arguments, *weights], n=1, cutoff=0.75)
+    return f": did you mean {close[0]!r}?" if close else ""
+
+
+def refuse_reading(given: Mapping[str, Any]) -> None:
+    """Refuses arguments that :func:`multiplane.load_csv` does not have."""
+    for name, value in given.items():
+        text = READERS.get(name, "")
+        written = f": write {text.format(value=_shown(value))}" if text else ""
+        raise TypeError(f"load_csv() got an unexpected keyword argument {name!r}{written}")
