@@ -59,8 +59,9 @@ impl UserTask {
             })
         };
         let dim = method("dim")?.call0(py)?;
+        let shown = dim.bind(py).repr()?;
         let dim: usize =
-            dim.extract(py).map_err(|_| value_error(format!("dim() returned {dim}: expected a whole number > 0")))?;
+            dim.extract(py).map_err(|_| value_error(format!("dim() returned {shown}: expected a whole number > 0")))?;
         if dim == 0 || dim > MAX_DIM {
             return Err(value_error(format!("dim() returned {dim}: must be between 1 and {MAX_DIM}")));
         }

@@ -95,7 +95,7 @@ NAN = float("nan")
         ({"loss": "big"}, ["example ", "big", "a number"]),
         ({"dim": 0}, ["0"]),
         ({"dim": -1}, ["dim() returned -1"]),
-        ({"dim": "many"}, ["dim() returned many"]),
+        ({"dim": "many"}, ["dim() returned 'many'"]),
     ],
     ids=lambda value: str(value)[:40],
 )

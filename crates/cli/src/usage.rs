@@ -11,7 +11,7 @@ use multiplane::{DEFAULT_SOLVER, find_solver, find_task, nearest_name, run_param
 use serde_json::Value;
 
 use crate::args;
-use crate::terminal::{complain, escaped};
+use crate::terminal::complain;
 
 /// What other programs call an option, and what it is here.
 struct Foreign {

@@ -303,3 +303,21 @@ fn class_weights_in_three_ways() {
     assert!(refused("task.class_weights=even").contains("must be a list, `balanced`, or factors by label"));
     assert!(refused("task.class_weights={\"a\":-1}").contains("must be a finite number >= 0"));
 }
+
+/// Losses that are all 0 leave nothing to learn, which is said; a file that is there and read-only is not replaced.
+#[test]
+fn nothing_to_learn_and_nowhere_to_write() {
+    let scratch = Scratch::new().with("good.svm", samples::rows(50, &[-1, 1], 4)).with("kept", "kept");
+    let train = "train --task binary --data good.svm --quiet --out";
+    let ran = scratch.succeed(&format!("{train} model --set task.class_weights=0,0"));
+    let warning = "warning: w = 0 has the primal value 0, so all weights are 0 and nothing is learned";
+    assert_eq!(ran.complaints(warning).len(), 1, "{}", ran.stderr);
+    let kept = scratch.path("kept");
+    let mut permissions = std::fs::metadata(&kept).unwrap().permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&kept, permissions).unwrap();
+    let ran = scratch.run(&format!("{train} kept"));
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("kept") && ran.stderr.contains("it is there and read-only"), "{}", ran.stderr);
+    assert_eq!(scratch.text("kept"), "kept");
+}

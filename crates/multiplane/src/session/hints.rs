@@ -194,7 +194,8 @@ impl Session {
         {
             return None;
         }
-        if zero == 0.0 && primal == 0.0 {
+        // Of data with one label that is said already.
+        if zero == 0.0 && primal == 0.0 && self.problem().vocabulary().labels.len() != 1 {
             return Some(
                 "w = 0 has the primal value 0, so all weights are 0 and nothing is learned: no labelling was found that has a \
                  loss; does the loss tell wrong labellings from the truth?"

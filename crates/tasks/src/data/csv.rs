@@ -365,7 +365,12 @@ mod tests {
         assert_eq!(refused("a,c\n1,2\n"), "f:1:4: found no column `b`, which the model was trained on");
         assert_eq!(
             refused("a,c,d,e\n1,2,3,4\n"),
-            "f:1:1: found columns `c`, `d`, `e` that the model was not trained on, expected one at most, the label: name it by \
+            "f:1:3: found `c` as column, expected a column that the model was trained on (`a`, `b`) or the label \
+             (data.label_column): leave others out by data.ignore"
+        );
+        assert_eq!(
+            refused("d,a,b,e\n1,2,3,4\n"),
+            "f:1:1: found columns `d`, `e` that the model was not trained on, expected one at most, the label: name it by \
              data.label_column, and leave others out by data.ignore"
         );
         assert_eq!(refused("a,b,b,k\n1,2,3,4\n"), "f:1:5: found `b` as column, expected each column of the model once");

@@ -277,7 +277,7 @@ fn label_column(
             (0..width).filter(is_kept).filter(|&column| known.find(names[column]).is_none()).collect();
         match strangers[..] {
             [only] => return Ok(Some(only)),
-            [_, _, ..] if asked.is_none() => {
+            [_, _, ..] if asked.is_none() && kept - strangers.len() == known.len() => {
                 let some: Vec<String> = strangers.iter().take(20).map(|&column| quote(names[column])).collect();
                 let (some, more) = (some.join(", "), if strangers.len() > 20 { ", ..." } else { "" });
                 let rule = "expected one at most, the label: name it by data.label_column, and leave others out by data.ignore";
