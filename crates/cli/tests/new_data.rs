@@ -329,43 +329,6 @@ fn attributes_of_crfsuite() {
     );
 }
 
-/// Columns of `--test` go by their names as those of `evaluate` do; other names are refused, and so is a stream's label column
-/// not lost.
-#[test]
-fn columns_go_by_name_everywhere() {
-    let rows = |order: [usize; 3], header: &str| {
-        let row = |k: usize| {
-            let fields =
-                [format!("{}", k % 7), format!("{}", (3 * k) % 5), (if k % 7 > 3 { "1" } else { "-1" }).to_owned()];
-            order.map(|at| fields[at].clone()).join(",")
-        };
-        format!("{header}\n{}\n", (0..40).map(row).collect::<Vec<_>>().join("\n"))
-    };
-    let scratch = Scratch::new().with("train.csv", rows([0, 1, 2], "a,b,kind"));
-    scratch.write("test.csv", rows([1, 0, 2], "b,a,kind"));
-    scratch.write("other.csv", rows([0, 1, 2], "a,c,kind"));
-    let train = "train --task binary --data train.csv --passes 30 --lambda 1e-3 --quiet --out m --clock work";
-    let said = scratch.json(&format!("{train} --test test.csv"));
-    assert_eq!(said["test_loss"], said["train_loss"]);
-    assert_eq!(scratch.json("evaluate --model m --data test.csv")["loss"], said["test_loss"]);
-    let told = refused(&scratch, &format!("{train} --test other.csv"));
-    assert!(told.contains("other.csv:1:3: found `c` as column"), "{told}");
-
-    scratch.write("bare.csv", rows([0, 1, 2], ""));
-    scratch.write("narrow.csv", "0.5,1\n0.25,-1\n");
-    scratch.write("wide.csv", "0.5,2,3,1\n0.25,3,4,-1\n");
-    for (file, columns) in [("narrow.csv", 2), ("wide.csv", 4)] {
-        let told = refused(&scratch, &format!("train --task binary --data bare.csv --test {file} --quiet --out m"));
-        assert!(told.contains(&format!("found {columns} columns, expected 2, the features")), "{told}");
-    }
-
-    scratch.write("first.csv", rows([2, 0, 1], "kind,a,b"));
-    let stream = "train --stream --task binary --solver ssg --lambda 0.1 --set stream.window=10 --clock work";
-    scratch.json(&format!("{stream} --data train.csv --out last"));
-    scratch.json(&format!("{stream} --data first.csv --set data.label_column=1 --out first"));
-    assert_eq!(scratch.weights("first"), scratch.weights("last"));
-}
-
 /// A first line with a field that is empty or stands for a missing number is no header but a fault.
 #[test]
 fn missing_numbers_are_no_header() {

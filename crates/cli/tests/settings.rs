@@ -308,7 +308,7 @@ fn class_weights_in_three_ways() {
 #[test]
 fn nothing_to_learn_and_nowhere_to_write() {
     let scratch = Scratch::new().with("good.svm", samples::rows(50, &[-1, 1], 4)).with("kept", "kept");
-    let train = "train --task binary --data good.svm --quiet --out";
+    let train = "train --task binary --data good.svm --out";
     let ran = scratch.succeed(&format!("{train} model --set task.class_weights=0,0"));
     let warning = "warning: w = 0 has the primal value 0, so all weights are 0 and nothing is learned";
     assert_eq!(ran.complaints(warning).len(), 1, "{}", ran.stderr);

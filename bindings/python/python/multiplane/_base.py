@@ -427,6 +427,7 @@ class Estimator(Looked):
     def _path(self, owner: Self, source: Any, outer: dict[str, Any], test: Any, **more: Any) -> PathResult:
         """Follows the path that ``outer`` describes; ``more`` is what :func:`multiplane._path.further` made. Where it is
         interrupted, ``owner`` gets what there is."""
+        vars(owner).pop("path_", None)
         watcher = Watcher(self.progress, "path")
         tree = self._tree()
         for name, section, why in (
@@ -449,10 +450,11 @@ class Estimator(Looked):
         finally:
             watcher.close()
         found = PathResult(self._named_path(model), json.loads(summary), self)
+        if interrupted is not None:
+            owner.path_ = found
         for warning in told:
             warnings.warn(self._worded(warning), UserWarning, stacklevel=3)
         if interrupted is not None:
-            owner.path_ = found
             interrupted.add_note(f"path_ of the {type(owner).__name__} holds the path down to lambda = {found.lambda_end_:.4g}")
             raise interrupted
         if found.stop_reason_ != "lambda-min":

@@ -95,6 +95,10 @@ class PathResult:
         the test data, the largest of them where there are several. Raises ``ValueError`` unless the path was given one of them.
         """
         chosen = json.loads(self._model.info()).get("chosen")
+        if chosen is None:  # as in files that do not remember what test data have chosen
+            losses = [(point.get("test_loss"), point["lambda"]) for point in self.summary_["breakpoints"]]
+            measured = [(loss, -lam) for loss, lam in losses if loss is not None]
+            chosen = -min(measured)[1] if measured else None
         if chosen is None:
             raise ValueError(
                 "no test loss was measured: path(X, y, X_test=..., y_test=...) measures it at every breakpoint; path(X, y, cv=5) "

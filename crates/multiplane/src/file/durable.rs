@@ -33,6 +33,7 @@ pub(crate) fn durable_replace(
         return parts.iter().try_for_each(|part| device.write_all(part));
     }
     let target = leads_to(path)?; // a link stays a link to the new content
+    refuse_read_only(&target)?;
     let path = target.as_path();
     let (temporary, file) = create_beside(path)?; // open until it is renamed: its lock says that it is in use
     let mut written = fill(&file, parts).and_then(|()| read_back(&temporary, parts));
@@ -61,15 +62,20 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
         return check_special(path);
     }
     let target = leads_to(path)?;
-    // Writing puts another file in its place, which asks the folder's permission alone.
-    if fs::metadata(&target).is_ok_and(|found| found.permissions().readonly()) {
-        return Err(io::Error::other("it is there and read-only"));
-    }
+    refuse_read_only(&target)?;
     if cfg!(unix) {
         sweep(&target); // elsewhere only who holds a checkpoint's lock knows that no writer lives
     }
     let (temporary, _) = create_beside(&target)?;
     fs::remove_file(temporary)
+}
+
+/// Writing puts another file in the place of the old one, which asks the permission of the folder alone.
+fn refuse_read_only(target: &Path) -> io::Result<()> {
+    match fs::metadata(target).is_ok_and(|found| found.permissions().readonly()) {
+        true => Err(io::Error::other("it is there and read-only")),
+        false => Ok(()),
+    }
 }
 
 /// How the name of a temporary file ends.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::folds::{LeaveOut, PartOf, known_of, leaving_out, leaving_out_of_problem};
 use crate::error::Error;
-use crate::session::{RunOptions, ValidatedLambda};
+use crate::session::{RunOptions, ValidatedLambda, list_class_weights};
 use crate::spec::{Outer, PathEnd, RunSpec};
 
 /// The result of a cross-validation.
@@ -38,6 +38,9 @@ pub fn cross_validate(
     interrupt: Option<Arc<AtomicBool>>,
 ) -> Result<CrossValidation, Error> {
     let names = names_of(folds, data.len(), lambdas)?;
+    let mut spec = spec.clone();
+    list_class_weights(&mut spec, data, None)?; // folds may lack labels
+    let spec = &spec;
     let whole = known_of(spec, data)?;
     let leave_out = |spec: &RunSpec, fold| leaving_out(spec, data, whole.as_ref(), folds, fold);
     validate(spec, &names, &leave_out, outer, lambdas, interrupt)

@@ -5,7 +5,7 @@ use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::Vocabulary;
 use serde_json::json;
 
-use super::open::open_task;
+use super::task::open_task;
 use crate::error::Error;
 use crate::spec::RunSpec;
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use multiplane_tasks::builtin::gaps::used_columns;
-use multiplane_tasks::data::{self, Format, ReadRules, conll, crfsuite, csv, guess, hmm, letter};
+use multiplane_tasks::data::{self, Column, Format, ReadRules, conll, crfsuite, csv, guess, hmm, letter};
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::entry::TaskEntry;
 
@@ -142,11 +142,17 @@ pub fn model_rules(model: &Model, spec: &DataSpec) -> ReadRules {
     };
     // Of another task's model they are no columns of tables.
     let is_table = find_task(task).is_ok_and(|entry| entry.formats.contains(&&csv::FORMAT));
+    let own: Option<Vec<String>> = serde_json::from_value(run["data"]["ignore"].clone()).ok().filter(|_| is_table);
+    let given = spec.rules();
+    let by_model = spec.ignore.is_none() && own.is_some();
+    let ignored = if by_model { own.into_iter().flatten().map(Column).collect() } else { given.ignored.clone() };
     ReadRules {
         unlabelled: true,
+        ignored,
+        ignored_by_model: by_model,
         features: features.filter(|&features| features > 0 && is_table),
         names: names.filter(|_| is_table),
         named_labels: vocabulary.labels.iter().any(|label| label.parse::<i64>().is_err()),
-        ..spec.rules()
+        ..given
     }
 }

@@ -21,6 +21,7 @@ mod reduce;
 mod run;
 mod staff;
 mod summary;
+mod task;
 mod verify;
 mod warm;
 
@@ -34,11 +35,11 @@ pub use data::{model_format, model_rules, needs_data, read_data, read_task_data}
 pub use held_out::{hold_out, training_part};
 pub use hints::Setting;
 pub use incoming::Incoming;
-pub(crate) use open::open_task;
 pub use open::{Session, read_run_data, unlabelled_warning};
 pub use options::RunOptions;
 pub use prior::{read_prior, weights_sha256};
 pub use staff::{threads_for, with_mishaps};
 pub use summary::{KernelCost, SlackCost, Summary};
+pub(crate) use task::open_task;
 pub use verify::{Verified, verify};
 pub use warm::WarmState;

@@ -1,6 +1,5 @@
 //! A run ready to begin: the data of a [`RunSpec`] read, its task opened.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use multiplane_core::clock::{ClockKind, Stopwatch};
@@ -12,14 +11,14 @@ use multiplane_core::run::GapTarget;
 use multiplane_core::solvers::BuildError;
 use multiplane_tasks::data::Classified;
 use multiplane_tasks::dataset::Dataset;
-use multiplane_tasks::problem::{AnswerSample, OpenError, Problem, Vocabulary};
-use serde_json::Value;
+use multiplane_tasks::problem::{AnswerSample, Problem, Vocabulary};
 
 use super::checkpointer::Origin;
 use super::choice::LambdaChoice;
 use super::class_weights::list_class_weights;
 use super::data::{is_given, read_task_data};
 use super::held_out::read_divided;
+use super::task::open_task;
 use super::{memory, needs, prior};
 use crate::error::Error;
 use crate::file::{Checkpoint, CheckpointInfo, Provenance, check_fits};
@@ -358,20 +357,5 @@ fn with_serial_hint(spec: &RunSpec, error: Error) -> Error {
             Error::Input(format!("{reason}: leave out the column 0:serial that LIBSVM has before precomputed values"))
         }
         other => other,
-    }
-}
-
-pub(crate) fn open_task(
-    spec: &RunSpec,
-    data: Dataset,
-    vocabulary: Option<&Vocabulary>,
-    path: Option<&Path>,
-) -> Result<Arc<dyn Problem>, Error> {
-    let parameters = Value::Object(spec.task.params.clone());
-    match (spec.task_entry()?.open(&parameters, data, vocabulary), path) {
-        (Ok(problem), _) => Ok(problem.into()),
-        // What is wrong with the data tells its own place, and a parameter has none in them.
-        (Err(error @ (OpenError::Data(_) | OpenError::Parameter(_))), _) | (Err(error), None) => Err(error.into()),
-        (Err(error), Some(path)) => Err(Error::input(format!("{}: {error}", path.display()))),
     }
 }

@@ -53,10 +53,10 @@ pub struct DataSpec {
     #[schemars(with = "Value")]
     pub label_column: Option<String>,
     /// Columns of a table (csv) that are left out, such as numbers of rows: names of its header, or numbers as of
-    /// `label_column`; a list, or one, or several divided by commas.
-    #[serde(deserialize_with = "read_columns", skip_serializing_if = "Vec::is_empty")]
+    /// `label_column`; a list, or one, or several divided by commas. A model remembers them.
+    #[serde(deserialize_with = "read_columns", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Value")]
-    pub ignore: Vec<String>,
+    pub ignore: Option<Vec<String>>,
 }
 
 impl DataSpec {
@@ -97,7 +97,7 @@ impl DataSpec {
     pub fn rules(&self) -> ReadRules {
         let label_column = self.label_column.clone().map(Column);
         let weights = self.weights.clone();
-        let ignored = self.ignore.iter().cloned().map(Column).collect();
+        let ignored = self.ignore.iter().flatten().cloned().map(Column).collect();
         ReadRules { separator: self.separator, label_column, ignored, weights, ..ReadRules::default() }
     }
 }
@@ -129,14 +129,16 @@ fn read_column<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::
 }
 
 /// A list of such, or one, or a text that several are written in.
-fn read_columns<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+fn read_columns<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
     let columns = match Value::deserialize(from)? {
-        Value::Null => Some(Vec::new()),
+        Value::Null => return Ok(None),
         Value::String(names) => Some(names.split(',').map(|name| name.trim().to_owned()).collect()),
         Value::Array(columns) => columns.into_iter().map(column_of).collect(),
         one => column_of(one).map(|column| vec![column]),
     };
-    columns.ok_or_else(|| D::Error::custom("must be names of columns, or their numbers, from 1 or from -1 backwards"))
+    columns
+        .map(Some)
+        .ok_or_else(|| D::Error::custom("must be names of columns, or their numbers, from 1 or from -1 backwards"))
 }
 
 /// A column by its name or number.

@@ -202,6 +202,10 @@ impl RunSpec {
         if self.regularizer != RegularizerSpec::default() {
             tree["regularizer"] = self.regularizer.provenance();
         }
+        // Where the model is used, its columns are found by that.
+        if let Some(ignored) = self.data.ignore.as_ref().filter(|ignored| !ignored.is_empty()) {
+            tree["data"] = json!({ "ignore": ignored });
+        }
         tree
     }
 }

@@ -30,7 +30,6 @@ mod rows;
 mod rules;
 mod sequence_windows;
 mod strings;
-mod table_head;
 mod tagged;
 pub mod text;
 pub mod trees;

@@ -14,6 +14,8 @@ pub struct ReadRules {
     pub label_column: Option<Column>,
     /// Columns of a table that are neither features nor the label (`data.ignore`).
     pub ignored: Vec<Column>,
+    /// Whether these are what a model was trained without, and nobody says what is so here.
+    pub ignored_by_model: bool,
     /// Whether examples may lack labels, as they may where a model is used.
     pub unlabelled: bool,
     /// Features of a row, where a model says.
@@ -32,7 +34,7 @@ impl ReadRules {
         [
             ("data.separator", self.separator.is_some()),
             ("data.label_column", self.label_column.is_some()),
-            ("data.ignore", !self.ignored.is_empty()),
+            ("data.ignore", !self.ignored.is_empty() && !self.ignored_by_model),
         ]
         .into_iter()
         .find_map(|(name, is_said)| is_said.then_some(name))

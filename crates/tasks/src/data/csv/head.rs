@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use multiplane_infer::file::{DataError, quote};
 
-use super::rules::{Column, ReadRules};
-use super::strings::Strings;
-use super::text::Line;
+use super::columns::{ignored_columns, ignored_numbers, label_column};
+use crate::data::rules::ReadRules;
+use crate::data::strings::Strings;
+use crate::data::text::Line;
 
 /// What divides columns where nothing is said, in the order in which it is looked for.
 const SEPARATORS: [char; 3] = ['\t', ';', ','];
@@ -122,9 +123,12 @@ pub(super) fn is_missing(text: &str) -> bool {
     MISSING.iter().any(|missing| text.eq_ignore_ascii_case(missing))
 }
 
-/// Whether a line names the columns: no field is a number, or stands for a missing one.
-pub(super) fn is_header(fields: &[Field<'_>]) -> bool {
-    fields.iter().all(|field| field.text.parse::<f64>().is_err() && !is_missing(&field.text))
+/// Whether a line names the columns: no field is a number, or stands for a missing one, but of columns that are left out by number.
+pub(super) fn is_header(fields: &[Field<'_>], rules: &ReadRules) -> bool {
+    let ignored = ignored_numbers(fields.len(), rules);
+    let is_name = |field: &Field<'_>| field.text.parse::<f64>().is_err() && !is_missing(&field.text);
+    let mut kept = fields.iter().enumerate().filter(|(column, _)| !ignored.contains(column)).peekable();
+    kept.peek().is_some() && kept.all(|(_, field)| is_name(field))
 }
 
 impl Head {
@@ -140,7 +144,7 @@ impl Head {
         let full_width = fields.len();
         let (ignored, label) = {
             let names: Option<Vec<&str>> = header.then(|| fields.iter().map(|field| &*field.text).collect());
-            let ignored = ignored_columns(line, names.as_deref(), full_width, &rules.ignored)?;
+            let ignored = ignored_columns(line, names.as_deref(), full_width, rules)?;
             let label = label_column(line, names.as_deref(), full_width, &ignored, rules)?;
             (ignored, label)
         };
@@ -227,101 +231,6 @@ fn check_features(
         }
         _ => Ok(()),
     }
-}
-
-/// The columns that are left out, in ascending order, each once.
-fn ignored_columns(
-    line: &Line<'_>,
-    names: Option<&[&str]>,
-    width: usize,
-    asked: &[Column],
-) -> Result<Vec<usize>, DataError> {
-    let one = |Column(asked): &Column| {
-        let named = names.and_then(|names| names.iter().position(|own| own == asked));
-        let found = named.or_else(|| column_of(asked, width));
-        found.ok_or_else(|| no_column(line, asked, "data.ignore", names, width))
-    };
-    let mut columns = asked.iter().map(one).collect::<Result<Vec<usize>, DataError>>()?;
-    columns.sort_unstable();
-    columns.dedup();
-    Ok(columns)
-}
-
-/// The column of the label, from 0; `None` where there is none. All columns are counted; those `ignored` are none of it.
-fn label_column(
-    line: &Line<'_>,
-    names: Option<&[&str]>,
-    width: usize,
-    ignored: &[usize],
-    rules: &ReadRules,
-) -> Result<Option<usize>, DataError> {
-    let is_kept = |column: &usize| ignored.binary_search(column).is_err();
-    let asked = rules.label_column.as_ref().map(|column| column.0.as_str());
-    let named = |name: &str| names.and_then(|names| names.iter().position(|own| *own == name));
-    let numbered = asked.and_then(|asked| column_of(asked, width));
-    if let (Some(asked), Some(column)) = (asked, asked.and_then(named).or(numbered))
-        && !is_kept(&column)
-    {
-        let found = format!("found column {} as data.label_column and among data.ignore", quote(asked));
-        return Err(line.error(0, format!("{found}, expected one of both")));
-    }
-    if let Some(column) = asked.and_then(named) {
-        return Ok(Some(column));
-    }
-    let kept = width - ignored.len();
-    // Where columns go by their names, the label is the one that is no feature, wherever it stands; not in the place of one
-    // that was asked for and is not there.
-    let may_stray = asked.is_none() || numbered.is_some();
-    if let (Some(names), Some(known), true) = (names, &rules.names, may_stray) {
-        let strangers: Vec<usize> =
-            (0..width).filter(is_kept).filter(|&column| known.find(names[column]).is_none()).collect();
-        match strangers[..] {
-            [only] => return Ok(Some(only)),
-            [_, _, ..] if asked.is_none() && kept - strangers.len() == known.len() => {
-                let some: Vec<String> = strangers.iter().take(20).map(|&column| quote(names[column])).collect();
-                let (some, more) = (some.join(", "), if strangers.len() > 20 { ", ..." } else { "" });
-                let rule = "expected one at most, the label: name it by data.label_column, and leave others out by data.ignore";
-                let found = format!("found columns {some}{more} that the model was not trained on");
-                return Err(line.error(0, format!("{found}, {rule}")));
-            }
-            [] if asked.is_none() && !rules.unlabelled && kept == known.len() => {
-                let rule = "expected one beside the columns of the features";
-                return Err(line.error(line.text.len(), format!("found no column of labels, {rule}")));
-            }
-            _ => {}
-        }
-    }
-    // As many columns as the model has features: the label is not there.
-    if rules.unlabelled && rules.features == Some(kept) {
-        return Ok(None);
-    }
-    let Some(asked) = asked else { return Ok((0..width).rev().find(is_kept)) };
-    numbered.map(Some).ok_or_else(|| no_column(line, asked, "data.label_column", names, width))
-}
-
-/// What to say where a column that a parameter asks for is not there.
-fn no_column(line: &Line<'_>, asked: &str, parameter: &str, names: Option<&[&str]>, width: usize) -> DataError {
-    let found = format!("found no column {} ({parameter})", quote(asked));
-    if let Some(meant) = names.and_then(|names| names.iter().find(|name| name.eq_ignore_ascii_case(asked))) {
-        return line.error(0, format!("{found}: did you mean {}?", quote(meant)));
-    }
-    let named = names.map_or(String::new(), |names| {
-        let some: Vec<String> = names.iter().take(20).map(|name| quote(name)).collect();
-        format!("{}{}, or ", some.join(", "), if names.len() > 20 { ", ..." } else { "" })
-    });
-    line.error(0, format!("{found}, expected {named}a number from 1 to {width} (from -1 counted from the last)"))
-}
-
-/// The column, from 0, of a number from 1 on, or from -1 on counted from the last, where there is such a column.
-fn column_of(asked: &str, width: usize) -> Option<usize> {
-    let column = match asked.parse::<i64>() {
-        Ok(number) if number > 0 => usize::try_from(number - 1).ok(),
-        Ok(number) if number < 0 => {
-            usize::try_from(number.unsigned_abs()).ok().and_then(|back| width.checked_sub(back))
-        }
-        _ => None,
-    };
-    column.filter(|&column| column < width)
 }
 
 /// The number that the model has for the feature of each column, by its name.
