@@ -1,4 +1,5 @@
-//! When a run will end: by how its gap has fallen lately, and by its budgets. The command line's progress line and Python's show it.
+//! When a run will end: by how its gap has fallen lately, and by its budgets. The command line's progress line and
+//! Python's show it.
 
 use multiplane::StopSpec;
 use multiplane::observe::Tick;
@@ -56,8 +57,9 @@ impl Forecast {
         self.spent(tick).fold(by_gap, f64::max).clamp(0.0, 1.0)
     }
 
-    /// Returns what is said of the seconds until the first stop, which are called `unit`: budgets are spent evenly, and the gap goes on as it has fallen
-    /// lately. Where that says nothing the budgets are no more than a limit; nothing is said where nothing is known.
+    /// Returns what is said of the seconds until the first stop, which are called `unit`: budgets are spent evenly,
+    /// and the gap goes on as it has fallen lately. Where that says nothing the budgets are no more than a limit;
+    /// nothing is said where nothing is known.
     pub fn remaining(&self, tick: Tick, unit: &str) -> String {
         let spent = self.spent(tick).filter(|&share| share > 0.0);
         let by_budget = spent.map(|share| tick.seconds * (1.0 / share - 1.0).max(0.0)).reduce(f64::min);
@@ -72,8 +74,8 @@ impl Forecast {
 mod tests {
     use super::*;
 
-    /// The nearest stop decides: seconds left, passes at their rate, or the gap's fall. Without a word from the gap that
-    /// is a limit.
+    /// The nearest stop decides: seconds left, passes at their rate, or the gap's fall. Without a word from the gap
+    /// that is a limit.
     #[test]
     fn the_nearest_stop_is_forecast() {
         let tick = Tick { pass: 2.0, oracle_calls: 20, seconds: 4.0, ..Tick::default() };

@@ -12,8 +12,8 @@ fn refused(scratch: &Scratch, arguments: &str) -> String {
     ran.stderr
 }
 
-/// Columns of `--test` go by their names as those of `evaluate` do; other names are refused, and so is a stream's label column
-/// not lost.
+/// Columns of `--test` go by their names as those of `evaluate` do; other names are refused, and so is a stream's
+/// label column not lost.
 #[test]
 fn columns_go_by_name_everywhere() {
     let rows = |order: [usize; 3], header: &str| {
@@ -49,8 +49,8 @@ fn columns_go_by_name_everywhere() {
     assert_eq!(scratch.weights("first"), scratch.weights("last"));
 }
 
-/// What training left out is left out wherever the model is used, whether the data still has it or not; where numbers cannot tell, nothing is
-/// guessed.
+/// What training left out is left out wherever the model is used, whether the data still has it or not; where numbers
+/// cannot tell, nothing is guessed.
 #[test]
 fn ignored_columns_stay_ignored() {
     let rows = |fields: &[&str], header: bool| {

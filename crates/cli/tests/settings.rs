@@ -235,8 +235,9 @@ fn parameters_of_runs_are_described() {
     assert!(scratch.run("describe nothing").stderr.contains("unknown kind `nothing`"));
 }
 
-/// Class weights by name, as `balanced` and as a list that says the same are one run, whose model holds the list: data that it is used on
-/// is not counted. What is no label is told, and where nothing can be counted a list is asked for.
+/// Class weights by name, as `balanced` and as a list that says the same are one run, whose model holds the list:
+/// data that it is used on is not counted. What is no label is told, and where nothing can be counted a list is asked
+/// for.
 #[test]
 fn class_weights_in_three_ways() {
     let scratch = Scratch::new()

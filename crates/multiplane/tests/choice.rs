@@ -46,8 +46,8 @@ fn the_choice_is_that_of_the_losses() {
     assert!(choice.losses.len() < choice.first_fold.len() && choice.calls > 60 * choice.folds as u64);
 }
 
-/// Where large lambdas predict the frequent label alone, that is no best point to stop at: smaller ones are tried, and other folds try
-/// them, too.
+/// Where large lambdas predict the frequent label alone, that is no best point to stop at: smaller ones are tried,
+/// and other folds try them, too.
 #[test]
 fn rare_labels_are_looked_for() {
     let mut text = String::new();

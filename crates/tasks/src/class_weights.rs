@@ -1,7 +1,7 @@
 //! Factors on the loss by true label, as users give them: a list, by name, or from how often labels occur.
 //!
-//! Tasks take the list. What stands for one is made into it before training opens the data ([`ClassWeights::listed`]), so
-//! that models hold numbers and nothing has to be counted where they are used.
+//! Tasks take the list. What stands for one is made into it before training opens the data
+//! ([`ClassWeights::listed`]), so that models hold numbers and nothing has to be counted where they are used.
 
 use std::collections::BTreeMap;
 

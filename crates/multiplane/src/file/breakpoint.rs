@@ -60,8 +60,8 @@ impl Breakpoint {
     }
 }
 
-/// Returns the point whose weights have the smallest loss on test data, the first of them where there are several; `None` unless it was
-/// measured at all.
+/// Returns the point whose weights have the smallest loss on test data, the first of them where there are several;
+/// `None` unless it was measured at all.
 pub fn least_test_loss(points: &[Breakpoint]) -> Option<&Breakpoint> {
     let losses: Vec<f64> = points.iter().map_while(|point| point.test_loss).collect();
     let least = losses.iter().copied().fold(f64::INFINITY, f64::min);

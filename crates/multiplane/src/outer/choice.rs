@@ -237,8 +237,9 @@ fn place_of_least(numbers: &[f64]) -> usize {
     (0..numbers.len()).fold(0, |best, k| if numbers[k] < numbers[best] { k } else { best })
 }
 
-/// The places of the smallest loss and of its neighbours, ascending. Where that is one of the first `plateau`, of models that predict
-/// one label, the last of these stands for them, and beside it the best of the others has its neighbours.
+/// The places of the smallest loss and of its neighbours, ascending. Where that is one of the first `plateau`, of
+/// models that predict one label, the last of these stands for them, and beside it the best of the others has its
+/// neighbours.
 fn around_the_best(losses: &[f64], plateau: usize) -> Vec<usize> {
     let around = |from: usize| {
         let best = from + place_of_least(&losses[from..]);

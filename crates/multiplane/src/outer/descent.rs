@@ -23,8 +23,8 @@ const PATIENCE: usize = 3;
 /// Points are trained to this gap, in percent of the primal value,
 const GAP: f64 = 5.0;
 
-/// and for at most so many passes each. Smaller lambdas are harder still, so a point that these do not train, and that is worse than
-/// the best, is the last.
+/// and for at most so many passes each. Smaller lambdas are harder still, so a point that these do not train, and
+/// that is worse than the best, is the last.
 const PASSES: f64 = 20.0;
 
 /// Where the primal value is more than this share of that of w = 0, lambda is still too large to learn anything.

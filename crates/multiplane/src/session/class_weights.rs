@@ -9,8 +9,8 @@ use super::task::open_task;
 use crate::error::Error;
 use crate::spec::RunSpec;
 
-/// Puts the list in the place of names and of `balanced`, by the labels of the training data. The task is opened without them for
-/// that, as it alone knows what is a label.
+/// Puts the list in the place of names and of `balanced`, by the labels of the training data. The task is opened
+/// without them for that, as it alone knows what is a label.
 pub(crate) fn list_class_weights(
     spec: &mut RunSpec,
     data: &Dataset,

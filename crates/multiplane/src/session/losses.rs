@@ -85,8 +85,8 @@ impl Session {
         self.loss_on_test((&w, &vocabulary))
     }
 
-    /// Whether all variables of the test data are predicted alike at the point `w` of a run, so that nothing is known of the model
-    /// yet. Labellings that are not numbers of labels do not tell.
+    /// Whether all variables of the test data are predicted alike at the point `w` of a run, so that nothing is known
+    /// of the model yet. Labellings that are not numbers of labels do not tell.
     pub(crate) fn predicts_one_label(&self, w: &[f64]) -> Result<bool, Error> {
         let Some(test) = self.test.as_deref() else { return Ok(false) };
         let (w, vocabulary) = self.problem.model_parts(w);

@@ -64,7 +64,8 @@ pub struct BinarySpec {
     /// What a wrong answer costs; `hamming` is the 0-1 loss here. The oracle adds it to the scores, and evaluation
     /// reports its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
     pub loss: LossSpec,
-    /// Factors on the loss by true label: a list, the lower label first; by name as in `task.class_weights.1=5`, 1 for those left out; or
+    /// Factors on the loss by true label: a list, the lower label first; by name as in `task.class_weights.1=5`, 1
+    /// for those left out; or
     /// `balanced`, n / (2 * how often the label is true). Models hold the list.
     pub class_weights: Option<ClassWeights>,
 }

@@ -223,8 +223,8 @@ fn toml_value(value: toml::Value) -> Result<Value, String> {
     })
 }
 
-/// A value as typed on a command line: a number, `true`, `false`, a list, a table or a quoted string as in TOML, or a table as in
-/// JSON; anything else is text.
+/// A value as typed on a command line: a number, `true`, `false`, a list, a table or a quoted string as in TOML, or a
+/// table as in JSON; anything else is text.
 pub fn parse_value(text: &str) -> Value {
     let table: Result<toml::Table, _> = format!("v = {text}").parse();
     let parsed = table.ok().and_then(|mut table| table.remove("v")).and_then(|value| serde_json::to_value(value).ok());

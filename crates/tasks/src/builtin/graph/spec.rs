@@ -48,8 +48,9 @@ pub struct GraphSpec {
     /// What a wrong label of a node costs. The oracle adds it to the scores, and evaluation reports its mean over the
     /// examples. Nodes without a label (-1) are no part of it.
     pub loss: GraphLoss,
-    /// Factors on the loss by true label: a list, in sorted order of the labels; by name as in `task.class_weights.3=2`, 1 for those left
-    /// out; or `balanced`, n / (labels * how often the label is true). Models hold the list.
+    /// Factors on the loss by true label: a list, in sorted order of the labels; by name as in
+    /// `task.class_weights.3=2`, 1 for those left out; or `balanced`, n / (labels * how often the label is true).
+    /// Models hold the list.
     pub class_weights: Option<ClassWeights>,
     /// How labellings are found.
     pub inference: Inference,

@@ -42,8 +42,9 @@ pub struct TreeSpec {
     /// What a wrong labelling costs: a sum over its nodes. The oracle adds it to the scores, and evaluation reports
     /// its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
     pub loss: LossSpec,
-    /// Factors on the loss by true label: a list, in sorted order of the labels; by name as in `task.class_weights.3=2`, 1 for those left
-    /// out; or `balanced`, n / (labels * how often the label is true). Models hold the list.
+    /// Factors on the loss by true label: a list, in sorted order of the labels; by name as in
+    /// `task.class_weights.3=2`, 1 for those left out; or `balanced`, n / (labels * how often the label is true).
+    /// Models hold the list.
     pub class_weights: Option<ClassWeights>,
 }
 

@@ -1,4 +1,5 @@
-//! Which columns of a table are left out, and which is the label: as users ask for them, by name or number, or as a model tells.
+//! Which columns of a table are left out, and which is the label: as users ask for them, by name or number, or as a
+//! model tells.
 
 use multiplane_infer::file::{DataError, quote};
 
@@ -7,8 +8,8 @@ use crate::data::text::Line;
 
 /// The columns that are left out, in ascending order, each once: all of a name.
 ///
-/// Where a model or training data know the features by name, what is not there need not be left out; users alone must name what is
-/// there.
+/// Where a model or training data know the features by name, what is not there need not be left out; users alone must
+/// name what is there.
 pub(super) fn ignored_columns(
     line: &Line<'_>,
     names: Option<&[&str]>,
@@ -56,7 +57,8 @@ pub(super) fn ignored_numbers(width: usize, rules: &ReadRules) -> Vec<usize> {
     rules.ignored.iter().filter_map(|Column(asked)| column_of(asked, width)).collect()
 }
 
-/// The column of the label, from 0; `None` where there is none. All columns are counted; those `ignored` are none of it.
+/// The column of the label, from 0; `None` where there is none. All columns are counted; those `ignored` are none of
+/// it.
 pub(super) fn label_column(
     line: &Line<'_>,
     names: Option<&[&str]>,
@@ -78,8 +80,8 @@ pub(super) fn label_column(
         return Ok(Some(column));
     }
     let kept = width - ignored.len();
-    // Where columns go by their names, the label is the one that is no feature, wherever it stands; not in the place of one
-    // that was asked for and is not there.
+    // Where columns go by their names, the label is the one that is no feature, wherever it stands; not in the place
+    // of one that was asked for and is not there.
     let may_stray = asked.is_none() || numbered.is_some();
     if let (Some(names), Some(known), true) = (names, &rules.names, may_stray) {
         let strangers: Vec<usize> =

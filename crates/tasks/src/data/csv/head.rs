@@ -123,7 +123,8 @@ pub(super) fn is_missing(text: &str) -> bool {
     MISSING.iter().any(|missing| text.eq_ignore_ascii_case(missing))
 }
 
-/// Whether a line names the columns: no field is a number, or stands for a missing one, but of columns that are left out by number.
+/// Whether a line names the columns: no field is a number, or stands for a missing one, but of columns that are left
+/// out by number.
 pub(super) fn is_header(fields: &[Field<'_>], rules: &ReadRules) -> bool {
     let ignored = ignored_numbers(fields.len(), rules);
     let is_name = |field: &Field<'_>| field.text.parse::<f64>().is_err() && !is_missing(&field.text);
@@ -132,8 +133,8 @@ pub(super) fn is_header(fields: &[Field<'_>], rules: &ReadRules) -> bool {
 }
 
 impl Head {
-    /// Finds out about a table that begins with this line, and takes what is left out from its fields; `header` says whether
-    /// it names the columns.
+    /// Finds out about a table that begins with this line, and takes what is left out from its fields; `header` says
+    /// whether it names the columns.
     pub(super) fn new(
         line: &Line<'_>,
         fields: &mut Vec<Field<'_>>,

@@ -1,7 +1,7 @@
 //! Tables of numbers with a label in one column, the last unless told otherwise: divided by commas, tabs or semicolons.
 //!
-//! The label is an integer or a name. A first line of which no field is a number names the columns: one with a number in it
-//! is a row, and a fault in it is told. Fields may stand in quotation marks.
+//! The label is an integer or a name. A first line of which no field is a number names the columns: one with a number
+//! in it is a row, and a fault in it is told. Fields may stand in quotation marks.
 
 mod columns;
 mod head;
@@ -235,8 +235,8 @@ fn row(
     Ok(label)
 }
 
-/// What to do about a column of which a field is a word. It looks like the label where nobody says which is, and the last one has
-/// a number.
+/// What to do about a column of which a field is a word. It looks like the label where nobody says which is, and the
+/// last one has a number.
 fn advice(column: usize, fields: &[Field<'_>], head: &Head, rules: &ReadRules) -> String {
     let is_number = |field: &Field<'_>| field.text.parse::<f64>().is_ok();
     let text = &fields[column].text;

@@ -24,8 +24,8 @@ fn column(name: &str) -> ReadRules {
     ReadRules { label_column: Some(Column(name.into())), ..ReadRules::default() }
 }
 
-/// Tabs, semicolons and commas, quoted or not, and a label in any column: the same table. Names are kept, and labels are
-/// numbered in alphabetical order.
+/// Tabs, semicolons and commas, quoted or not, and a label in any column: the same table. Names are kept, and labels
+/// are numbered in alphabetical order.
 #[test]
 fn tables_as_people_have_them() {
     let plain = parse(Lines::from_bytes("f", b"a,b,kind\n1,0,x\n0,2,\"c, d\"\n0,0,x\n").unwrap()).unwrap();
@@ -96,7 +96,8 @@ fn names_may_be_twice_or_missing() {
     assert_eq!(ruled(",a,kind\n0,1,x\n1,0,y\n", ignoring("1")), Ok(plain));
 }
 
-/// What a model was trained without is left out where it is used, and may be missing; where numbers cannot tell, it is asked for.
+/// What a model was trained without is left out where it is used, and may be missing; where numbers cannot tell, it
+/// is asked for.
 #[test]
 fn models_remember_what_is_left_out() {
     let mut names = Strings::new();
@@ -132,7 +133,8 @@ fn models_remember_what_is_left_out() {
     );
 }
 
-/// Where a model knows its features, their number or names tell whether there is a label, and names may come in any order.
+/// Where a model knows its features, their number or names tell whether there is a label, and names may come in any
+/// order.
 #[test]
 fn models_tell_the_label() {
     let mut names = Strings::new();
