@@ -7,6 +7,7 @@ from typing import Any, final
 __all__ = [
     "Dataset",
     "Energies",
+    "Forecast",
     "describe",
     "engines",
     "feature_names",
@@ -99,6 +100,7 @@ class Forecast:
     def share(self, passes: float, calls: int, seconds: float) -> float: ...
     def remaining(self, passes: float, calls: int, seconds: float) -> str: ...
 
+@final
 class Fit:
     @property
     def model(self) -> Model: ...
