@@ -48,8 +48,9 @@ impl Forecast {
 
     /// Returns the share of the way that is done, of 0 to 1: by the logarithm of the gap, or by budgets.
     pub fn share(&self, tick: Tick) -> f64 {
-        let by_gap = match (self.first, self.last, self.wanted) {
-            (Some(first), Some(gap), wanted) if wanted > 0.0 && first > wanted => {
+        let wanted = self.wanted;
+        let by_gap = match (self.first, self.last) {
+            (Some(first), Some(gap)) if wanted > 0.0 && first > wanted => {
                 (first / gap.max(wanted)).ln() / (first / wanted).ln()
             }
             _ => 0.0,

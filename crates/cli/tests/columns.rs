@@ -3,14 +3,8 @@
 mod common;
 
 use common::Scratch;
+use common::refusals::assert_refused;
 use serde_json::json;
-
-/// The message of a run that is refused.
-fn refused(scratch: &Scratch, arguments: &str) -> String {
-    let ran = scratch.run(arguments);
-    assert_eq!(ran.code, Some(2), "{arguments}: {}", ran.stderr);
-    ran.stderr
-}
 
 /// Columns of `--test` go by their names as those of `evaluate` do; other names are refused, and so is a stream's
 /// label column not lost.
@@ -31,15 +25,17 @@ fn columns_go_by_name_everywhere() {
     let said = scratch.json(&format!("{train} --test test.csv"));
     assert_eq!(said["test_loss"], said["train_loss"]);
     assert_eq!(scratch.json("evaluate --model m --data test.csv")["loss"], said["test_loss"]);
-    let told = refused(&scratch, &format!("{train} --test other.csv"));
-    assert!(told.contains("other.csv:1:3: found `c` as column"), "{told}");
+    assert_refused(&scratch, &format!("{train} --test other.csv"), "other.csv:1:3: found `c` as column");
 
     scratch.write("bare.csv", rows([0, 1, 2], ""));
     scratch.write("narrow.csv", "0.5,1\n0.25,-1\n");
     scratch.write("wide.csv", "0.5,2,3,1\n0.25,3,4,-1\n");
     for (file, columns) in [("narrow.csv", 2), ("wide.csv", 4)] {
-        let told = refused(&scratch, &format!("train --task binary --data bare.csv --test {file} --quiet --out m"));
-        assert!(told.contains(&format!("found {columns} columns, expected 2, the features")), "{told}");
+        assert_refused(
+            &scratch,
+            &format!("train --task binary --data bare.csv --test {file} --quiet --out m"),
+            &format!("found {columns} columns, expected 2, the features"),
+        );
     }
 
     scratch.write("first.csv", rows([2, 0, 1], "kind,a,b"));
@@ -83,8 +79,11 @@ fn ignored_columns_stay_ignored() {
             assert_eq!(scratch.json("evaluate --model m --data short.csv")["loss"], said["train_loss"]);
         } else {
             for (data, said_so) in [("bare.csv", "data.ignore=1"), ("short.csv", "data.ignore=[]")] {
-                let told = refused(&scratch, &format!("predict --model m --data {data}"));
-                assert!(told.contains("say whether these are here: data.ignore=1, or data.ignore=[]"), "{told}");
+                assert_refused(
+                    &scratch,
+                    &format!("predict --model m --data {data}"),
+                    "say whether these are here: data.ignore=1, or data.ignore=[]",
+                );
                 let found = scratch.succeed(&format!("predict --model m --data {data} --set {said_so}")).stdout;
                 assert_eq!(found, predicted, "{data}");
             }

@@ -196,6 +196,7 @@ impl Session {
         told: &mut dyn FnMut(&str),
     ) -> Result<Session, Error> {
         let stopwatch = Stopwatch::start();
+        list_class_weights(&mut spec, &data, None)?; // once for the choice and the run
         let choice = match spec.lambda {
             Lambda::CrossValidated(_) => Some(choose_lambda(&spec, &data, interrupt, told)?),
             _ => None,

@@ -27,10 +27,15 @@ pub(crate) fn list_class_weights(
     }
     let problem = open_task(&plain, data.clone(), vocabulary, spec.data.path.as_deref())?;
     let labels = &problem.vocabulary().labels;
-    let evaluated = problem.evaluate_labels(&vec![0.0; problem.dim()], 1).map_err(Error::from)?;
-    // Of a task whose answers have no labels the parameter is none: opening it says so.
-    let Some((_, report)) = evaluated.filter(|(_, report)| !report.is_of_sets()) else { return Ok(()) };
-    let counts: Vec<u64> = report.scores().iter().take(labels.len()).map(|score| score.support).collect();
+    if labels.is_empty() {
+        return Ok(()); // answers have no labels, so the task has no such parameter: opening it says so
+    }
+    let mut counts = Vec::new();
+    if weights == ClassWeights::Balanced {
+        let evaluated = problem.evaluate_labels(&vec![0.0; problem.dim()], 1).map_err(Error::from)?;
+        let scores = evaluated.map(|(_, report)| report.scores()).unwrap_or_default();
+        counts.extend(scores.iter().take(labels.len()).map(|score| score.support));
+    }
     let listed = weights.listed(labels, &counts).map_err(|error| Error::input(error.to_string()))?;
     spec.task.params.insert("class_weights".into(), json!(listed));
     Ok(())
