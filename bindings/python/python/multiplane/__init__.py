@@ -15,11 +15,11 @@ again and again; multiplane keeps each answer, reuses it, and stops with a certi
 
 from multiplane import solvers
 from multiplane._arborescence import ArborescenceSSVM
-from multiplane._base import BrokenPromiseWarning, ConvergenceWarning, NotFittedError, UnusedParameterWarning
 from multiplane._builtin import load
 from multiplane._chain import ChainSSVM
 from multiplane._check import Finding, Findings
 from multiplane._core import __version__
+from multiplane._errors import BrokenPromiseWarning, ConvergenceWarning, NotFittedError, UnusedParameterWarning
 from multiplane._explain import Explanation
 from multiplane._files import (
     load_conll,

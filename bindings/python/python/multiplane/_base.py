@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, solvers
+from multiplane._errors import BrokenPromiseWarning, ConvergenceWarning, UnusedParameterWarning, not_fitted
 from multiplane._given import STOPS, USUAL, changed, keywords, refuse_twice, task_keywords, task_names
 from multiplane._history import History
 from multiplane._jobs import effective
@@ -33,22 +34,6 @@ _WITH_DUAL = {entry["name"] for entry in DEFINITIONS["solvers"] if entry["has_du
 
 _OFFLINE = _WITH_DUAL - {"lasvm"}
 """Those that have the usual stops where none are given; it learns online."""
-
-
-class NotFittedError(ValueError, AttributeError):
-    """A result was asked for before ``fit``."""
-
-
-class BrokenPromiseWarning(UserWarning):
-    """A task's decoder was found not to be what the task declares: nothing is certified."""
-
-
-class ConvergenceWarning(UserWarning):
-    """Training stopped before the gap was reached."""
-
-
-class UnusedParameterWarning(UserWarning):
-    """A parameter was given that has no effect beside the others."""
 
 
 _HOLDOUT = """
@@ -415,7 +400,7 @@ class Estimator(Looked):
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "coef_"):
-            raise _not_fitted(
+            raise not_fitted(
                 f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
                 "using this estimator."
             )
@@ -499,15 +484,3 @@ def _below(tree: dict[str, Any], section: str) -> dict[str, Any]:
 def _number(value: Any) -> float:
     """NaN where there is none."""
     return float("nan") if value is None else float(value)
-
-
-def _not_fitted(message: str) -> Exception:
-    """scikit-learn's exception where it is installed and in use, else our own."""
-    import sys
-
-    if "sklearn" in sys.modules:
-        from sklearn.exceptions import NotFittedError as Theirs
-
-        found: Exception = Theirs(message)
-        return found
-    return NotFittedError(message)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, _validation
-from multiplane._base import UnusedParameterWarning
+from multiplane._errors import UnusedParameterWarning
 from multiplane._given import STOPS
 from multiplane._kernel import Kernel, Kernels, matrix_of
 from multiplane._stream import Learning, labels_of, stream_tree
