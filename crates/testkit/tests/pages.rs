@@ -1,10 +1,15 @@
-//! Pages name files that exist.
+//! Pages name files that exist, and their links lead somewhere.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Short names of folders that pages declare.
-const SHORT: [(&str, &str); 2] =
-    [("border/", "bindings/python/src/"), ("python/", "bindings/python/python/multiplane/")];
+const SHORT: [(&str, &str); 3] = [
+    ("border/", "bindings/python/src/"),
+    ("python/", "bindings/python/python/multiplane/"),
+    ("tools/", "bindings/python/tools/"),
+];
 
 /// Where a page may mean that a file is: crates are named without `crates` and `src`.
 fn places(root: &Path, file: &str) -> Vec<PathBuf> {
@@ -20,7 +25,7 @@ fn places(root: &Path, file: &str) -> Vec<PathBuf> {
 
 /// All sources below a folder.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
+    for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             sources(&path, found);
@@ -49,7 +54,7 @@ fn named(page: &str) -> Vec<String> {
     found
 }
 
-/// Every source named by the page on what is there, by the architecture and by the guide is there.
+/// Every source named by the page on what is there, by the architecture and by the guide exists.
 #[test]
 fn files_named_are_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -57,8 +62,8 @@ fn files_named_are_there() {
     for folder in ["crates", "bindings/python/src", "bindings/python/python"] {
         sources(&root.join(folder), &mut all);
     }
-    for page in ["docs/coverage.md", "ARCHITECTURE.md", "docs/math.md", "docs/performance.md"] {
-        let text = std::fs::read_to_string(root.join(page)).unwrap();
+    for page in ["docs/coverage.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/math.md", "docs/performance.md"] {
+        let text = fs::read_to_string(root.join(page)).unwrap();
         for file in named(&text) {
             seen += 1;
             let there = places(&root, &file).iter().any(|place| place.exists());
@@ -67,4 +72,74 @@ fn files_named_are_there() {
         }
     }
     assert!(seen > 150, "{seen} names were found");
+}
+
+/// The text of a page without its fenced blocks.
+fn prose(page: &str) -> String {
+    page.split("\n```").step_by(2).collect()
+}
+
+/// The anchor of a heading, as GitHub makes it.
+fn anchor(heading: &str) -> String {
+    let shown = heading.replace("](", "\u{0}").to_lowercase(); // a link's address is not part of the anchor
+    let mut parts = shown.split('\u{0}');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    text.extend(parts.map(|part| part.split_once(')').map_or(part, |(_, after)| after)));
+    let kept = text.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+/// All Markdown files of the project, with their text.
+fn pages(root: &Path) -> BTreeMap<PathBuf, String> {
+    let mut all = Vec::new();
+    for folder in ["docs", "crates", "bindings/python", "examples", "benchmarks"] {
+        sources(&root.join(folder), &mut all);
+    }
+    all.extend(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|name| root.join(name)));
+    let hidden = |path: &Path| path.components().any(|part| part.as_os_str().to_string_lossy().starts_with(".venv"));
+    all.retain(|path| path.extension().is_some_and(|ending| ending == "md") && !hidden(path));
+    all.into_iter().map(|path| (path.canonicalize().unwrap(), fs::read_to_string(path).unwrap())).collect()
+}
+
+/// Every relative link of a page leads to a file, and to a heading of it if it names one.
+#[test]
+fn links_lead_somewhere() {
+    let pages = pages(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+    let anchors = |text: &str| -> Vec<String> {
+        prose(text)
+            .lines()
+            .filter(|line| line.starts_with('#'))
+            .map(|line| anchor(line.trim_start_matches('#')))
+            .collect()
+    };
+    let mut seen = 0;
+    for (path, text) in &pages {
+        for link in prose(text).split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next()) {
+            if link.contains("://") || link.contains('`') {
+                continue;
+            }
+            seen += 1;
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
+            assert!(target.exists(), "{}: {link} leads nowhere", path.display());
+            let known = pages.get(&target.canonicalize().unwrap());
+            let found = heading.is_empty() || known.is_none_or(|text| anchors(text).iter().any(|name| name == heading));
+            assert!(found, "{}: {link} names no heading", path.display());
+        }
+    }
+    assert!(seen > 300, "{seen} links were found");
+}
+
+/// The guide links every example that is compiled for it.
+#[test]
+fn the_guide_links_its_examples() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let guide = fs::read_to_string(root.join("CONTRIBUTING.md")).unwrap();
+    let mut examples = Vec::new();
+    sources(&root.join("crates/multiplane/tests/guide"), &mut examples);
+    assert!(examples.len() > 4, "{examples:?}");
+    for example in examples {
+        let name = example.file_name().unwrap().to_string_lossy();
+        assert!(guide.contains(&format!("](crates/multiplane/tests/guide/{name})")), "{name} is not linked");
+    }
 }

@@ -1,5 +1,5 @@
-//! The examples of CONTRIBUTING.md: a solver, an order, a task, a loss, a data format. They compile, they do what they
-//! claim, and the page shows these very files.
+//! The examples that CONTRIBUTING.md links: a solver, an order, a task, a loss, a data format. They compile, and they do
+//! what they claim.
 
 #![allow(unreachable_pub)] // the examples are written as files of a library
 
@@ -7,7 +7,6 @@ mod batch_subgradient;
 mod cyclic;
 mod label_sets;
 mod multilabel;
-mod page;
 mod solvers;
 
 use multiplane::doctor::{Plan, examine};
