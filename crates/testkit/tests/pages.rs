@@ -11,6 +11,10 @@ const SHORT: [(&str, &str); 3] = [
     ("tools/", "bindings/python/tools/"),
 ];
 
+/// First parts of paths that may end in a folder.
+const PLACES: [&str; 10] =
+    ["benchmarks", "bindings", "crates", "examples", "core", "infer", "tasks", "multiplane", "testkit", "border"];
+
 /// Where a page may mean that a file is: crates are named without `crates` and `src`.
 fn places(root: &Path, file: &str) -> Vec<PathBuf> {
     let mut places = vec![root.join(file), root.join("crates").join(file)];
@@ -40,7 +44,8 @@ fn named(page: &str) -> Vec<String> {
     let mut found = Vec::new();
     for quoted in page.split('`').skip(1).step_by(2) {
         for word in quoted.split_whitespace().filter(|word| word.contains('/') && !word.contains(['*', '…'])) {
-            if !(word.ends_with(".rs") || word.ends_with(".py")) {
+            let place = PLACES.contains(&word.split('/').next().unwrap_or_default());
+            if !(place || word.ends_with(".rs") || word.ends_with(".py")) {
                 continue;
             }
             match word.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?))) {
@@ -64,7 +69,7 @@ fn files_named_are_there() {
     }
     for page in ["docs/coverage.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/math.md", "docs/performance.md"] {
         let text = fs::read_to_string(root.join(page)).unwrap();
-        for file in named(&text) {
+        for file in named(&prose(&text)) {
             seen += 1;
             let there = places(&root, &file).iter().any(|place| place.exists());
             // Below a folder that the sentence has named, the rest of a path is enough.
@@ -72,6 +77,48 @@ fn files_named_are_there() {
         }
     }
     assert!(seen > 150, "{seen} names were found");
+}
+
+/// The names in backticks that follow a word, such as those of "solvers `pl`, `bcpl`".
+fn names_after<'a>(text: &'a str, word: &str) -> Vec<&'a str> {
+    let mut names = Vec::new();
+    for rest in text.split(word).skip(1) {
+        let mut rest = rest.strip_prefix('s').unwrap_or(rest);
+        while let Some((name, after)) = [" `", ", `", " and `"]
+            .iter()
+            .find_map(|separator| rest.strip_prefix(separator))
+            .and_then(|quoted| quoted.split_once('`'))
+        {
+            names.push(name);
+            rest = after;
+        }
+    }
+    names
+}
+
+/// Every row of the page on coverage has a known state, and names solvers and, if it is done, tasks that exist.
+#[test]
+fn coverage_names_what_exists() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/coverage.md")).unwrap();
+    let (mut rows, mut named) = (0, 0);
+    for line in page.lines().filter(|line| line.starts_with("| ")) {
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        let &[item, _, state, place] = cells.as_slice() else { panic!("a row of other cells: {line}") };
+        if item == "item" {
+            continue;
+        }
+        rows += 1;
+        assert!(["done", "planned", "out of reach", "not kept"].contains(&state), "{item}: unknown state {state}");
+        for solver in names_after(place, "solver") {
+            named += 1;
+            assert!(multiplane_core::solvers::find(solver).is_some(), "{item}: there is no solver `{solver}`");
+        }
+        for task in names_after(place, "task").iter().filter(|_| state == "done") {
+            named += 1;
+            assert!(multiplane_tasks::registry::find(task).is_some(), "{item}: there is no task `{task}`");
+        }
+    }
+    assert!(rows > 150 && named > 20, "{rows} rows, {named} names");
 }
 
 /// The text of a page without its fenced blocks.
