@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use multiplane::infer::SolveProgress;
+use multiplane_lab::numbers::number;
 
 use crate::interrupt;
 use crate::status_line::{Part, StatusLine, Stopwatch};
-use crate::terminal::number;
 
 /// How a solve ended.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,23 +2,17 @@
 //! name both call [`run`]. Commands live in `commands`, one file each; this file maps results to exit codes.
 
 mod args;
-mod axis;
-mod chart;
 mod commands;
-mod demo_report;
 mod eta;
 mod fill;
-mod findings;
 mod forecast;
 mod infer_watch;
 mod interrupt;
 mod label_text;
-mod letters;
 mod look_text;
 mod path_progress;
 mod path_report;
 mod progress;
-mod report;
 mod status_line;
 mod terminal;
 mod tree;

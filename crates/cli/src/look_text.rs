@@ -1,9 +1,10 @@
 //! A model laid open as text for a terminal of 80 columns, or fewer.
 
 use multiplane::look::{ElementName, LabelLook, Look, NamedWeight, TableLook, readable};
+use multiplane_lab::numbers::number;
 use serde_json::Value;
 
-use crate::terminal::{escaped, number};
+use crate::terminal::escaped;
 
 /// Columns of a terminal.
 const WIDTH: usize = 80;

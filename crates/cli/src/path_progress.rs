@@ -3,9 +3,9 @@
 use std::io;
 
 use multiplane::observe::{Observer, Record, Tick};
+use multiplane_lab::numbers::{counted, number};
 
 use crate::status_line::{Part, StatusLine};
-use crate::terminal::{counted, number};
 
 /// The line; it goes away when it is dropped.
 pub(crate) struct PathProgress {

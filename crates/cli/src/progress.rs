@@ -5,8 +5,8 @@ use std::io;
 
 use multiplane::Session;
 use multiplane::observe::{EarlyStopping, Observer, Record, Tick};
+use multiplane_lab::numbers::label;
 
-use crate::axis::label;
 use crate::forecast::Forecast;
 use crate::status_line::{Part, StatusLine};
 use crate::terminal::seconds_of;

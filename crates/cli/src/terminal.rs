@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal, Write};
 use multiplane::clock::ClockKind;
 use multiplane::observe::RunCost;
 use multiplane::{Error, KernelCost};
+use multiplane_lab::numbers::{counted, number};
 
 use crate::status_line;
 
@@ -74,12 +75,6 @@ pub(crate) fn complain(line: &str) {
     let _ = writeln!(io::stderr(), "{}", escaped(line));
 }
 
-/// A number of things of this name.
-pub(crate) fn counted(number: u64, name: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
-    format!("{number} {name}{ending}")
-}
-
 /// What seconds are called: under the work clock they are counted, not measured.
 pub(crate) fn seconds_of(clock: ClockKind) -> &'static str {
     match clock {
@@ -105,19 +100,6 @@ pub(crate) fn spent(cost: &RunCost, n: usize, clock: ClockKind, looks: &str) -> 
     )
 }
 
-/// A number with six significant digits, without trailing zeros.
-pub(crate) fn number(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return format!("{value}");
-    }
-    let digits = (5 - value.abs().log10().floor() as i32).clamp(0, 12) as usize;
-    if !(1e-6..1e9).contains(&value.abs()) {
-        return format!("{value:.5e}");
-    }
-    let text = format!("{value:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,13 +117,5 @@ mod tests {
         }
         let json: String = serde_json::from_str(&format!("\"{}\"", escaped("\u{9b}\u{202e}"))).unwrap();
         assert_eq!(json, "\u{9b}\u{202e}");
-    }
-
-    /// Six digits, whatever the size.
-    #[test]
-    fn numbers_are_short() {
-        for (value, text) in [(0.0, "0"), (0.0763812345, "0.0763812"), (4004.0, "4004"), (1.5e-9, "1.50000e-9")] {
-            assert_eq!(number(value), text);
-        }
     }
 }

@@ -1,16 +1,14 @@
-//! From data files to max-oracles: readers, joint feature maps, losses and the built-in tasks.
+//! From data sets to max-oracles: joint feature maps, losses and the built-in tasks.
 //!
 //! ```text
-//! file --data/*--> Dataset --TaskEntry--> Box<dyn Problem> --oracle()--> Box<dyn MaxOracle>
+//! file --multiplane_data--> Dataset --TaskEntry--> Box<dyn Problem> --oracle()--> Box<dyn MaxOracle>
 //! ```
 //!
-//! A format is one file in [`data`], a task one file in [`builtin`]; both end at the waist that solvers see,
+//! A format is one file in [`multiplane_data`], a task one file in [`builtin`]; both end at the waist that solvers see,
 //! [`MaxOracle`](multiplane_core::oracle::MaxOracle).
 
 pub mod builtin;
 pub mod class_weights;
-pub mod data;
-pub mod dataset;
 pub mod entry;
 pub mod foreign;
 pub mod kernel;
@@ -21,9 +19,10 @@ pub mod problem;
 pub mod reference;
 pub mod registry;
 pub mod rescaling;
-pub mod synth;
-pub mod text;
 pub mod twofold;
+
+pub use multiplane_data as data;
+pub use multiplane_data::{dataset, synth, templates as text};
 
 /// Hash of the sources of this crate: planes that are kept by their labellings alone are computed anew by its code, and
 /// its decoders and prices decide how a run goes on.

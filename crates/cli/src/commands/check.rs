@@ -2,11 +2,12 @@
 
 use multiplane::doctor::{Diagnosis, Plan, examine};
 use multiplane::{Error, RunSpec, Session, params};
+use multiplane_lab::numbers::number;
 use serde_json::{Map, Value, json};
 
 use crate::args::CheckArgs;
 use crate::commands::done::Done;
-use crate::terminal::{complain, number, print};
+use crate::terminal::{complain, print};
 use crate::tree::{apply_sets, read_spec, utf8};
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Done, Error> {

@@ -1,179 +1,25 @@
 //! `multiplane demo`: the point of the project in half a minute, on built-in data.
-//!
-//! Words are read letter by letter (multiclass) and as words (chain). The chain is trained by `bcfw`,
-//! `mp-bcfw` and `auto`, once with its own fast oracle and once with one made costly, as real oracles are.
 
-use std::fs;
-use std::io;
-use std::path::Path;
-use std::sync::{Arc, Mutex};
-
-use multiplane::dataset::Dataset;
-use multiplane::observe::{Observer, Record};
-use multiplane::run::StopReason;
-use multiplane::synth::{single_letters, synthetic_words};
-use multiplane::{Error, Evaluation, Model, RunOptions, RunSpec, Session, Summary, data::Words};
-use serde_json::{Value, json};
+use multiplane::{Error, RunOptions, Session};
+use multiplane_lab::demo::Demo;
 
 use crate::args::DemoArgs;
 use crate::commands::done::Done;
-use crate::demo_report;
-use crate::findings::{DELAY_US, Findings, Leg, Sample, TARGET, write_file};
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::terminal::print;
 
-/// The solvers that are compared.
-const SOLVERS: [&str; 3] = ["bcfw", "mp-bcfw", "auto"];
-
-/// Training words.
-const TRAIN: usize = 500;
-/// Test words.
-const TEST: usize = 300;
-/// No run trains longer than this, in seconds.
-const LIMIT_SECONDS: f64 = 12.0;
-
-/// Keeps records for later.
-struct Keep(Arc<Mutex<Vec<Record>>>);
-
-impl Observer for Keep {
-    fn evaluated(&mut self, record: &Record) -> io::Result<()> {
-        if let Ok(mut records) = self.0.lock() {
-            records.push(record.clone());
-        }
-        Ok(())
-    }
-}
-
 pub(crate) fn run(args: &DemoArgs) -> Result<Done, Error> {
-    let failed = |error: io::Error| Error::input(format!("{}: cannot be written: {error}", args.out.display()));
-    fs::create_dir_all(&args.out).map_err(failed)?;
-    let words = synthetic_words(TRAIN + TEST, args.seed);
-    let (train, test) = split(&words);
-    say(args, &format!("{TRAIN} training words, {TEST} test words, drawn with seed {}\n", args.seed))?;
-
-    let (letters, _) = letter_by_letter(args, &train, &test)?;
-    let mut legs = Vec::new();
-    let mut model = None;
-    for delay_us in [0.0, DELAY_US] {
-        for solver in SOLVERS {
-            let (trained, leg) = chain(args, solver, delay_us, &train, &test)?;
-            save_records(&args.out, &leg)?;
-            let interrupted = leg.summary.stop_reason == StopReason::Interrupt;
-            legs.push(leg);
-            model = Some(trained);
-            if interrupted {
-                break;
-            }
+    let options = |label: &str, session: &Session| {
+        let mut options = RunOptions { interrupt: Some(interrupt::flag()), ..RunOptions::default() };
+        if !args.quiet
+            && let Some(progress) = Progress::new(label, session)
+        {
+            options.observers.push(Box::new(progress));
         }
-    }
-    let Some(model) = model else { return Err(Error::failed("the demo trained nothing")) };
-    let model_path = args.out.join("model.safetensors");
-    model.save(&model_path)?;
-    let test_problem = model.open(Dataset::new(test.clone()))?;
-    let findings = Findings {
-        letters,
-        words: test_problem.evaluate(&test_problem.from_file_layout(&model.w), 1)?,
-        legs,
-        samples: samples(&model, &test)?,
+        options
     };
-    let interrupted = findings.legs.iter().any(|leg| leg.summary.stop_reason == StopReason::Interrupt);
-    demo_report::write(&args.out, &findings)?;
-    say(args, &demo_report::text(&findings))?;
-    if interrupted {
-        say(args, "\nInterrupted: the report is of what there was, and the model is not trained to its end.")?;
-    }
-    say(args, &format!("\nReport: {}\nModel:  {}\n", args.out.join("report.html").display(), model_path.display()))?;
-    Ok(if interrupted { Done::Interrupted } else { Done::Finished })
-}
-
-fn say(args: &DemoArgs, text: &str) -> Result<(), Error> {
-    if args.quiet { Ok(()) } else { print(text) }
-}
-
-/// The first words for training, the rest for testing.
-fn split(words: &Words) -> (Words, Words) {
-    let (train, test): (Vec<usize>, Vec<usize>) = (0..words.len()).partition(|&word| word < TRAIN);
-    (words.subset(&train), words.subset(&test))
-}
-
-fn spec(tree: Value) -> Result<RunSpec, Error> {
-    RunSpec::from_tree(tree.as_object().unwrap_or(&serde_json::Map::new()))
-}
-
-/// Trains on single letters, as if there were no words.
-fn letter_by_letter(args: &DemoArgs, train: &Words, test: &Words) -> Result<(Evaluation, Summary), Error> {
-    let spec = spec(json!({
-        "task": "multiclass", "solver": "mp-bcfw", "seed": args.seed, "stop": {"gap": "5%", "seconds": LIMIT_SECONDS},
-    }))?;
-    let session = Session::on(spec, Dataset::new(single_letters(train)), None)?;
-    let (model, summary) = session.run(hooks(args, &session, "letter by letter").0)?;
-    let test = model.open(Dataset::new(single_letters(test)))?;
-    Ok((test.evaluate(&test.from_file_layout(&model.w), 1)?, summary))
-}
-
-fn chain(
-    args: &DemoArgs,
-    solver: &'static str,
-    delay_us: f64,
-    train: &Words,
-    test: &Words,
-) -> Result<(Model, Leg), Error> {
-    let spec = spec(json!({
-        "task": "chain", "solver": solver, "seed": args.seed, "oracle": {"delay_us": delay_us},
-        "stop": {"gap": TARGET, "seconds": LIMIT_SECONDS},
-    }))?;
-    let session = Session::on(spec, Dataset::new(train.clone()), Some(Dataset::new(test.clone())))?;
-    let label = if delay_us > 0.0 { format!("{solver}, costly oracle") } else { solver.to_string() };
-    let (hooks, records) = hooks(args, &session, &label);
-    let (model, summary) = session.run(hooks)?;
-    let records = records.lock().map(|records| records.clone()).unwrap_or_default();
-    Ok((model, Leg { solver, delay_us, summary, records }))
-}
-
-fn hooks(args: &DemoArgs, session: &Session, label: &str) -> (RunOptions, Arc<Mutex<Vec<Record>>>) {
-    let records = Arc::new(Mutex::new(Vec::new()));
-    let mut hooks = RunOptions { interrupt: Some(interrupt::flag()), ..RunOptions::default() };
-    hooks.observers.push(Box::new(Keep(records.clone())));
-    if !args.quiet
-        && let Some(progress) = Progress::new(label, session)
-    {
-        hooks.observers.push(Box::new(progress));
-    }
-    (hooks, records)
-}
-
-fn save_records(dir: &Path, leg: &Leg) -> Result<(), Error> {
-    let mut lines = String::new();
-    for record in &leg.records {
-        lines += &serde_json::to_string(record).map_err(|error| Error::failed(error.to_string()))?;
-        lines.push('\n');
-    }
-    let kind = if leg.delay_us > 0.0 { "costly" } else { "fast" };
-    write_file(dir, &format!("{}-{kind}.jsonl", leg.solver), &lines)
-}
-
-/// Three test words of at most eight letters, the last one misread if any is.
-fn samples(model: &Model, test: &Words) -> Result<Vec<Sample>, Error> {
-    let mut predictions = Vec::new();
-    let problem = model.open(Dataset::new(test.clone()))?;
-    problem.predict(&problem.from_file_layout(&model.w), 1, &mut |prediction| predictions.push(prediction))?;
-    let short = (0..test.len()).filter(|&word| (4..=8).contains(&test.range(word).len()));
-    let (wrong, right): (Vec<usize>, Vec<usize>) = short.partition(|&word| predictions[word].wrong > 0);
-    let chosen = right.into_iter().take(2).chain(wrong.into_iter().take(1));
-    Ok(chosen
-        .map(|word| Sample {
-            pixels: test.range(word).map(|letter| image(test, letter)).collect(),
-            truth: predictions[word].truth.clone().unwrap_or_default(),
-            predicted: predictions[word].text.clone(),
-        })
-        .collect())
-}
-
-fn image(words: &Words, letter: usize) -> [bool; 128] {
-    let mut pixels = [false; 128];
-    for (index, _) in words.pixels.row(letter).iter() {
-        pixels[index as usize] = true;
-    }
-    pixels
+    let say = |text: &str| if args.quiet { Ok(()) } else { print(text) };
+    let finished = Demo { out: &args.out, seed: args.seed, say: &say, options: &options }.run()?;
+    Ok(if finished { Done::Finished } else { Done::Interrupted })
 }

@@ -2,13 +2,14 @@
 
 use multiplane::metrics::Unit;
 use multiplane::{Error, PathModel, Problem, threads_for, unlabelled_warning};
+use multiplane_lab::numbers::number;
 use serde_json::json;
 
 use crate::args::EvaluateArgs;
 use crate::commands::done::Done;
 use crate::commands::on_data::{open, open_all, threads, told};
 use crate::label_text;
-use crate::terminal::{complain, number, print};
+use crate::terminal::{complain, print};
 
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {
     let threads = threads(&args.on)?;

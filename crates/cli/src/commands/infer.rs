@@ -7,6 +7,7 @@ use multiplane::infer::format::{self, Instance};
 use multiplane::infer::maxflow::Capacity;
 use multiplane::infer::{Answer, Mrf, registry};
 use multiplane::{Error, check_writable, durable_write, unknown_name};
+use multiplane_lab::numbers::number;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -15,7 +16,7 @@ use crate::commands::done::Done;
 use crate::commands::outputs::refuse_overwriting;
 use crate::infer_watch::{Ending, Watcher, median};
 use crate::status_line::Stopwatch;
-use crate::terminal::{complain, number, print};
+use crate::terminal::{complain, print};
 
 /// The engine of .max files, which is not one of the registry: it solves no energies.
 pub(crate) const MAX_FLOW: &str = "max-flow";

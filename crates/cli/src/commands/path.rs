@@ -6,6 +6,7 @@ use multiplane::{
     CrossValidation, Error, GridPoints, GridSpec, Outer, PathEnd, PathModel, PathSummary, RegularizerSpec, Session,
     assign_folds, cross_validate, durable_write, is_special, params,
 };
+use multiplane_lab::path_charts;
 use serde_json::Value;
 
 use crate::args::PathArgs;
@@ -212,7 +213,7 @@ fn finish(args: &PathArgs, job: &Job, model: &PathModel, mut summary: PathSummar
         summary.model = Some(path.display().to_string());
     }
     if let Some(path) = &job.svg {
-        durable_write(path, path_report::svg(&summary, model).as_bytes())
+        durable_write(path, path_charts::svg(&summary, model).as_bytes())
             .map_err(|error| Error::failed(format!("{}: could not be written: {error}", path.display())))?;
     }
     if args.train.json {

@@ -2,6 +2,7 @@
 
 use multiplane::look::Look;
 use multiplane::{Error, ModelFile, PathKind, PathModel};
+use multiplane_lab::numbers::number;
 use serde_json::{Value, json};
 
 use crate::args::ShowArgs;
@@ -9,7 +10,7 @@ use crate::commands::done::Done;
 use crate::commands::on_data::{Chosen, at_lambda};
 use crate::fill::{Table, columns, filled};
 use crate::look_text::text;
-use crate::terminal::{number, print};
+use crate::terminal::print;
 
 /// Rows of a path or grid that are printed, at most; the first and the last of more.
 const MOST_ROWS: usize = 30;

@@ -8,13 +8,14 @@ use multiplane::{
     StreamSpec, StreamSummary, TakeRecord, check_writable, follow_stream, is_special, read_task_data,
     unused_on_streams,
 };
+use multiplane_lab::numbers::{counted, number};
 
 use crate::args::TrainArgs;
 use crate::commands::done::Done;
 use crate::commands::job::seconds;
 use crate::commands::outputs::refuse_overwriting;
 use crate::interrupt;
-use crate::terminal::{complain, counted, number, print, seconds_of};
+use crate::terminal::{complain, print, seconds_of};
 use crate::tree::tree;
 
 pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {

@@ -3,16 +3,17 @@
 use multiplane::clock::ClockKind;
 use multiplane::run::StopReason;
 use multiplane::{Error, Lambda, LambdaChoice, RunOptions, Session, Summary, durable_write, is_special};
+use multiplane_lab::numbers::{counted, number};
+use multiplane_lab::path_charts;
 
 use crate::args::TrainArgs;
 use crate::commands::done::Done;
 use crate::commands::job::{Job, Kind};
 use crate::commands::stream;
 use crate::interrupt;
-use crate::path_report;
 use crate::progress::Progress;
 use crate::status_line::{Part, StatusLine};
-use crate::terminal::{complain, counted, number, of_kernel, print, seconds_of, spent};
+use crate::terminal::{complain, of_kernel, print, seconds_of, spent};
 
 /// By how much the dual may be above the primal where rounding is the reason, relative: runs end with an error beyond that.
 const ROUNDING: f64 = 1e-9;
@@ -65,7 +66,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
         summary.model = Some(path.display().to_string());
     }
     if let (Some(path), Some(choice)) = (&job.svg, &summary.lambda_choice) {
-        durable_write(path, path_report::choice_svg(choice).as_bytes())
+        durable_write(path, path_charts::choice_svg(choice).as_bytes())
             .map_err(|error| Error::failed(format!("{}: could not be written: {error}", path.display())))?;
     }
     interrupt::leave_at_once(); // all is saved

@@ -8,12 +8,13 @@ use multiplane::{
     Checkpoint, Error, Model, ModelFile, PathModel, PrimalClaim, Problem, RunSpec, Session, Verdict, Verified,
     format_by_name, model_format, read_prior, threads_for,
 };
+use multiplane_lab::numbers::number;
 use serde_json::{Value, json};
 
 use crate::args::VerifyArgs;
 use crate::commands::done::Done;
 use crate::commands::on_data::{check_fingerprint, local_parameters, open, open_all, said_of, threads, told};
-use crate::terminal::{complain, number, print};
+use crate::terminal::{complain, print};
 
 /// Largest relative difference that rounding explains.
 const TOLERANCE: f64 = 1e-9;

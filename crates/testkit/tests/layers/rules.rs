@@ -18,7 +18,7 @@ pub(crate) struct Crate {
 }
 
 /// The crates, lowest first.
-pub(crate) const CRATES: [Crate; 7] = [
+pub(crate) const CRATES: [Crate; 9] = [
     Crate {
         name: "infer",
         folder: "crates/infer",
@@ -45,14 +45,16 @@ pub(crate) const CRATES: [Crate; 7] = [
             &["solvers"],
         ],
     },
-    Crate { name: "tasks", folder: "crates/tasks", may_use: &["infer", "core"], floors: &[] },
+    Crate { name: "data", folder: "crates/data", may_use: &["infer", "core"], floors: &[] },
+    Crate { name: "tasks", folder: "crates/tasks", may_use: &["infer", "core", "data"], floors: &[] },
     Crate {
         name: "multiplane",
         folder: "crates/multiplane",
         may_use: &["infer", "core", "tasks"],
         floors: &[&["error"], &["spec"], &["file"], &["session"], &["outer"]],
     },
-    Crate { name: "cli", folder: "crates/cli", may_use: &["multiplane", "tasks"], floors: &[] },
+    Crate { name: "lab", folder: "crates/lab", may_use: &["multiplane"], floors: &[] },
+    Crate { name: "cli", folder: "crates/cli", may_use: &["multiplane", "lab"], floors: &[] },
     Crate { name: "python", folder: "bindings/python", may_use: &["core", "tasks", "multiplane", "cli"], floors: &[] },
     Crate {
         name: "testkit",

@@ -1,0 +1,256 @@
+//! What the tokens of a file are: attributes, columns of text, or rows of numbers; and a sequence of one of these.
+
+use sha2::Sha256;
+
+use super::line::{SequenceLine, Token};
+use super::names::{Attributes, has_breaks};
+use crate::columns::Columns;
+use crate::dataset::{Data, Dataset};
+use crate::json_text::elements;
+use crate::tagged::Tagged;
+use crate::text::Line;
+use multiplane_infer::file::{DataError, quote};
+
+/// What all tokens of a file are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Attributes,
+    /// Columns of text, without the label's.
+    Columns(usize),
+    /// Rows of so many numbers.
+    Numbers(usize),
+}
+
+impl Form {
+    /// What a token is; `None` of a list that is empty, which may be attributes only.
+    fn of(token: &Token) -> Option<Form> {
+        match token {
+            Token::Word(_) => Some(Form::Columns(1)),
+            Token::Numbers(numbers) => Some(Form::Numbers(numbers.len())),
+            Token::Names(names) if names.is_empty() => None,
+            Token::Named(_) | Token::Names(_) => Some(Form::Attributes),
+        }
+    }
+
+    fn describe(self) -> String {
+        let several = |count: usize| if count == 1 { "" } else { "s" };
+        match self {
+            Form::Attributes => "attributes".to_owned(),
+            Form::Columns(count) => format!("{count} column{} of text", several(count)),
+            Form::Numbers(count) => format!("{count} number{}", several(count)),
+        }
+    }
+}
+
+/// A sequence that fits its file.
+pub(super) struct Sequence {
+    pub(super) form: Form,
+    tokens: Tokens,
+    /// Where the list of tokens stands.
+    key: &'static str,
+    pub(super) labels: Option<Vec<String>>,
+}
+
+enum Tokens {
+    Attributes(Vec<Vec<(String, f64)>>),
+    Columns(Vec<Vec<String>>),
+    Numbers(Vec<Vec<f64>>),
+}
+
+impl Sequence {
+    /// Makes a sequence of a line; `expected` is what tokens are, and the line that set it.
+    ///
+    /// # Errors
+    ///
+    /// Tokens of another form, labels that are not as many, texts that no example may have; with their place.
+    pub(super) fn new(
+        line: &Line<'_>,
+        parts: SequenceLine,
+        expected: Option<(Form, u64)>,
+    ) -> Result<Sequence, DataError> {
+        let (key, forms): (_, Vec<Option<Form>>) = match (&parts.tokens, &parts.columns) {
+            (Some(tokens), None) => ("tokens", tokens.iter().map(Form::of).collect()),
+            (None, Some(rows)) => ("columns", rows.iter().map(|row| Some(Form::Columns(row.len()))).collect()),
+            (None, None) => return Err(line.error(0, "found no key `tokens`, expected it, or `columns`")),
+            (Some(_), Some(_)) => return Err(line.error(0, "found `tokens` and `columns`, expected one of them")),
+        };
+        if forms.is_empty() {
+            return Err(line.error(0, "found a sequence without tokens, expected at least one"));
+        }
+        let first = || (forms.iter().flatten().next().copied().unwrap_or(Form::Attributes), line.number);
+        let (form, setter) = expected.unwrap_or_else(first);
+        for (token, &found) in forms.iter().enumerate() {
+            let rule = match found {
+                Some(Form::Columns(0)) => "at least one".to_owned(),
+                None if form == Form::Attributes => continue,
+                _ if found == Some(form) => continue,
+                _ => format!("{} as on line {setter}", form.describe()),
+            };
+            let found = found.map_or("an empty list".to_owned(), Form::describe);
+            return Err(line.error(place(line, key, token), format!("token {token}: found {found}, expected {rule}")));
+        }
+        let tokens = match parts.columns {
+            Some(rows) => Tokens::Columns(rows),
+            None => Tokens::of(line, form, parts.tokens.unwrap_or_default())?,
+        };
+        let labels = parts.labels.map(|labels| labels.into_iter().map(|label| label.0).collect::<Vec<String>>());
+        let sequence = Sequence { form, tokens, key, labels };
+        sequence.check_texts(line)?;
+        sequence.check_labels(line, forms.len())?;
+        Ok(sequence)
+    }
+
+    fn check_texts(&self, line: &Line<'_>) -> Result<(), DataError> {
+        let Tokens::Columns(rows) = &self.tokens else { return Ok(()) };
+        for (token, row) in rows.iter().enumerate() {
+            if let Some(text) = row.iter().find(|text| has_breaks(text)) {
+                let rule = "a text without tabs and line breaks";
+                let message = format!("token {token}: found {}, expected {rule}", quote(text));
+                return Err(line.error(place(line, self.key, token), message));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_labels(&self, line: &Line<'_>, tokens: usize) -> Result<(), DataError> {
+        let Some(labels) = &self.labels else { return Ok(()) };
+        if labels.len() != tokens {
+            let at = place(line, "labels", tokens.min(labels.len().saturating_sub(1)));
+            let found = if labels.len() == 1 { "1 label".to_owned() } else { format!("{} labels", labels.len()) };
+            return Err(line.error(at, format!("found {found}, expected {tokens}: one for each token")));
+        }
+        match labels.iter().position(|label| label.is_empty() || has_breaks(label)) {
+            None => Ok(()),
+            Some(at) => {
+                let rule = "a text without tabs and line breaks";
+                Err(line.bad(place(line, "labels", at), &labels[at], "label", rule))
+            }
+        }
+    }
+}
+
+/// The byte at which an element of a list begins.
+fn place(line: &Line<'_>, key: &str, number: usize) -> usize {
+    elements(line.text, key).get(number).copied().unwrap_or_default()
+}
+
+impl Tokens {
+    /// Tokens that are all of one form.
+    fn of(line: &Line<'_>, form: Form, tokens: Vec<Token>) -> Result<Tokens, DataError> {
+        match form {
+            Form::Attributes => {
+                let mut attributes = Attributes::of_line(line.text.len());
+                let made = tokens.iter().enumerate().map(|(number, token)| {
+                    let found = match token {
+                        Token::Named(features) => attributes.of_features(features),
+                        Token::Names(names) => attributes.of_names(names),
+                        _ => Ok(Vec::new()),
+                    };
+                    found.map_err(|fault| line.error(place(line, "tokens", number), format!("token {number}: {fault}")))
+                });
+                made.collect::<Result<_, _>>().map(Tokens::Attributes)
+            }
+            Form::Columns(_) => {
+                let word = |token| if let Token::Word(word) = token { vec![word] } else { Vec::new() };
+                Ok(Tokens::Columns(tokens.into_iter().map(word).collect()))
+            }
+            Form::Numbers(_) => {
+                let row = |token| if let Token::Numbers(row) = token { row } else { Vec::new() };
+                Ok(Tokens::Numbers(tokens.into_iter().map(row).collect()))
+            }
+        }
+    }
+}
+
+/// The sequences of a file, as the other formats of the same form have them.
+#[derive(Debug)]
+pub(crate) enum Sequences {
+    Columns(Columns),
+    Tagged(Tagged),
+}
+
+impl Sequences {
+    /// Begins with none.
+    pub(super) fn new(form: Form, labelled: bool) -> Self {
+        match form {
+            Form::Attributes => Sequences::Tagged(Tagged::of_attributes()),
+            Form::Numbers(width) => Sequences::Tagged(Tagged::new(width)),
+            Form::Columns(width) => Sequences::Columns(Columns::told(width + usize::from(labelled), labelled)),
+        }
+    }
+
+    /// Appends a sequence of the same form, and ends it.
+    ///
+    /// # Errors
+    ///
+    /// Weights of an attribute that add up to no number, with the byte of their token.
+    pub(super) fn push(&mut self, line: &Line<'_>, sequence: Sequence) -> Result<(), DataError> {
+        let label = |token: usize| sequence.labels.as_ref().map(|labels| labels[token].as_str());
+        match (self, &sequence.tokens) {
+            (Sequences::Columns(data), Tokens::Columns(rows)) => {
+                for (token, row) in rows.iter().enumerate() {
+                    data.push_token(row.iter().map(String::as_str).chain(label(token)));
+                }
+                data.end_sentence();
+            }
+            (Sequences::Tagged(data), Tokens::Attributes(tokens)) => {
+                for (token, attributes) in tokens.iter().enumerate() {
+                    let weights = attributes.iter().map(|(name, weight)| (name.as_str(), *weight));
+                    data.push_attributes(label(token), weights)
+                        .map_err(|fault| line.error(place(line, "tokens", token), format!("token {token}: {fault}")))?;
+                }
+                data.end_sequence();
+            }
+            (Sequences::Tagged(data), Tokens::Numbers(rows)) => {
+                for (token, row) in rows.iter().enumerate() {
+                    let filled = |&(_, value): &(u32, f64)| value != 0.0;
+                    let (indices, values): (Vec<u32>, Vec<f64>) = (0..).zip(row.iter().copied()).filter(filled).unzip();
+                    match label(token) {
+                        Some(label) => data.push(label, &indices, &values),
+                        None => data.push_untagged(&indices, &values),
+                    }
+                }
+                data.end_sequence();
+            }
+            _ => unreachable!("the form of a file's tokens is that of its first line"),
+        }
+        Ok(())
+    }
+
+    pub(super) fn tokens(&self) -> usize {
+        match self {
+            Sequences::Columns(data) => data.tokens(),
+            Sequences::Tagged(data) => data.tags.len(),
+        }
+    }
+
+    /// Returns the data as tasks know it.
+    pub(crate) fn into_dataset(self) -> Dataset {
+        match self {
+            Sequences::Columns(data) => Dataset::new(data),
+            Sequences::Tagged(data) => Dataset::new(data),
+        }
+    }
+
+    fn data(&self) -> &dyn Data {
+        match self {
+            Sequences::Columns(data) => data,
+            Sequences::Tagged(data) => data,
+        }
+    }
+}
+
+impl Data for Sequences {
+    fn len(&self) -> usize {
+        self.data().len()
+    }
+    fn subset(&self, examples: &[usize]) -> Dataset {
+        self.data().subset(examples)
+    }
+    fn describe(&self) -> &'static str {
+        self.data().describe()
+    }
+    fn hash_into(&self, sha: &mut Sha256) {
+        self.data().hash_into(sha);
+    }
+}

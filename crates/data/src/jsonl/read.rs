@@ -1,0 +1,296 @@
+//! Reads the format `jsonl`, a sequence a line.
+
+use std::path::Path;
+
+use multiplane_infer::file::DataError;
+
+use super::form::{Form, Sequence, Sequences};
+use super::line::SequenceLine;
+use crate::dataset::Dataset;
+use crate::format::{FirstLine, FormatEntry};
+use crate::json_text::complaint;
+use crate::rules::ReadRules;
+use crate::sequence_windows::{Place, ReadSequences, SequenceWindows, parse_sequences};
+use crate::text::{Line, Lines};
+
+/// The format as users name it.
+pub const FORMAT: FormatEntry = FormatEntry::new(
+    "jsonl",
+    "a line `{\"tokens\": [{\"name\": value, ...} or \"word\", ...], \"labels\": [...]}` a sequence",
+    read,
+)
+.by_rules(|path, rules| parse_with(Lines::open(path)?, rules).map(Sequences::into_dataset))
+.streamed(|lines, rules| {
+    let reading = Reading::new(&rules.reading);
+    Box::new(SequenceWindows::new(lines, rules, reading))
+})
+.named(&["jsonl"])
+.known_by(4, is_sequence);
+
+/// An object that begins with a key of ours; in a file of the right name it may come later.
+fn is_sequence(line: &FirstLine<'_>) -> bool {
+    let rest = line.text.trim_start().strip_prefix('{').map(str::trim_start);
+    let key = |key: &&str| rest.is_some_and(|rest| rest.starts_with(key) || line.is_named && rest.contains(key));
+    ["\"tokens\"", "\"columns\"", "\"labels\""].iter().any(key)
+}
+
+/// Reads a file, plain or gzip; blank lines are skipped.
+///
+/// # Errors
+///
+/// The file cannot be read, or a line is no JSON of the right keys and values; the place is told.
+pub fn read(path: &Path) -> Result<Dataset, DataError> {
+    parse(Lines::open(path)?).map(Sequences::into_dataset)
+}
+
+pub(crate) fn parse(lines: Lines) -> Result<Sequences, DataError> {
+    parse_with(lines, &ReadRules::default())
+}
+
+fn parse_with(lines: Lines, rules: &ReadRules) -> Result<Sequences, DataError> {
+    parse_sequences(lines, Reading::new(rules), "a line `{\"tokens\": [...], \"labels\": [...]}` for each sequence")
+}
+
+/// What is known of a file line by line.
+struct Reading {
+    /// Whether labels may be missing.
+    unlabelled: bool,
+    /// What tokens are, and the line that set it.
+    form: Option<(Form, u64)>,
+    /// Whether sentences of text have labels, and the line that set it.
+    labelled: Option<(bool, u64)>,
+    /// The line in hand.
+    sequence: Option<Sequence>,
+}
+
+impl Reading {
+    fn new(rules: &ReadRules) -> Self {
+        Reading { unlabelled: rules.unlabelled, form: None, labelled: None, sequence: None }
+    }
+
+    /// Refuses sequences without labels where there must be some. Text has a column of labels or none.
+    fn check_labels(&mut self, line: &Line<'_>, sequence: &Sequence) -> Result<(), DataError> {
+        let labelled = sequence.labels.is_some();
+        if !labelled && !self.unlabelled {
+            return Err(line.error(0, "found no key `labels`, expected it"));
+        }
+        let (expected, setter) = *self.labelled.get_or_insert((labelled, line.number));
+        match (sequence.form, labelled) {
+            (Form::Columns(_), true) if !expected => {
+                Err(line.error(0, format!("found labels, expected none as on line {setter}")))
+            }
+            (Form::Columns(_), false) if expected => {
+                Err(line.error(0, format!("found no labels, expected them as on line {setter}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl ReadSequences for Reading {
+    type Of = Sequences;
+
+    fn begin(&self) -> Sequences {
+        let form = self.form.map_or(Form::Attributes, |(form, _)| form);
+        Sequences::new(form, self.labelled.is_none_or(|(labelled, _)| labelled))
+    }
+
+    fn place(&mut self, line: &Line<'_>) -> Result<Place, DataError> {
+        if line.text.trim_ascii().is_empty() {
+            return Ok(Place::Nowhere);
+        }
+        if !line.text.trim_ascii_start().starts_with('{') {
+            return Err(line.bad(0, line.text, "sequence", "an object `{\"tokens\": [...], \"labels\": [...]}`"));
+        }
+        let parts: SequenceLine = serde_json::from_str(line.text).map_err(|error| complaint(line, &error))?;
+        let sequence = Sequence::new(line, parts, self.form)?;
+        self.check_labels(line, &sequence)?;
+        self.form.get_or_insert((sequence.form, line.number));
+        self.sequence = Some(sequence);
+        Ok(Place::Last)
+    }
+
+    fn push(&mut self, line: &Line<'_>, data: &mut Sequences) -> Result<(), DataError> {
+        self.sequence.take().map_or(Ok(()), |sequence| data.push(line, sequence))
+    }
+
+    fn end(&mut self, _: &mut Sequences) {}
+
+    fn tokens(data: &Sequences) -> usize {
+        data.tokens()
+    }
+
+    fn into_dataset(data: Sequences) -> Dataset {
+        data.into_dataset()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::write;
+    use super::*;
+    use crate::dataset::Data;
+    use crate::text::{assert_errors, gzip};
+    use crate::{conll, crfsuite, hmm};
+
+    fn parsed(text: &str) -> Dataset {
+        parse(Lines::from_bytes("f", text.as_bytes()).unwrap()).unwrap().into_dataset()
+    }
+
+    fn lines(text: &str) -> Lines {
+        Lines::from_bytes("f", text.as_bytes()).unwrap()
+    }
+
+    /// Each form is what another format says, whatever the order of keys; what is written is read back.
+    #[test]
+    fn forms_are_those_of_other_formats() {
+        let attributes = parsed(
+            r#"
+{"tokens": [{"w": "the", "cap": true, "length": 3}, {"w": "cat", "cap": false, "length": 3.5}, ["w=sat", "x"]], "labels": ["DT", "NN", "VB"]}
+{"labels": [1, -2, "VB"], "tokens": [{"w": "bark", "near": {"w": "dogs", "n": {"a": 2}}, "tags": ["x", "y"]}, {}, []]}
+"#,
+        );
+        let same = crfsuite::parse(lines(
+            "DT\tw=the\tcap\tlength:3\nNN\tw=cat\tlength:3.5\nVB\tw=sat\tx\n\n\
+             1\tw=bark\tnear\\:w=dogs\tnear\\:n\\:a:2\ttags\\:x\ttags\\:y\n-2\nVB\n",
+        ));
+        assert_eq!(attributes.fingerprint(), Dataset::new(same.unwrap()).fingerprint());
+        let words = parsed("{\"tokens\": [\"the\", \"cat\"], \"labels\": [\"DT\", \"NN\"]}");
+        let same = conll::parse(lines("the DT\ncat NN\n")).unwrap();
+        assert_eq!(words.fingerprint(), Dataset::new(same).fingerprint());
+        let columns = parsed("{\"columns\": [[\"the\", \"DT\"], [\"#\", \"NN\"]], \"labels\": [\"B\", \"I\"]}");
+        let same = conll::parse(lines("the DT B\n# NN I\n")).unwrap();
+        assert_eq!(columns.fingerprint(), Dataset::new(same).fingerprint());
+        let numbers = parsed("{\"tokens\": [[0.5, 0, 1], [0, -2e-3, 0]], \"labels\": [\"a\", \"b\"]}");
+        let same = hmm::parse(lines("a qid:1 1:0.5 3:1\nb qid:1 2:-0.002\n")).unwrap();
+        assert_eq!(numbers.fingerprint(), Dataset::new(same).fingerprint());
+        for data in [attributes, words, columns, numbers] {
+            let mut file = Vec::new();
+            write(&data, &mut file).unwrap();
+            let again = parse(Lines::from_bytes("f", &gzip(&file)).unwrap()).unwrap();
+            assert_eq!(again.into_dataset().fingerprint(), data.fingerprint(), "{}", String::from_utf8_lossy(&file));
+        }
+    }
+
+    /// Where labels may be missing, sequences of attributes may lack theirs one by one, text as a whole.
+    #[test]
+    fn labels_may_be_missing() {
+        let rules = ReadRules { unlabelled: true, ..ReadRules::default() };
+        let read = |text: &str| parse_with(lines(text), &rules);
+        let data = read("{\"tokens\": [{\"a\": 1}]}\n{\"tokens\": [[\"a\"]], \"labels\": [\"x\"]}\n").unwrap();
+        assert_eq!((data.len(), data.tokens()), (2, 2));
+        let Sequences::Columns(text) = read("{\"tokens\": [\"a\"], \"labels\": null}").unwrap() else { panic!() };
+        assert_eq!((text.width(), text.labelled()), (1, Some(false)));
+        let mixed = "{\"tokens\": [\"a\"]}\n{\"tokens\": [\"a\"], \"labels\": [\"x\"]}";
+        assert_eq!(read(mixed).unwrap_err().to_string(), "f:2:1: found labels, expected none as on line 1");
+        let mixed = "{\"tokens\": [\"a\"], \"labels\": [\"x\"]}\n{\"tokens\": [\"a\"]}";
+        assert_eq!(read(mixed).unwrap_err().to_string(), "f:2:1: found no labels, expected them as on line 1");
+    }
+
+    /// Names within names may not make of a line what is out of all proportion.
+    #[test]
+    fn names_are_bounded() {
+        let rule =
+            "token 0: found names of attributes that come to more than 16 times the line, expected shorter names";
+        for value in ["1", "{}"] {
+            let below = (0..1000).map(|k| format!("\"{k}\": {value}")).collect::<Vec<_>>().join(", ");
+            let line = format!("{{\"tokens\": [{{\"{}\": {{{below}}}}}], \"labels\": [\"x\"]}}", "n".repeat(5000));
+            let error = parse(lines(&line)).unwrap_err().to_string();
+            assert_eq!(error, format!("f:1:13: {rule} above others"), "{value}");
+        }
+    }
+
+    /// Each fault is told with its place and the rule that it breaks.
+    #[test]
+    fn faults_are_named() {
+        let nothing = "expected a line `{\"tokens\": [...], \"labels\": [...]}` for each sequence";
+        let whole: [(&[u8], String); 2] = [
+            (b"", format!("f: found an empty file, {nothing}")),
+            (b"\n \n", format!("f: found only blank lines or comments, {nothing}")),
+        ];
+        whole.iter().for_each(|(bytes, error)| assert_errors(parse, &[(bytes, error)]));
+        assert_errors(
+            parse,
+            &[
+                (
+                    b"[1]",
+                    "f:1:1: found `[1]` as sequence, expected an object `{\"tokens\": [...], \"labels\": [...]}`",
+                ),
+                (
+                    b"{\"tokens\": [",
+                    "f:1:12: found the end of the line within JSON, expected all of an object: EOF while parsing a list",
+                ),
+                (b"{\"tokens\": [{\"a\": NaN}]}", "f:1:19: found no JSON at `NaN`: expected value"),
+                (b"{\"tokens\": [{\"a\": 1e999}]}", "f:1:23: found no JSON at `1e999`: number out of range"),
+                (b"{\"labels\": []}", "f:1:1: found no key `tokens`, expected it, or `columns`"),
+                (b"{\"tokens\": [], \"labels\": []}", "f:1:1: found a sequence without tokens, expected at least one"),
+                (
+                    b"{\"tokens\": [\"a\"], \"columns\": [[\"a\"]]}",
+                    "f:1:1: found `tokens` and `columns`, expected one of them",
+                ),
+                (b"{\"tokens\": [\"a\"]}", "f:1:1: found no key `labels`, expected it"),
+                (
+                    b"{\"tokens\": [\"a\"], \"label\": []}",
+                    "f:1:25: found the key `label`, expected one of `tokens`, `columns`, `labels`",
+                ),
+                (
+                    b"{\"tokens\": [null]}",
+                    "f:1:16: found null, expected a token: an object of features, a text, or a list of names or numbers",
+                ),
+                (
+                    b"{\"tokens\": [{\"a\": null}]}",
+                    "f:1:22: found null, expected a number, a text, true or false, or an object or a list of names",
+                ),
+                (
+                    b"{\"tokens\": [{\"a\": 1, \"a\": 2}]}",
+                    "f:1:28: found the name \"a\" twice in an object, expected it once",
+                ),
+                (
+                    b"{\"tokens\": [[\"a\", 1]]}",
+                    "f:1:20: found texts and numbers in one list, expected names or numbers",
+                ),
+                (b"{\"tokens\": [[\"a\", []]]}", "f:1:20: found sequence, expected a name or a number"),
+                (
+                    b"{\"tokens\": [\"a\", {}], \"labels\": [\"x\", \"y\"]}",
+                    "f:1:18: token 1: found attributes, expected 1 column of text as on line 1",
+                ),
+                (
+                    b"{\"tokens\": [[1, 2]], \"labels\": [0]}\n{\"tokens\": [[1, 2], []], \"labels\": [0, 1]}",
+                    "f:2:21: token 1: found an empty list, expected 2 numbers as on line 1",
+                ),
+                (
+                    b"{\"columns\": [[]], \"labels\": [0]}",
+                    "f:1:14: token 0: found 0 columns of text, expected at least one",
+                ),
+                (
+                    b"{\"columns\": [[\"a\", \"b\\n\"]], \"labels\": [0]}",
+                    "f:1:14: token 0: found `b\\n`, expected a text without tabs and line breaks",
+                ),
+                (
+                    b"{\"tokens\": [{\"a\": \"\\t\"}], \"labels\": [0]}",
+                    "f:1:13: token 0: found the attribute `a=\\t`, expected a name without tabs and line breaks",
+                ),
+                (
+                    b"{\"tokens\": [{\"a\": 1e308, \"b\": {\"c\": 1}}, {\"a:b\": 1e308, \"a\": {\"b\": 1e308}}], \"labels\": [0, 0]}",
+                    "f:1:42: token 1: found weights of attribute `a:b` that add up to inf, expected a finite number",
+                ),
+                (
+                    b"{\"tokens\": [\"a\", \"b\"], \"labels\": [\"x\"]}",
+                    "f:1:35: found 1 label, expected 2: one for each token",
+                ),
+                (
+                    b"{\"tokens\": [\"a\"], \"labels\": [\"x\", \"y\"]}",
+                    "f:1:35: found 2 labels, expected 1: one for each token",
+                ),
+                (
+                    b"{\"tokens\": [\"a\"], \"labels\": [\"\"]}",
+                    "f:1:30: found nothing as label, expected a text without tabs and line breaks",
+                ),
+                (
+                    b"{\"tokens\": [\"a\"], \"labels\": [1.5]}",
+                    "f:1:32: found floating point `1.5`, expected a label: a text or a whole number",
+                ),
+            ],
+        );
+    }
+}

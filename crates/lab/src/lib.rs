@@ -1,0 +1,13 @@
+//! What is drawn and written of runs: line charts, report pages, and the demo, which trains and reports.
+//!
+//! A chart or a page is a function of its numbers: the same numbers give the same bytes. Nothing here prints.
+
+mod axis;
+mod chart;
+pub mod demo;
+mod demo_report;
+mod findings;
+mod letters;
+pub mod numbers;
+pub mod path_charts;
+mod report;
