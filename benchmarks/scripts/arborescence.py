@@ -7,7 +7,7 @@ root it is asked with the root's edges lowered by 10^6 each. NumPy computes the 
 Laplacian (Koo et al. 2007 with one child).
 
 Prints one line of JSON; ends with an error where anything differs. Build first:
-cargo build --release -p multiplane-infer --example arborescence
+cargo build --profile dist -p multiplane-infer --example arborescence
 """
 
 import argparse
@@ -65,7 +65,7 @@ def log_partition(scores, single_root):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--program", default="target/release/examples/arborescence")
+    parser.add_argument("--program", default="target/dist/examples/arborescence")
     parser.add_argument("--sentences", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Budgets of support vectors: online solvers that train within one, and models that are reduced to one.
 
-    budget.py --program target/release/multiplane --data $MULTIPLANE_DATA --out DIR [--seeds 1] [--only SUBSTRING]
+    budget.py --program target/dist/multiplane --data $MULTIPLANE_DATA --out DIR [--seeds 1] [--only SUBSTRING]
 
 Binary, RBF (a9a: gamma 0.05, ijcnn1: gamma 1), one thread. `sfd1` for two epochs, without a budget and within 1000 rows by removal
 and by projection; the same models reduced to 1000 rows by each method; `auto` at C = 1 to a gap of 1 %, its model whole and

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Minimum cuts beside PyMaxflow: solve, build and solve, solve again after small changes.
 
-    cuts.py --program target/release/examples/cuts --out DIR [--data $MULTIPLANE_DATA] [--rounds 7]
+    cuts.py --program target/dist/examples/cuts --out DIR [--data $MULTIPLANE_DATA] [--rounds 7]
 
 Grids of 512 x 512 nodes and 1000 planar graphs of 500 nodes, from fixed seeds; with --data also its DIMACS instances.
 Each round solves an instance with both, one after the other, in one run; flows must agree. Prints a table in Markdown,

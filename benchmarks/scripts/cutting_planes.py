@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Cutting planes against dlib's, and against the default solver, in turns on the same problems.
 
-    cutting_planes.py --program target/release/multiplane --data $MULTIPLANE_DATA --dlib dlib_chain --out DIR
+    cutting_planes.py --program target/dist/multiplane --data $MULTIPLANE_DATA --dlib dlib_chain --out DIR
                       [--repeats 3] [--only SUBSTRING]
 
 `dlib_chain` is built from dlib_chain.cpp beside this script (its first lines say how). The problem of the OCR rows is the

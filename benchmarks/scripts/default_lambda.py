@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Which lambda predicts best where nobody has chosen one: 1/n, `scale` and `cv` beside a grid of ten.
 
-    default_lambda.py --program target/release/multiplane --data $MULTIPLANE_DATA --out DIR [--only NAME ...]
+    default_lambda.py --program target/dist/multiplane --data $MULTIPLANE_DATA --out DIR [--only NAME ...]
 
 Every set of rows and of sequences in the data directory: each rule and each point of the grid is one run of the command line
 (all else by default, one thread), whose losses on the test part are set beside the CPU seconds of the whole process, from

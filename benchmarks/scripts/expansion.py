@@ -8,7 +8,7 @@ times 10^6, rounded (its terms may not pass 10^7), with smooth costs 0 and 1.
 Second part: like superpixels: the lowest unary energy is lowered by `shift` at the label of a random map of 12 regions.
 
 Writes raw.jsonl, one row per problem, and prints the tables of summary.md; needs a quiet machine to mean much.
-Build first: cargo build --release -p multiplane-infer --example expansion
+Build first: cargo build --profile dist -p multiplane-infer --example expansion
 """
 
 import argparse
@@ -222,7 +222,7 @@ def proof_table(rows):
 def main():
     """The command line; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--program", default="target/release/examples/expansion", help="the built example")
+    parser.add_argument("--program", default="target/dist/examples/expansion", help="the built example")
     parser.add_argument("--graphs", type=int, default=200, help="graphs of the first part (default 200)")
     parser.add_argument("--regions", type=int, default=30, help="graphs of the second part (default 30)")
     parser.add_argument("--repeats", type=int, default=3, help="odd, for a clean median (default 3)")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The Frank-Wolfe family's figures: certified gaps over time, rivals beside them; writes raw.jsonl and summary.md.
 
-    family.py --program target/release/multiplane --out benchmarks/runs/<date>-<machine> [--data DIR] [--only a,b]
+    family.py --program target/dist/multiplane --out benchmarks/runs/<date>-<machine> [--data DIR] [--only a,b]
 
 One thread, medians of three seeds. Seconds are training seconds as the program reports them: bounds are evaluated off
 that clock. "Scaled" seconds are for a core on which one CRFsuite epoch over the OCR words takes 0.107 s; that epoch is

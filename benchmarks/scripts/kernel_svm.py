@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Exact kernel SVMs against scikit-learn's SVC (libsvm), in turns on the same problems.
 
-    kernel_svm.py --program target/release/multiplane --data $MULTIPLANE_DATA --out DIR [--repeats 2] [--only SUBSTRING]
+    kernel_svm.py --program target/dist/multiplane --data $MULTIPLANE_DATA --out DIR [--repeats 2] [--only SUBSTRING]
 
 RBF, C = 1, no bias for multiplane (SVC has one), one thread. multiplane: CPU and wall seconds of the whole process, reading and
 saving included, to a certified gap of 0.1 %. SVC: of `fit` alone, tol = 1e-3 (its default), a cache of 1000 MB, on dense

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills training runs with SIGKILL, resumes them, and compares the bytes that they end with; measures checkpoints.
 
-    kills.py --program target/release/multiplane [--kills 50] [--words 600] [--passes 400] [--solver mp-bcfw]
+    kills.py --program target/dist/multiplane [--kills 50] [--words 600] [--passes 400] [--solver mp-bcfw]
 
 Each kill is one run on synthetic words under the work clock, killed at a moment drawn evenly between its first
 checkpoint and the end of an undisturbed run, then resumed with nothing but `--resume`. It counts where model and

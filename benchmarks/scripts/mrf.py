@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Instances with known optima through `multiplane infer`: every energy, bound and flow is held against them.
 
-    mrf.py --program target/release/multiplane --data DIR [--engine tree,min-cut,trws] [--seconds 60] [--repeat 1]
+    mrf.py --program target/dist/multiplane --data DIR [--engine tree,min-cut,trws] [--seconds 60] [--repeat 1]
            [--only WORD] [--out DIR]
 
 DIR holds mrf and maxflow. Without --engine the program chooses one for each instance. Engines that do not apply to an

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Online solvers after two epochs, in the manner of the SFD thesis (Table 5.3), linear: test errors on a9a and ijcnn1.
 
-    online.py --program target/release/multiplane --data DIR --out DIR [--seeds 5]
+    online.py --program target/dist/multiplane --data DIR --out DIR [--seeds 5]
 
 DIR holds binary/ (`$MULTIPLANE_DATA`). Every solver draws 2 n examples (`--passes 2`), 1 % of n at a step; `auto` has a row with
 50 passes beside it. A run answers with w = 0 where that has the lower primal value, so the error of the last iterate stands

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The grid of Osokin et al. 2016: {gap, uniform} x {cache, none} x {Frank-Wolfe, pairwise} x three lambdas, as curves.
 
-    osokin_grid.py --program target/release/multiplane --data $MULTIPLANE_DATA --out DIR [--seeds 1]
+    osokin_grid.py --program target/dist/multiplane --data $MULTIPLANE_DATA --out DIR [--seeds 1]
     osokin_grid.py --draw --out DIR
 
 Data: OCR fold 0, tested on folds 1 to 9, and the first sentences of the CoNLL-2000 training part, tested on its test
@@ -386,7 +386,7 @@ def machine():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", default="target/release/multiplane")
+    parser.add_argument("--program", default="target/dist/multiplane")
     parser.add_argument("--data", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--seeds", type=int, default=1)
@@ -403,7 +403,7 @@ def main():
         options.out.mkdir(parents=True, exist_ok=True)
         folder = pathlib.Path(__file__).resolve().parent
         commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=folder, check=True, capture_output=True, text=True)
-        command = (f"benchmarks/scripts/osokin_grid.py --program target/release/multiplane --data $MULTIPLANE_DATA --out DIR "
+        command = (f"benchmarks/scripts/osokin_grid.py --program target/dist/multiplane --data $MULTIPLANE_DATA --out DIR "
                    f"--seeds {options.seeds} --factor {options.factor:g} --ocr-passes {options.ocr_passes} "
                    f"--conll-passes {options.conll_passes} --sentences {options.sentences}")
         with raw.open("w", encoding="utf-8") as file:

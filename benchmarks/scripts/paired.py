@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Two builds of the program on the same runs, in turns: whether a change made anything slower.
 
-    paired.py --before OLD/multiplane --after target/release/multiplane --data $MULTIPLANE_DATA --out DIR
+    paired.py --before OLD/multiplane --after target/dist/multiplane --data $MULTIPLANE_DATA --out DIR
               [--python-before OLD/bin/python --python-after NEW/bin/python]
               [--expansion-before OLD/examples/expansion --expansion-after NEW/examples/expansion] [--repeats 5]
 
 Every run trains to a certificate or for a number of passes, evaluation included; seconds are those of the whole process
 (wall) and of training. With the two Pythons, in which the packages of the two builds are installed, the cost of a call of
-a trivial oracle is compared as well; with the two examples (`cargo build --release -p multiplane-infer --example
+a trivial oracle is compared as well; with the two examples (`cargo build --profile dist -p multiplane-infer --example
 expansion`) alpha-expansion on 200 triangulated grids of 500 nodes, 9 labels and Potts weights. Writes raw.jsonl and prints a table in Markdown; ratios are after / before, the
 median of the pairs.
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Partial linearisation beside Frank-Wolfe and exponentiated gradient: dual values at equal time, as curves.
 
-    partial_linearization.py --program target/release/multiplane --out benchmarks/runs/<date>-bcpl-<machine>
+    partial_linearization.py --program target/dist/multiplane --out benchmarks/runs/<date>-bcpl-<machine>
                              [--data DIR] [--seconds 8] [--repeats 3]
 
 The solvers take turns, so that all meet the same load of the machine; times are training seconds of the program, bounds are

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the regularisation path with a grid of ten certified points, and prints a table in Markdown.
 
-    path.py --program target/release/multiplane --data $MULTIPLANE_DATA [--eps 0.1] [--lambda-min 1e-4] [--repeats 3]
+    path.py --program target/dist/multiplane --data $MULTIPLANE_DATA [--eps 0.1] [--lambda-min 1e-4] [--repeats 3]
 
 OCR fold 0, one thread, in alternation: each repeat runs the path and the three grids one after the other, and the table
 has medians. Seconds are those of the training clock; in brackets the whole process, with the checks that are off it.
@@ -29,7 +29,7 @@ def run(program, arguments):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", default="target/release/multiplane")
+    parser.add_argument("--program", default="target/dist/multiplane")
     parser.add_argument("--data", type=pathlib.Path, required=True)
     parser.add_argument("--eps", default="0.1")
     parser.add_argument("--lambda-min", default="1e-4")

@@ -4,7 +4,7 @@ Calls: the mean time of the oracle's calls in some passes of bcfw. Cached steps:
 fixed number of approximate passes, whose difference in training time is that of the steps between them; the price is what
 the run's own record says. Writes one row per data set: measured and priced, in microseconds, and their ratio.
 
-    python benchmarks/scripts/prices.py --program target/release/multiplane --data DIR --out rows.tsv
+    python benchmarks/scripts/prices.py --program target/dist/multiplane --data DIR --out rows.tsv
 """
 
 import argparse

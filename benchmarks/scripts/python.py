@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The Python package's figures: cost of a call, passes of a NumPy oracle, time beside the command line, Ctrl-C.
 
-    python.py --program target/release/multiplane --data $MULTIPLANE_DATA [--wheel FILE]
+    python.py --program target/dist/multiplane --data $MULTIPLANE_DATA [--wheel FILE]
 
 Run it with the Python in which the package is installed. Prints a table in Markdown; medians, all runs in one process
 but for the command line's and Ctrl-C's.
@@ -180,7 +180,7 @@ def interrupt(code):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", default="target/release/multiplane")
+    parser.add_argument("--program", default="target/dist/multiplane")
     parser.add_argument("--data", type=pathlib.Path, required=True)
     parser.add_argument("--wheel", type=pathlib.Path)
     options = parser.parse_args()

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Segmentation with costly oracles: Figures 4 to 6 of the MP-BCFW paper on Weizmann horses and Stanford background.
 
-    segmentation.py --program target/release/multiplane --graphs DIR --out DIR [--warm target/release/examples/warm]
+    segmentation.py --program target/dist/multiplane --graphs DIR --out DIR [--warm target/release/examples/warm]
                     [--only race,threads,warm,curves] [--repeats 3] [--cap 240] [--sets horses,stanford]
 
 DIR holds horses.safetensors and stanford.safetensors (`vision_features.py --build-only`). The warm example is built with
-`cargo build --release -p multiplane --example warm`. Parts:
+`cargo build --profile dist -p multiplane --example warm`. Parts:
 
 * race: whole processes to a certified relative gap of 1 %, one thread, in turns: auto, mp-bcfw, bcfw, bcfw-avg. A run that
   does not get there within --cap seconds counts as the cap, a bound from below; its gap then is told.

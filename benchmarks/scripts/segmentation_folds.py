@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Held-out pixel accuracy of trained segmentation models, fold by fold, beside what `vision_features.py` measures.
 
-    segmentation_folds.py --program target/release/multiplane --data DIR --out DIR [--only horses,stanford] [--folds 5]
+    segmentation_folds.py --program target/dist/multiplane --data DIR --out DIR [--only horses,stanford] [--folds 5]
                           [--lambda 1] [--gap 5%] [--seconds 120]
 
 A fold: visual words and scaling are fitted on its training images alone, a model is trained on them (`train --task graph`),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The picture of docs/segmentation.md: made-up landscapes, a model trained on them, and what it makes of a new one.
 
-    segmentation_picture.py --program target/release/multiplane --out docs/images/segmentation.png
+    segmentation_picture.py --program target/dist/multiplane --out docs/images/segmentation.png
 
 No data set is needed. Writes photograph, truth and overlay side by side. Needs multiplane[vision].
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the figures of the first milestone, paired in one run, and writes raw.jsonl and summary.md.
 
-    spine.py --program target/release/multiplane --out benchmarks/runs/<date>-<machine> [--data DIR]
+    spine.py --program target/dist/multiplane --out benchmarks/runs/<date>-<machine> [--data DIR]
 
 Everything runs on one thread. Rivals (CRFsuite) are measured beside our own runs, in alternation. Seconds are
 training seconds as the program reports them: bounds are evaluated off that clock. Needs requirements.txt.
@@ -136,7 +136,7 @@ def main():
     with open(args.out / "raw.jsonl", "w") as raw:
         raw.writelines(json.dumps(row) + "\n" for row in bench.raw)
     lines = [f"# First milestone\n\nMachine: {machine()}. Commit {commit}. One thread.\n",
-             "Command: `benchmarks/scripts/spine.py --program target/release/multiplane --out DIR`\n",
+             "Command: `benchmarks/scripts/spine.py --program target/dist/multiplane --out DIR`\n",
              "| what | wanted | measured |", "|---|---|---|", *(f"| {a} | {b} | {c} |" for a, b, c in bench.rows)]
     (args.out / "summary.md").write_text("\n".join(lines) + "\n")
     print("\n".join(lines))

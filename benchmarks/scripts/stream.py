@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A stream of sparse rows, linear, one pass: `train --stream` against hinge SGD of vowpalwabbit, in turns on the same rows.
 
-    stream.py --program target/release/multiplane --out DIR [--rows 1000000] [--repeats 5]
+    stream.py --program target/dist/multiplane --out DIR [--rows 1000000] [--repeats 5]
 
 Rows: d = 10^5, about 50 nonzeros, labels of a random hyperplane with noise, seeded; libsvm text for one, vw text with the same
 indices for the other. CPU and wall seconds of the whole process, reading included; both read on a thread of their own. Loss

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the SFD thesis measures (Tables 5.1, 5.3 and 5.4), with its kernels and sizes: raw records of online solvers.
 
-    thesis.py --program target/release/multiplane --data DIR --out DIR [--seeds 5] [--only WORDS]
+    thesis.py --program target/dist/multiplane --data DIR --out DIR [--seeds 5] [--only WORDS]
 
 DIR holds binary/ (`$MULTIPLANE_DATA`). ijcnn1: rows 1 to 35000, and its test part; a9a: rows 1 to 22696, and the 9865 others; w8a:
 37000 rows drawn with a fixed seed, and the 12749 others (its test part was not found). Gaussian kernel, gamma = 1, 0.05, 0.1; one

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Two threads against one: wall seconds to the same certified gap on OCR fold 0, with an oracle of 1 ms of real work.
 
-    cargo build --release && cargo build --release -p multiplane --example busy
-    threads.py --program target/release/multiplane --busy target/release/examples/busy --data $MULTIPLANE_DATA --out DIR
+    cargo build --profile dist && cargo build --release -p multiplane --example busy
+    threads.py --program target/dist/multiplane --busy target/release/examples/busy --data $MULTIPLANE_DATA --out DIR
                [--python VENV/bin/python] [--threads 2] [--repeats 3] [--gap 0.01] [--solver auto] [--only rust,program,python]
 
 Three ways to have such an oracle: in Rust (an example that works in every call), as an external program (the same

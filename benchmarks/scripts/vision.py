@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Stereo and denoising energies of Szeliski et al. (2008): energy, bound and seconds of engines; renders the labels.
 
-    vision.py --program target/release/examples/vision --data DIR --out DIR [--engine trws] [--seconds 60] [--only a,b]
+    vision.py --program target/dist/examples/vision --data DIR --out DIR [--engine trws] [--seconds 60] [--only a,b]
 
-Build the program with `cargo build --release -p multiplane-infer --example vision`. DIR holds mrf/stereo and
+Build the program with `cargo build --profile dist -p multiplane-infer --example vision`. DIR holds mrf/stereo and
 mrf/denoise. Writes raw.jsonl (one line per run, added to what is there), and the labels as <instance>-<engine>.png.
 Every energy is computed again here from the labels, and must agree. Needs requirements.txt.
 
