@@ -33,7 +33,7 @@ pub(crate) fn feature_rows<'py>(py: Python<'py>, model: &Model, data: &Dataset) 
     let problem = guarded(|| model.inner.open(data.data.clone()).map_err(raised))?;
     let (mut rows, mut ends) = (SparseRows::new(model.inner.info.provenance.vocabulary.features), Vec::new());
     for block in 0..problem.blocks() {
-        let Some(of_example) = problem.rows(block) else { return Ok(None) };
+        let Some(of_example) = problem.layout().rows(block) else { return Ok(None) };
         rows.append(of_example, 0..of_example.len());
         ends.push(rows.len());
     }

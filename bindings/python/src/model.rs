@@ -120,7 +120,7 @@ impl Model {
             let mut bytes = Vec::new();
             let mut each = |numbers: &[u32]| bytes.extend(numbers.iter().flat_map(|number| number.to_ne_bytes()));
             let threads = threads_for(threads, &*problem).map_err(raised)?;
-            problem.predict_numbers(&w, threads, &mut each).map_err(failed)?;
+            problem.predictor().predict_numbers(&w, threads, &mut each).map_err(failed)?;
             Ok(bytes)
         };
         Ok(PyBytes::new(py, &guarded(|| py.detach(work))?))
@@ -148,7 +148,7 @@ impl Model {
                 }
             };
             let threads = threads_for(threads, &*problem).map_err(raised)?;
-            problem.predict_top(&w, count, threads, &mut each).map_err(failed)?;
+            problem.predictor().predict_top(&w, count, threads, &mut each).map_err(failed)?;
             Ok([counts, exact, scores, numbers])
         };
         Ok(guarded(|| py.detach(work))?.map(|bytes| PyBytes::new(py, &bytes)))
@@ -173,7 +173,7 @@ impl Model {
                 margins.extend(found.margins().iter().flat_map(|margin| margin.to_ne_bytes()));
             };
             let threads = threads_for(threads, &*problem).map_err(raised)?;
-            problem.predict_margins(&w, threads, &mut each).map_err(failed)?;
+            problem.predictor().predict_margins(&w, threads, &mut each).map_err(failed)?;
             Ok([numbers, counts, scores, margins])
         };
         Ok(guarded(|| py.detach(work))?.map(|bytes| PyBytes::new(py, &bytes)))
@@ -191,8 +191,8 @@ impl Model {
             let problem = self.inner.open(data.data.clone()).map_err(raised)?;
             let w = problem.from_file_layout(&self.inner.w);
             let threads = threads_for(threads, &*problem).map_err(raised)?;
-            let found = problem.evaluate(&w, threads).map_err(failed)?;
-            Ok((found.loss, found.get("accuracy"), found.get("f1"), problem.unlabelled()))
+            let found = problem.predictor().evaluate(&w, threads).map_err(failed)?;
+            Ok((found.loss, found.get("accuracy"), found.get("f1"), problem.predictor().unlabelled()))
         };
         guarded(|| py.detach(work))
     }

@@ -133,7 +133,7 @@ pub(crate) fn path(
     };
     let work = move |session: Session, hooks: RunOptions| {
         let mut hooks = RunOptions { abort: None, ..hooks };
-        let outer = options.outer(session.spec().stop.gap, session.problem().total_weight())?;
+        let outer = options.outer(session.spec().stop.gap, session.problem().facts().total_weight)?;
         let folds = cv.map(|cv| cv.of(&session)).transpose()?;
         let told = Arc::default();
         checkpoints.hook(&session, &outer, &mut hooks, &told)?;

@@ -220,7 +220,7 @@ pub(crate) fn check_data(
     let work = || {
         let session = Session::on(RunSpec::from_tree(&tree).map_err(raised)?, data, None).map_err(raised)?;
         let problem = session.problem();
-        let probe = problem.probe().map_err(|error| value_error(error.to_string()))?;
+        let probe = problem.oracles().probe().map_err(|error| value_error(error.to_string()))?;
         let mut probe = probe.ok_or_else(|| value_error(format!("task {} cannot be examined", problem.task())))?;
         let diagnosis = examine(&mut *probe, &Plan { examples, seed, seconds, passes, planes });
         serde_json::to_string(&diagnosis).map_err(|error| value_error(error.to_string()))

@@ -425,7 +425,7 @@ pub(crate) struct MakeArgs {
 
 /// What there is to learn.
 fn tasks() -> String {
-    let names: Vec<&str> = TASKS.iter().map(|task| task.name).filter(|name| *name != "external").collect();
+    let names: Vec<&str> = TASKS.iter().filter(|task| !task.is_program).map(|task| task.name).collect();
     format!("What to learn: {}, or external: a program of your own (see `describe task`)", names.join(", "))
 }
 

@@ -86,7 +86,7 @@ impl Demo<'_> {
         let test_problem = model.open(Dataset::new(test.clone()))?;
         let findings = Findings {
             letters,
-            words: test_problem.evaluate(&test_problem.from_file_layout(&model.w), 1)?,
+            words: test_problem.predictor().evaluate(&test_problem.from_file_layout(&model.w), 1)?,
             legs,
             samples: samples(&model, &test)?,
         };
@@ -110,7 +110,7 @@ impl Demo<'_> {
         let session = Session::on(spec, Dataset::new(single_letters(train)), None)?;
         let (model, _) = session.run((self.options)("letter by letter", &session))?;
         let test = model.open(Dataset::new(single_letters(test)))?;
-        Ok(test.evaluate(&test.from_file_layout(&model.w), 1)?)
+        Ok(test.predictor().evaluate(&test.from_file_layout(&model.w), 1)?)
     }
 
     fn chain(&self, solver: &'static str, delay_us: f64, train: &Words, test: &Words) -> Result<(Model, Leg), Error> {
@@ -153,7 +153,9 @@ fn save_records(dir: &Path, leg: &Leg) -> Result<(), Error> {
 fn samples(model: &Model, test: &Words) -> Result<Vec<Sample>, Error> {
     let mut predictions = Vec::new();
     let problem = model.open(Dataset::new(test.clone()))?;
-    problem.predict(&problem.from_file_layout(&model.w), 1, &mut |prediction| predictions.push(prediction))?;
+    problem
+        .predictor()
+        .predict(&problem.from_file_layout(&model.w), 1, &mut |prediction| predictions.push(prediction))?;
     let short = (0..test.len()).filter(|&word| (4..=8).contains(&test.range(word).len()));
     let (wrong, right): (Vec<usize>, Vec<usize>) = short.partition(|&word| predictions[word].wrong > 0);
     let chosen = right.into_iter().take(2).chain(wrong.into_iter().take(1));

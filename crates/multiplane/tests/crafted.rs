@@ -76,9 +76,9 @@ fn used(bytes: &[u8], data: impl Fn() -> Dataset) -> Result<(), String> {
     };
     let problem = model.open(data()).map_err(|error| error.to_string())?;
     let failed = |error: multiplane::oracle::OracleError| error.reason;
-    problem.predict(&model.w, 1, &mut |_| {}).map_err(failed)?;
-    problem.evaluate(&model.w, 1).map_err(failed)?;
-    problem.reference_primal(&model.w, model.info.lambda, 1).map(drop).map_err(failed)
+    problem.predictor().predict(&model.w, 1, &mut |_| {}).map_err(failed)?;
+    problem.predictor().evaluate(&model.w, 1).map_err(failed)?;
+    problem.reference().primal(None, &model.w, model.info.lambda, 1).map(drop).map_err(failed)
 }
 
 fn rows(folder: &Path) -> impl Fn() -> Dataset + use<> {

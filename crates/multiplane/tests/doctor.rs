@@ -296,7 +296,7 @@ fn built_in_tasks_have_no_finding() {
         ];
         for (task, parameters, data) in problems {
             let problem = find(task).unwrap().open(&parameters, data, None).unwrap();
-            let mut probe = problem.probe().unwrap().unwrap();
+            let mut probe = problem.oracles().probe().unwrap().unwrap();
             let diagnosis = examine(&mut *probe, &Plan { seed, ..Plan::default() });
             assert!(diagnosis.findings.is_empty(), "{task}, seed {seed}: {:#?}", diagnosis.findings);
             let profile = diagnosis.profile;

@@ -126,6 +126,10 @@ pub struct TaskEntry {
     pub several: bool,
     /// Whether its labellings can be summed over, unless its parameters say otherwise.
     pub marginals: bool,
+    /// Whether a program of the user's is the task.
+    pub is_program: bool,
+    /// Whether two labels share one table of weights, so that an example has one plane.
+    pub shares_table: bool,
     /// What the task is opened on where no data is named; `None` where it needs data.
     pub without_data: Option<fn() -> Dataset>,
     /// Returns the parameters at their defaults.
@@ -150,6 +154,8 @@ impl TaskEntry {
             local: &[],
             several: false,
             marginals: false,
+            is_program: false,
+            shares_table: false,
             without_data: None,
             defaults: || Configured::<S>::default().value(),
             schema: || Rescaling::documented(schemars::schema_for!(S)),
@@ -208,6 +214,18 @@ impl TaskEntry {
     /// Says that its labellings can be summed over.
     pub const fn sums(mut self) -> Self {
         self.marginals = true;
+        self
+    }
+
+    /// Says that a program of the user's is the task.
+    pub const fn is_program(mut self) -> Self {
+        self.is_program = true;
+        self
+    }
+
+    /// Says that two labels share one table of weights.
+    pub const fn shares_table(mut self) -> Self {
+        self.shares_table = true;
         self
     }
 

@@ -76,7 +76,7 @@ mod tests {
             assert!(!param.doc.is_empty() && param.default == json!("margin"), "{}", entry.name);
             let mut table = (entry.defaults)();
             assert_eq!(table[NAME], "margin", "{}", entry.name);
-            if entry.name == "external" {
+            if entry.is_program {
                 table["command"] = json!(["true"]);
             }
             for value in ["margin", "slack"] {

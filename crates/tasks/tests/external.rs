@@ -75,7 +75,7 @@ fn template_gives_the_planes_of_the_built_in_task() {
     let foreign = on_template(&path, 7);
     assert_eq!((foreign.blocks(), foreign.dim()), (own.blocks(), own.dim()));
     let (mut one, mut other) = (own.oracle().unwrap(), foreign.oracle().unwrap());
-    let mut executor = foreign.executor(Staff::of(2)).unwrap().unwrap();
+    let mut executor = foreign.oracles().executor(Staff::of(2)).unwrap().unwrap();
     let (mut rng, mut a, mut b) = (Rng::new(1, 0), Plane::new(), Plane::new());
     let mut w = vec![0.0; own.dim()];
     for round in 0..4 {
@@ -87,15 +87,15 @@ fn template_gives_the_planes_of_the_built_in_task() {
             assert_eq!(bits(&a), bits(&b), "round {round}, block {block}");
             assert_eq!(bits(&a), bits(&together.plane), "round {round}, block {block}");
         }
-        let (mine, theirs) = (own.evaluate(&w, 1).unwrap(), foreign.evaluate(&w, 2).unwrap());
+        let (mine, theirs) = (own.predictor().evaluate(&w, 1).unwrap(), foreign.predictor().evaluate(&w, 2).unwrap());
         assert_eq!(mine, theirs);
         let change = if round == 1 { 2 } else { w.len() }; // all of them, or few enough to be sent as changes
         w.iter_mut().take(change).for_each(|w| *w = 4.0 * rng.unit() - 2.0);
     }
     let mut labels = Vec::new();
-    foreign.predict(&w, 1, &mut |prediction| labels.push(prediction.text)).unwrap();
+    foreign.predictor().predict(&w, 1, &mut |prediction| labels.push(prediction.text)).unwrap();
     let mut expected = Vec::new();
-    own.predict(&w, 1, &mut |prediction| expected.push(prediction.text)).unwrap();
+    own.predictor().predict(&w, 1, &mut |prediction| expected.push(prediction.text)).unwrap();
     assert_eq!(labels, expected);
 }
 

@@ -334,7 +334,7 @@ fn a_path_of_words_is_as_good_as_it_says() {
     for _ in 0..200 {
         let lambda = 1e-3 * f64::powf(2.0 * model.lambdas[0] / 1e-3, rng.unit());
         let here = model.at(lambda).unwrap();
-        let primal = session.problem().reference_primal(&here.w, lambda, 1).unwrap();
+        let primal = session.problem().reference().primal(None, &here.w, lambda, 1).unwrap();
         let gap = primal - here.info.certificate.dual.unwrap();
         assert!((0.0..=0.1 * (1.0 + 1e-9)).contains(&gap), "gap {gap} at lambda {lambda}");
         let above = lambda > model.lambdas[0];

@@ -182,7 +182,7 @@ fn the_progressive_loss_is_of_models_before() {
             let expected = (begin > 0).then(|| {
                 let model = learner.model().unwrap();
                 let problem = model.open(part.clone()).unwrap();
-                problem.evaluate(&problem.from_file_layout(&model.w), 1).unwrap().loss.unwrap()
+                problem.predictor().evaluate(&problem.from_file_layout(&model.w), 1).unwrap().loss.unwrap()
             });
             let found = learner.learn(part).unwrap();
             assert!(expected.is_none_or(|expected| expected == found.loss), "{solver}: {expected:?}, {found:?}");

@@ -347,15 +347,15 @@ fn predictions_come_in_order() {
     let w: Vec<f64> = (0..problem.dim()).map(|_| rng.unit() - 0.5).collect();
     let predictions = |threads| {
         let mut all = Vec::new();
-        problem.predict(&w, threads, &mut |prediction| all.push(prediction)).unwrap();
+        problem.predictor().predict(&w, threads, &mut |prediction| all.push(prediction)).unwrap();
         all
     };
-    let reference = |threads| problem.reference_primal(&w, 0.1, threads).unwrap().to_bits();
-    let (alone, sums, primal) = (predictions(1), problem.evaluate(&w, 1).unwrap(), reference(1));
+    let reference = |threads| problem.reference().primal(None, &w, 0.1, threads).unwrap().to_bits();
+    let (alone, sums, primal) = (predictions(1), problem.predictor().evaluate(&w, 1).unwrap(), reference(1));
     assert_eq!(alone.len(), 1100);
     for threads in [2, 3, 7, 256] {
         assert!(alone == predictions(threads), "{threads} threads");
-        assert_eq!(sums, problem.evaluate(&w, threads).unwrap(), "{threads} threads");
+        assert_eq!(sums, problem.predictor().evaluate(&w, threads).unwrap(), "{threads} threads");
         assert_eq!(primal, reference(threads), "{threads} threads");
     }
 }

@@ -41,7 +41,7 @@ fn check(task: &Value, solver: &str, data: &Dataset, passes: f64) {
     let is_bound = task == "graph" || task == "mrf";
     if task.get("kernel").is_none() {
         assert_eq!(own.dim(), copies.dim(), "{task}: every label must come in an example that counts");
-        let judged = |problem: &dyn multiplane::Problem| problem.reference_primal(&model.w, LAMBDA, 1).unwrap();
+        let judged = |problem: &dyn multiplane::Problem| problem.reference().primal(None, &model.w, LAMBDA, 1).unwrap();
         assert!((judged(own) - judged(copies)).abs() < 1e-12 * scale, "{what}: the judge");
         // Where answers are bounds P is one, too.
         let above = summary.certificate.primal - judged(copies);

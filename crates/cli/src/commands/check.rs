@@ -16,6 +16,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Done, Error> {
     session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
     let problem = session.problem();
     let mut probe = problem
+        .oracles()
         .probe()?
         .ok_or_else(|| Error::input(format!("task `{}` cannot be examined: it shows planes only", problem.task())))?;
     let diagnosis = examine(&mut *probe, &plan);

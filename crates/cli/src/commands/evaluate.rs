@@ -28,9 +28,9 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {
     let threads = threads_for(threads, &*problem)?;
     let w = problem.from_file_layout(&model.w);
     let (evaluation, report) = match args.report {
-        false => (told(&*problem, problem.evaluate(&w, threads).map_err(Error::from))?, None),
+        false => (told(&*problem, problem.predictor().evaluate(&w, threads).map_err(Error::from))?, None),
         true => {
-            let evaluated = told(&*problem, problem.evaluate_labels(&w, threads).map_err(Error::from))?;
+            let evaluated = told(&*problem, problem.predictor().evaluate_labels(&w, threads).map_err(Error::from))?;
             let (evaluation, report) = evaluated.ok_or_else(|| no_report(problem.task()))?;
             (evaluation, Some(report))
         }
@@ -38,8 +38,8 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {
     warn_of_unlabelled(&*problem);
     if args.json {
         let mut json = json!({ "task": problem.task(), "n": evaluation.n, "loss": evaluation.loss });
-        if problem.unlabelled() > 0 {
-            json["unlabelled"] = json!(problem.unlabelled());
+        if problem.predictor().unlabelled() > 0 {
+            json["unlabelled"] = json!(problem.predictor().unlabelled());
         }
         for (metric, value) in &evaluation.metrics {
             json[metric.name] = match metric.unit {
@@ -79,10 +79,10 @@ fn warn_of_unlabelled(problem: &dyn Problem) {
 fn evaluate_all(args: &EvaluateArgs, path: &PathModel, problem: &dyn Problem, threads: usize) -> Result<Done, Error> {
     warn_of_unlabelled(problem);
     let mut rows = Vec::new();
-    let mut text = format!("{} on {} examples\n", problem.task(), problem.blocks() - problem.unlabelled());
+    let mut text = format!("{} on {} examples\n", problem.task(), problem.blocks() - problem.predictor().unlabelled());
     let mut table = Vec::new();
     for (k, &lambda) in path.lambdas.iter().enumerate() {
-        let found = problem.evaluate(&problem.from_file_layout(path.row(k)), threads)?;
+        let found = problem.predictor().evaluate(&problem.from_file_layout(path.row(k)), threads)?;
         let [accuracy, exact, f1] = ["accuracy", "exact", "f1"].map(|name| found.get(name));
         rows.push(json!({ "lambda": lambda, "loss": found.loss, "accuracy": accuracy, "exact": exact, "f1": f1 }));
         table.push((lambda, found.loss, accuracy, exact, f1));
@@ -98,10 +98,10 @@ fn evaluate_all(args: &EvaluateArgs, path: &PathModel, problem: &dyn Problem, th
         text += "\n";
     }
     if args.json {
-        let n = problem.blocks() - problem.unlabelled();
+        let n = problem.blocks() - problem.predictor().unlabelled();
         let mut json = json!({ "task": problem.task(), "n": n, "chosen": path.info.chosen, "rows": rows });
-        if problem.unlabelled() > 0 {
-            json["unlabelled"] = json!(problem.unlabelled());
+        if problem.predictor().unlabelled() > 0 {
+            json["unlabelled"] = json!(problem.predictor().unlabelled());
         }
         text = format!("{json}\n");
     }

@@ -38,7 +38,7 @@ fn follow(args: &PathArgs) -> Result<Done, Error> {
     let mut job = job(args)?;
     job.check_files(shared)?;
     let session = Session::open(job.spec.clone())?;
-    let outer = job.outer.outer(job.spec.stop.gap, session.problem().total_weight())?;
+    let outer = job.outer.outer(job.spec.stop.gap, session.problem().facts().total_weight)?;
     if !shared.quiet {
         session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
     }

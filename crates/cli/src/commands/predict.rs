@@ -45,7 +45,10 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
 
 /// Whether a stream can be read in windows; the whole of a pipe can be read in any format.
 fn comes_in_windows(args: &PredictArgs, model: &Model) -> Result<bool, Error> {
-    let Some(path) = args.on.data.as_deref().filter(|_| model.info.provenance.task != "external") else {
+    let task = &model.info.provenance.task;
+    let Some(path) =
+        args.on.data.as_deref().filter(|_| !multiplane::find_task(task).is_ok_and(|entry| entry.is_program))
+    else {
         return Ok(false);
     };
     let spec = said_of(&args.on, model)?.0;
@@ -120,7 +123,7 @@ fn next(incoming: &mut Incoming, args: &PredictArgs, text: &mut str, begun: usiz
 
 /// The weights in the layout of the problem; they are the same for all windows, unless they depend on the data.
 fn weights_for<'a>(problem: &dyn Problem, model: &Model, kept: &'a mut Option<Vec<f64>>) -> &'a [f64] {
-    if problem.by_number().is_some() {
+    if problem.kernel().is_some() {
         *kept = None;
     }
     kept.get_or_insert_with(|| problem.from_file_layout(&model.w))

@@ -44,7 +44,7 @@ impl Writer {
             return Ok(());
         }
         let (json, count) = (self.json, &mut self.count);
-        problem.predict(w, threads, &mut |found| {
+        problem.predictor().predict(w, threads, &mut |found| {
             let _ = if json {
                 // Sums of nothing may be -0.
                 let (truth, loss, score) = (found.truth, found.loss.map(|loss| loss + 0.0), found.score);
@@ -170,7 +170,7 @@ fn quoted(name: &str, separator: char) -> String {
 /// The names of the predicted labels, variable by variable.
 fn predicted_names<'a>(problem: &'a dyn Problem, w: &[f64], threads: usize) -> Result<Vec<&'a str>, Error> {
     let (labels, mut names) = (&problem.vocabulary().labels, Vec::new());
-    problem.predict_numbers(w, threads, &mut |numbers| {
+    problem.predictor().predict_numbers(w, threads, &mut |numbers| {
         names.extend(numbers.iter().map(|&number| labels.get(number as usize).map_or("?", String::as_str)));
     })?;
     Ok(names)

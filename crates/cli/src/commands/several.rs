@@ -71,7 +71,7 @@ fn write_top(
     text: &mut String,
 ) -> Result<(), OracleError> {
     let (mut example, mut unproven) = (first, 0);
-    problem.predict_top(w, count, threads, &mut |found| {
+    problem.predictor().predict_top(w, count, threads, &mut |found| {
         let number = example;
         example += 1;
         unproven += usize::from(!found.exact);
@@ -104,7 +104,7 @@ fn write_confidence(
     text: &mut String,
 ) -> Result<(), OracleError> {
     let mut example = first;
-    problem.predict_margins(w, threads, &mut |found| {
+    problem.predictor().predict_margins(w, threads, &mut |found| {
         let number = example;
         example += 1;
         let margins = found.margins();

@@ -41,7 +41,7 @@ pub struct ModelInfo {
 /// Weights with their provenance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// The weights in the layout that the task promises for files; [`Problem::from_file_layout`] gives those that
+    /// The weights in the layout that the task promises for files; [`from_file_layout`](<dyn Problem>::from_file_layout) gives those that
     /// the problem itself takes.
     pub w: Vec<f64>,
     /// Where they come from.
@@ -180,8 +180,8 @@ impl Model {
         params.retain(|key, _| !known.contains(&key.as_str())); // no program is run because a model file names it
         params.extend(local.clone());
         let problem = entry.open(&Value::Object(params), data, Some(&self.info.provenance.vocabulary))?;
-        if problem.file_dim() != self.w.len() {
-            let (found, expected) = (self.w.len(), problem.file_dim());
+        if problem.layout().file_dim() != self.w.len() {
+            let (found, expected) = (self.w.len(), problem.layout().file_dim());
             return Err(Error::input(format!("the model has {found} weights, its task on this data needs {expected}")));
         }
         Ok(problem)

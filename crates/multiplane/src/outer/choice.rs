@@ -112,7 +112,7 @@ fn choose(
         // Where the time is spent the folds before count, and so where no truth is known.
         if !losses.is_empty() && losses.len() == lambdas.len() {
             all.push(losses);
-            held_out += session.test().map_or(0, Problem::blocks);
+            held_out += session.test().map_or(0, |test| test.blocks());
         } else if all.is_empty() {
             lambdas.clear();
         }

@@ -186,7 +186,7 @@ impl Checkpointer {
         let saved = run.save(&mut state);
         let info = origin.info.clone();
         let info = CheckpointInfo { outputs: (self.outputs)(), passes: run.passes(), stop_reason, ..info };
-        let sample = origin.problem.sample().map_or(Vec::new(), |sample| sample.to_bytes());
+        let sample = origin.problem.oracles().sample().map_or(Vec::new(), |sample| sample.to_bytes());
         let mut checkpoint = Checkpoint { info, state, outer: Vec::new(), sample };
         let written =
             saved.map_err(|error| Error::failed(format!("{}: {error}", self.path.display()))).and_then(|()| {

@@ -63,7 +63,7 @@ impl PrimalClaim {
     ///
     /// # Errors
     ///
-    /// As of [`reference_hinge`](Problem::reference_hinge).
+    /// As of [`hinge`](multiplane_tasks::problem::ProblemReference::hinge).
     pub fn of(
         problem: &dyn Problem,
         prior: Option<&[f64]>,
@@ -71,7 +71,7 @@ impl PrimalClaim {
         (reported, gap): (f64, Option<f64>),
         threads: usize,
     ) -> Result<PrimalClaim, Error> {
-        let found = problem.reference_primal_from(prior, w, lambda, threads)?;
+        let found = problem.reference().primal(prior, w, lambda, threads)?;
         let (error, margin) = roundings(problem, prior, (w, lambda), found);
         let mut verdict = Verdict::of(found - reported, error, reported);
         // Rounded outward by no more than what training's bounds say; where they are not known, by no more than would
@@ -113,7 +113,7 @@ fn roundings(
 ) -> (f64, Option<f64>) {
     const MORE: f64 = 64.0;
     let last = 8.0 * UNIT * primal.abs(); // hinges, their mean and the penalty are doubles
-    let Some(magnitudes) = problem.magnitudes() else { return (last, None) };
+    let Some(magnitudes) = problem.oracles().magnitudes() else { return (last, None) };
     let mut regularizer = Regularizer::from(lambda);
     if let Some(prior) = prior {
         regularizer = regularizer.with_prior(problem.from_file_layout(prior));
@@ -126,7 +126,7 @@ fn roundings(
     let with = |metric: Metric| Regularizer::from(lambda).with_metric(metric.of_sums());
     let images = problem.metric().map_or(0.0, |metric| rounding.of_images(&with(metric), primal));
     let margin = 4.0 * (rounding.primal(&regularizer, &w, primal, Seen::default()).rounding + images);
-    (problem.reference_roundoff() * scores + last, Some(margin))
+    (problem.reference().roundoff() * scores + last, Some(margin))
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ pub(crate) fn list_class_weights(
     }
     let mut counts = Vec::new();
     if weights == ClassWeights::Balanced {
-        let evaluated = problem.evaluate_labels(&vec![0.0; problem.dim()], 1).map_err(Error::from)?;
+        let evaluated = problem.predictor().evaluate_labels(&vec![0.0; problem.dim()], 1).map_err(Error::from)?;
         let scores = evaluated.map(|(_, report)| report.scores()).unwrap_or_default();
         counts.extend(scores.iter().take(labels.len()).map(|score| score.support));
     }

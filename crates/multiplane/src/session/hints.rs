@@ -7,7 +7,7 @@ use multiplane_tasks::problem::FeatureSizes;
 
 use super::open::Session;
 use super::summary::{SlackCost, Summary};
-use crate::spec::{Lambda, find_task};
+use crate::spec::Lambda;
 
 /// `|x|^2 / (lambda n)` from which on convergence is slow. Of the data tried, USPS, whose pixels are within -1 and 1, has
 /// 213 at lambda = 1/n and converges at once; letter (0 to 15) has 697 and does not.
@@ -93,7 +93,7 @@ impl Session {
 
     /// Returns the sizes of features whose scale makes runs slow, and which the task could scale.
     fn ill_scaled(&self) -> Option<FeatureSizes> {
-        let sizes = self.problem().feature_sizes()?;
+        let sizes = self.problem().layout().feature_sizes()?;
         let condition = sizes.mean_square / (self.lambda() * self.problem().blocks() as f64);
         (condition >= SLOW && sizes.mean_square >= WORTH * sizes.scaled_mean_square).then_some(sizes)
     }
@@ -105,7 +105,7 @@ impl Session {
             true => format!("rounding may be as much as {} where bounds were evaluated", short(rounding)),
             false => "rounding has no bound".into(),
         };
-        let wide = self.problem().feature_sizes().map_or(String::new(), |sizes| self.wide(&sizes));
+        let wide = self.problem().layout().feature_sizes().map_or(String::new(), |sizes| self.wide(&sizes));
         let advice = self
             .weight_advice()
             .or_else(|| self.scale_advice(set))
@@ -166,7 +166,7 @@ impl Session {
 
     /// Whether a training loss can lead to a hint about lambda.
     pub(super) fn wants_lambda_hint(&self) -> bool {
-        let is_built_in = find_task(&self.spec().task.name).is_ok_and(|entry| entry.name != "external");
+        let is_built_in = self.spec().task_entry().is_ok_and(|entry| !entry.is_program);
         self.spec().lambda == Lambda::OneOverN && is_built_in && self.problem().blocks() >= FEW && self.test().is_none()
     }
 
@@ -228,8 +228,9 @@ impl Session {
     /// Returns what would make the run faster, where the solver is slow without a kernel and the task has one.
     pub fn kernel_hint(&self, set: Setting) -> Option<String> {
         let spec = self.spec();
-        // Measured with two labels, where an example has one plane.
-        let kernel = spec.task.params.get("kernel").filter(|_| spec.task.name == "binary")?;
+        // Measured where an example has one plane.
+        spec.task_entry().ok().filter(|entry| entry.shares_table)?;
+        let kernel = spec.task.params.get("kernel")?;
         let is_none = kernel.get("name").unwrap_or(kernel) == "none";
         let is_slow = is_none && spec.solver.config.prefers_kernels();
         (is_slow && self.problem().blocks() >= MANY).then(|| {
@@ -244,7 +245,7 @@ impl Session {
 
     /// Returns what to do where the weights of examples make lambda what it is: a number that nobody meant.
     fn weight_advice(&self) -> Option<String> {
-        let (sum, n) = (self.problem().total_weight(), self.problem().blocks() as f64);
+        let (sum, n) = (self.problem().facts().total_weight, self.problem().blocks() as f64);
         let goes_by_sum = matches!(self.spec().lambda, Lambda::OneOverN | Lambda::FromC(_));
         let is_odd = goes_by_sum && !(1.0 / ODD..ODD).contains(&(sum / n));
         is_odd.then(|| {
@@ -258,7 +259,7 @@ impl Session {
 
     /// Returns what to do about features of different sizes, where there is something left to do.
     fn scale_advice(&self, set: Setting) -> Option<String> {
-        self.problem().feature_sizes()?;
+        self.problem().layout().feature_sizes()?;
         let helps = set("task.scale", "max-abs");
         match self.spec().task.params.get("scale").and_then(|scale| scale.as_str()) {
             Some("max-abs") => None,

@@ -32,7 +32,7 @@ impl Session {
             if delay > 0.0 {
                 clock::sleep(delay * problem.blocks().div_ceil(threads) as f64); // a prediction is as dear as a call
             }
-            Ok::<_, OracleError>(problem.evaluate(w, threads)?.loss)
+            Ok::<_, OracleError>(problem.predictor().evaluate(&w[..problem.dim()], threads)?.loss)
         };
         let train = trained.then(|| -> LossMeter {
             let problem = self.problem.clone();
@@ -42,7 +42,7 @@ impl Session {
             let problem = self.problem.clone();
             Box::new(move |w| measured(&*test, &test.weights_of(&*problem, w)))
         });
-        LossMeters { train, test, test_examples: self.test.as_deref().map_or(0, Problem::blocks) }
+        LossMeters { train, test, test_examples: self.test.as_deref().map_or(0, |test| test.blocks()) }
     }
 
     /// Task losses of what a run came to, or of the model that it was reduced to, and the seconds that all its losses took. Where predictions are as dear as calls
@@ -70,7 +70,7 @@ impl Session {
 
     /// Mean task losses of a model.
     fn losses_of_model(&self, reduced: &Reduced) -> Result<Losses, Error> {
-        let train = self.problem.evaluate(&reduced.images, self.threads())?.loss;
+        let train = self.problem.predictor().evaluate(&reduced.images, self.threads())?.loss;
         Ok(Losses { train, test: self.loss_on_test((&reduced.w, &reduced.vocabulary))? })
     }
 
@@ -92,7 +92,7 @@ impl Session {
         let (w, vocabulary) = self.problem.model_parts(w);
         let weights = test.weights_of_model(&w, &vocabulary)?;
         let (mut first, mut is_one) = (None, true);
-        let told = test.predict_numbers(&weights, self.threads(), &mut |numbers| {
+        let told = test.predictor().predict_numbers(&weights, self.threads(), &mut |numbers| {
             is_one &= numbers.iter().all(|number| number == first.get_or_insert(*number));
         });
         Ok(told.is_ok() && is_one && first.is_some())
@@ -102,7 +102,7 @@ impl Session {
     fn loss_on_test(&self, (w, vocabulary): (&[f64], &Vocabulary)) -> Result<Option<f64>, Error> {
         let Some(test) = self.test.as_deref() else { return Ok(None) };
         let weights = test.weights_of_model(w, vocabulary)?;
-        Ok(test.evaluate(&weights, self.threads())?.loss)
+        Ok(test.predictor().evaluate(&weights, self.threads())?.loss)
     }
 
     /// Returns the seconds that a prediction of every training example takes, if it takes as long as a call.

@@ -15,7 +15,7 @@ const MAX_COPIES: usize = 4 * 8 * MAX_DIM;
 ///
 /// [`Error::Input`] where they take more than there may be, [`Error::Failed`] where there is not as much memory.
 pub(crate) fn check(solver: &SolverChoice, problem: &dyn Problem) -> Result<(), Error> {
-    let (dim, copies) = (problem.dim().max(problem.file_dim()), solver.config.copies());
+    let (dim, copies) = (problem.dim().max(problem.layout().file_dim()), solver.config.copies());
     let numbers = dim.saturating_mul(copies);
     let gib = |bytes: usize| bytes as f64 / (1u64 << 30) as f64;
     let needed = || {

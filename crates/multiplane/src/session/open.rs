@@ -105,7 +105,7 @@ impl Session {
         test: Option<Arc<dyn Problem>>,
     ) -> Result<Session, Error> {
         let session = Session::over(spec, problem, test, Stopwatch::start())?;
-        let audit = (!session.problem.is_audited()).then(|| Audit::new(session.problem.blocks()));
+        let audit = (!session.problem.facts().is_audited).then(|| Audit::new(session.problem.blocks()));
         Ok(Session { audit, ..session })
     }
 
@@ -128,7 +128,7 @@ impl Session {
                 problem.blocks()
             )));
         }
-        if !spec.solver.entry.minimises && problem.is_weighted() {
+        if !spec.solver.entry.minimises && problem.facts().is_weighted {
             let name = spec.solver.entry.name;
             return Err(Error::input(format!(
                 "solver `{name}` draws all examples alike: it takes no weights of examples"
@@ -155,7 +155,7 @@ impl Session {
         }
         let fits = spec.solver.config.check_metric(regularizer.metric());
         fits.map_err(|error| Error::Parameter(error.under("solver")))?;
-        let ledger = problem.ledger();
+        let ledger = problem.oracles().ledger();
         Ok(Session { spec, problem, audit: None, test, regularizer, ledger, choice: None, stopwatch, warnings })
     }
 
@@ -179,7 +179,7 @@ impl Session {
     /// Refuses what has no single model that could be reduced.
     pub(crate) fn refuse_budget(&self, what: &str) -> Result<(), Error> {
         let reason = "holds the rows of all its points, and none is reduced; train at single lambdas";
-        match self.problem.has_budget() {
+        match self.problem.kernel().is_some_and(|kernel| kernel.has_budget()) {
             true => Err(Error::input(format!("task.kernel_budget: {what} {reason}"))),
             false => Ok(()),
         }
@@ -237,7 +237,7 @@ impl Session {
         self.spec.check_continues(&self.spec.of_same_task(&checkpoint.info.spec)?)?;
         let sample =
             if checkpoint.sample.is_empty() { None } else { Some(AnswerSample::from_bytes(&checkpoint.sample)) };
-        let check = |sample: AnswerSample| self.problem.check_sample(&sample);
+        let check = |sample: AnswerSample| self.problem.oracles().check_sample(&sample);
         sample.transpose().and_then(|sample| sample.map_or(Ok(()), check)).map_err(|reason| {
             Error::input(format!("this is not the oracle that the checkpoint's run was trained with: {reason}"))
         })
@@ -297,7 +297,7 @@ impl Session {
 
 /// Returns what to say of the examples that evaluation leaves out, as nothing is known of their truth.
 pub fn unlabelled_warning(problem: &dyn Problem) -> Option<String> {
-    let (unlabelled, all) = (problem.unlabelled(), problem.blocks());
+    let (unlabelled, all) = (problem.predictor().unlabelled(), problem.blocks());
     match unlabelled {
         0 => None,
         _ if unlabelled == all => {
@@ -331,12 +331,12 @@ pub fn read_run_data(spec: &RunSpec) -> Result<(Dataset, Option<Dataset>, Stopwa
 /// Lambda as a number.
 fn lambda_of(spec: &RunSpec, problem: &dyn Problem) -> Result<f64, Error> {
     let n = problem.blocks();
-    match (spec.lambda.value(problem.total_weight()), spec.lambda) {
+    match (spec.lambda.value(problem.facts().total_weight), spec.lambda) {
         (Some(lambda), _) => Ok(lambda),
-        (None, Lambda::Scale) if problem.is_weighted() => {
+        (None, Lambda::Scale) if problem.facts().is_weighted => {
             Err(Error::input("lambda = scale: not with weights of examples; expected a number, 1/n or cv"))
         }
-        (None, Lambda::Scale) => match problem.feature_sizes() {
+        (None, Lambda::Scale) => match problem.layout().feature_sizes() {
             Some(sizes) => Ok(sizes.mean_square / n as f64),
             None => Err(Error::input(format!(
                 "lambda = scale: features of task `{}` have no size here; expected a number, 1/n or cv",

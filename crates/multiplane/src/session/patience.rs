@@ -16,7 +16,7 @@ impl Session {
                 "stop.patience = {patience}: there are no test data whose loss could be watched: expected data.test, \
                  data.holdout or data.test_folds"
             ))),
-            Some(test) if test.unlabelled() == test.blocks() => Err(Error::input(format!(
+            Some(test) if test.predictor().unlabelled() == test.blocks() => Err(Error::input(format!(
                 "stop.patience = {patience}: none of the {} examples of the test data has a known label, so they have no loss to \
                  watch",
                 test.blocks()

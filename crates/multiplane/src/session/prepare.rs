@@ -54,7 +54,7 @@ impl Session {
         };
         let wrap = self.wrapping(options.abort);
         let mut run = Run::new(
-            wrap(self.problem.oracle_of(0)?),
+            wrap(self.problem.oracles().oracle(0)?),
             wrap(self.problem.oracle()?),
             self.solver(lambda),
             self.regularizer.with_lambda(lambda),
@@ -89,7 +89,7 @@ impl Session {
 
     /// An oracle as training asks it.
     pub(crate) fn training_oracle(&self) -> Result<BoxedOracle, Error> {
-        Ok(self.wrapping(None)(self.problem.oracle_of(0)?))
+        Ok(self.wrapping(None)(self.problem.oracles().oracle(0)?))
     }
 
     /// What becomes of oracles: an audit of those that are not ours, the delay of the specification, and what lets them be
@@ -115,11 +115,12 @@ impl Session {
     fn executors(&self, wrap: &Wrap) -> Result<Option<Executors>, Error> {
         let staff = self.staff()?;
         // A delay is one of single calls.
-        let own = || if self.spec.oracle.delay_us == 0.0 { self.problem.executor(staff) } else { Ok(None) };
+        let own = || if self.spec.oracle.delay_us == 0.0 { self.problem.oracles().executor(staff) } else { Ok(None) };
         let shared = || -> Result<Box<dyn Executor>, Error> {
             let (problem, wrap) = (self.problem.clone(), wrap.clone());
-            let oracle =
-                move |slot| problem.oracle_of(slot).map(|oracle| wrap(oracle)).map_err(|error| error.to_string());
+            let oracle = move |slot| {
+                problem.oracles().oracle(slot).map(|oracle| wrap(oracle)).map_err(|error| error.to_string())
+            };
             let limited = |workers: usize| workers.min(self.problem.blocks());
             let staff = Staff { first: limited(staff.first), most: limited(staff.most) };
             let threads = Threads::hired(staff, oracle, self.ledger.clone()).map_err(Error::input)?;

@@ -112,10 +112,10 @@ fn metric(spec: &RunSpec, problem: &dyn Problem) -> Result<Metric, Error> {
 
 /// The regulariser with the constraints that the task declares, if the two go together.
 pub(crate) fn with_task(regularizer: Regularizer, problem: &dyn Problem) -> Result<Regularizer, Error> {
-    let ranges = problem.nonnegative();
-    match regularizer.fault(problem.dim()).or_else(|| regularizer.nonnegative_fault(&ranges)) {
+    let ranges = &problem.facts().nonnegative;
+    match regularizer.fault(problem.dim()).or_else(|| regularizer.nonnegative_fault(ranges)) {
         Some(fault) => Err(Error::Input(fault)),
-        None => Ok(regularizer.with_nonnegative(&ranges, problem.dim())),
+        None => Ok(regularizer.with_nonnegative(ranges, problem.dim())),
     }
 }
 
@@ -145,7 +145,7 @@ fn frozen(items: &[String], problem: &dyn Problem) -> Result<Vec<Constraint>, Er
 
 /// The indices that `text` names.
 fn weights(text: &str, problem: &dyn Problem) -> Result<Range<usize>, Error> {
-    let blocks = problem.weight_blocks();
+    let blocks = problem.layout().weight_blocks();
     if let Some((_, range)) = blocks.iter().find(|(name, _)| *name == text) {
         return Ok(range.clone());
     }

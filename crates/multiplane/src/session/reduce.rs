@@ -27,7 +27,8 @@ impl Session {
     /// [`Error::Failed`] where the oracle gives no answer.
     pub(super) fn reduced(&self, outcome: &Outcome) -> Result<Option<(Reduced, Outcome)>, Error> {
         let stopwatch = Stopwatch::start();
-        let Some(reduced) = self.problem.reduced(self.regularizer.metric(), &outcome.w)? else { return Ok(None) };
+        let Some(kernel) = self.problem.kernel() else { return Ok(None) };
+        let Some(reduced) = kernel.reduced(self.regularizer.metric(), &outcome.w)? else { return Ok(None) };
         let mut outcome = outcome.clone();
         let blocks = self.problem.blocks();
         if outcome.certificate.primal.is_finite() {
@@ -44,7 +45,7 @@ impl Session {
     /// Evaluates P of the model, with a call for every example.
     fn certify(&self, reduced: &Reduced, outcome: &mut Outcome) -> Result<(), Error> {
         let (mut oracle, mut plane, blocks) = (self.problem.oracle()?, Plane::new(), self.problem.blocks());
-        let rounding = Rounding::new(blocks, self.problem.magnitudes());
+        let rounding = Rounding::new(blocks, self.problem.oracles().magnitudes());
         let wanted = if rounding.needs_planes() { Reply::Terms } else { Reply::Scores };
         let mut executor = Sequential::new(&mut oracle, &mut plane);
         let hinges = sum_of_hinges(&mut executor, blocks, &reduced.images, wanted, &mut Vec::new())?;

@@ -83,7 +83,7 @@ impl Session {
         let (mut oracle, mut plane) = (self.problem.oracle()?, Plane::new());
         for block in (0..n).step_by(n.div_ceil(ASKED)) {
             // A task without such code has nothing to be held against.
-            let Ok(hinge) = self.problem.reference_hinge(block, &w) else { continue };
+            let Ok(hinge) = self.problem.reference().hinge(block, &w) else { continue };
             let quality = oracle.maximize(block, &outcome.w, &mut plane)?;
             let own = plane.view().score(&outcome.w);
             let promised = if let Quality::UpperBound(bound) = quality { bound } else { own };

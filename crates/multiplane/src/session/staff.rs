@@ -31,7 +31,7 @@ impl Session {
 
     /// Says in one line what happened to workers on the way and was made good.
     pub fn mishaps(&self) -> Option<String> {
-        let of_test = self.test.as_deref().and_then(|test| test.ledger().told());
+        let of_test = self.test.as_deref().and_then(|test| test.oracles().ledger().told());
         match (self.ledger.told(), of_test) {
             (own, None) => own,
             (None, Some(of_test)) => Some(format!("on the test set {of_test}")),
@@ -47,7 +47,7 @@ impl Session {
 
 /// Adds to an error what had happened to the workers of a problem before.
 pub fn with_mishaps(error: Error, problem: &dyn Problem) -> Error {
-    match (error, problem.ledger().mishaps().told()) {
+    match (error, problem.oracles().ledger().mishaps().told()) {
         (Error::Failed(reason), Some(told)) => Error::Failed(format!("{reason} (on the way {told})")),
         (error, _) => error,
     }

@@ -116,7 +116,7 @@ pub struct SlackCost {
 
 impl SlackCost {
     fn of(problem: &dyn Problem) -> Option<Self> {
-        let SlackCount { answers, exact, margin_calls } = problem.slack_count()?;
+        let SlackCount { answers, exact, margin_calls } = problem.oracles().slack_count()?;
         Some(SlackCost { margin_calls, slack_answers: answers, slack_exact: exact })
     }
 }

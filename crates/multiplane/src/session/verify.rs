@@ -10,7 +10,7 @@ use multiplane_core::certificate::{CertificatePart, DualCertificate, WeightedPla
 use multiplane_core::plane::{PlaneView, Star};
 use multiplane_core::rng::Rng;
 use multiplane_core::rounding::UNIT;
-use multiplane_tasks::problem::Problem;
+use multiplane_tasks::problem::{KernelModel, Problem};
 use multiplane_tasks::reference::careful_sum;
 
 use super::claim::TOLERANCE;
@@ -49,16 +49,16 @@ pub struct Verified {
 /// weights as training's oracles are handed them (`[d]`), with a kernel images of all rows.
 pub fn verify(problem: &dyn Problem, lambda: f64, points: &[DualCertificate<'_>], w: &[f64]) -> Verified {
     let mut found = Verified::default();
-    let kernel = problem.by_number().map(|_| problem);
-    let problem = problem.by_number().unwrap_or(problem);
-    let probes = probes(w, &problem.nonnegative());
+    let kernel = problem.kernel();
+    let problem = kernel.map_or(problem, KernelModel::by_number);
+    let probes = probes(w, &problem.facts().nonnegative);
     let probes: Vec<_> = probes.into_iter().map(|w| Probe { in_file: problem.to_file_layout(&w), w }).collect();
     let places = places(problem);
     for point in points {
         let phi = Sum::new(problem.dim());
         let mut check = Check { problem, kernel, lambda, probes: &probes, places: &places, phi, found: &mut found };
         let (dual, terms) = check.point(point);
-        let losses = problem.magnitudes().map_or(0.0, |magnitudes| magnitudes.constant());
+        let losses = problem.oracles().magnitudes().map_or(0.0, |magnitudes| magnitudes.constant());
         // A running sum, of which nobody claims anything: where F is much smaller than what it was added up from, its own
         // digits say nothing of rounding.
         let allowance = point.value.abs() + OF_TERMS * (terms + losses) + f64::MIN_POSITIVE;
@@ -137,7 +137,7 @@ struct Check<'a> {
     /// Whose planes there are.
     problem: &'a dyn Problem,
     /// The problem that has these by number, and measures their coefficients.
-    kernel: Option<&'a dyn Problem>,
+    kernel: Option<&'a dyn KernelModel>,
     lambda: f64,
     probes: &'a [Probe],
     places: &'a [usize],
@@ -197,7 +197,7 @@ impl Check<'_> {
         let mut rebuilt = BTreeMap::<usize, f64>::new();
         let places = self.places;
         let mut add = |k: usize, value| *rebuilt.entry(places[k]).or_default() += value;
-        let circ = self.problem.reference_plane(block, kept.code, &mut add);
+        let circ = self.problem.reference().plane(block, kept.code, &mut add);
         let Some(circ) = circ else {
             let star = kept.plane.map(entries);
             if star.is_none() {
@@ -229,7 +229,7 @@ impl Check<'_> {
         for probe in self.probes {
             let score = careful_sum(star.iter().map(|&(k, value)| value * probe.w[k])) + circ;
             let terms: f64 = star.iter().map(|&(k, value)| (value * probe.w[k]).abs()).sum();
-            let hinges = blocks.clone().map(|block| self.problem.reference_hinge(block, &probe.in_file));
+            let hinges = blocks.clone().map(|block| self.problem.reference().hinge(block, &probe.in_file));
             let hinge = match hinges.collect::<Result<Vec<f64>, _>>() {
                 Ok(hinges) => careful_sum(hinges.into_iter()),
                 Err(error) => return self.fault(format!("{name}: {error}")),
@@ -269,7 +269,7 @@ impl Check<'_> {
     /// `F = min_w lambda/2 |w|^2 + <phi_star, w> + phi_circ` over the weights allowed.
     fn dual(&self) -> f64 {
         let mut nonnegative = vec![false; self.problem.dim()];
-        self.problem.nonnegative().into_iter().flatten().for_each(|k| nonnegative[k] = true);
+        self.problem.facts().nonnegative.iter().cloned().flatten().for_each(|k| nonnegative[k] = true);
         let term = |k: usize| {
             let phi = self.phi.at(k);
             let free = -phi / self.lambda;

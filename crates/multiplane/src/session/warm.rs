@@ -92,7 +92,7 @@ impl Session {
             lambda: self.lambda(),
             fingerprint: self.problem().fingerprint().into(),
             problem: self.fixed_by_a_start(),
-            sample: self.problem().sample(),
+            sample: self.problem().oracles().sample(),
             oracle_calls: outcome.cost.oracle_calls,
             evaluate: self.spec().evaluate,
             seconds: run.seconds_paid(),
@@ -130,7 +130,7 @@ impl Session {
             return Err(Error::input("a warm start cannot change the regularizer's prior and frozen weights"));
         }
         let sample = start.sample.as_ref();
-        sample.map_or(Ok(()), |sample| self.problem().check_sample(sample)).map_err(|reason| {
+        sample.map_or(Ok(()), |sample| self.problem().oracles().check_sample(sample)).map_err(|reason| {
             Error::input(format!("a warm start needs the task of the run that it starts from: {reason}"))
         })
     }

@@ -32,7 +32,7 @@ impl HeldOut {
             self.opened = Some((features, model.open(self.data.clone())?));
         }
         let Some((_, problem)) = &self.opened else { return Ok(None) };
-        let loss = problem.evaluate(&problem.from_file_layout(&model.w), self.threads)?.loss;
+        let loss = problem.predictor().evaluate(&problem.from_file_layout(&model.w), self.threads)?.loss;
         if let (Some(loss), true) = (loss, self.patience.is_some()) {
             if self.best.as_ref().is_none_or(|(best, _)| loss < *best) {
                 (self.best, self.worse) = (Some((loss, model)), 0);

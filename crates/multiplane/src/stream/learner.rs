@@ -120,7 +120,7 @@ impl Learner {
         let blocks = problem.blocks();
         let mut ctx = Ctx::new(&mut oracle, &mut self.rng, &mut self.clock, &mut self.kept.counts);
         let shown = self.online.shown(blocks, &mut ctx);
-        let loss = problem.evaluate(shown, 1)?.loss.unwrap_or(0.0); // all labels are known
+        let loss = problem.predictor().evaluate(shown, 1)?.loss.unwrap_or(0.0); // all labels are known
         self.online.learn(blocks, &mut ctx)?;
         Ok(Window { examples: blocks, loss })
     }

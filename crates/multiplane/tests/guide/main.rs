@@ -56,17 +56,17 @@ fn sets_are_learned() {
     let session = Session::on_problem(spec, problem.into(), None).unwrap();
     let (model, summary) = session.run(RunOptions::default()).unwrap();
     assert!(summary.certificate.certified && summary.certificate.gap.unwrap() <= 1e-3, "{summary:?}");
-    let primal = session.problem().reference_primal(&model.w, 0.01, 1).unwrap();
+    let primal = session.problem().reference().primal(None, &model.w, 0.01, 1).unwrap();
     assert!((primal - summary.certificate.primal).abs() < 1e-9, "{primal} is not {}", summary.certificate.primal);
 
     let model = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
     assert_eq!(model.info.provenance.vocabulary.labels, ["a", "b", "c"]);
     let problem = config.open(test, Some(&model.info.provenance.vocabulary)).unwrap();
     assert_eq!(problem.warnings().len(), 1, "{:?}", problem.warnings());
-    let found = problem.evaluate(&problem.from_file_layout(&model.w), 1).unwrap();
+    let found = problem.predictor().evaluate(&problem.from_file_layout(&model.w), 1).unwrap();
     assert!(found.get("f1").unwrap() > 0.9 && found.get("accuracy").unwrap() > 0.9, "{found:?}");
     let mut last = None;
-    problem.predict(&model.w, 1, &mut |prediction| last = Some(prediction.truth)).unwrap();
+    problem.predictor().predict(&model.w, 1, &mut |prediction| last = Some(prediction.truth)).unwrap();
     assert_eq!(last.flatten().as_deref(), Some("a,?"));
 }
 
@@ -75,7 +75,7 @@ fn sets_are_learned() {
 fn sets_are_sound() {
     for seed in 0..20 {
         let problem = TASKS[0].open(&json!({}), data(&written(20, seed)), None).unwrap();
-        let mut probe = problem.probe().unwrap().unwrap();
+        let mut probe = problem.oracles().probe().unwrap().unwrap();
         let diagnosis = examine(&mut *probe, &Plan { seed, ..Plan::default() });
         assert!(diagnosis.findings.is_empty(), "seed {seed}: {:#?}", diagnosis.findings);
     }

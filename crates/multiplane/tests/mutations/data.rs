@@ -146,9 +146,10 @@ fn check(data: &Dataset, path: &Path, read: Format) -> Result<(), String> {
         let wrong = |what: &str| format!("task `{}`: {what}", task.name);
         let mut losses = 0.0;
         problem
+            .predictor()
             .predict(&w, 1, &mut |found| losses += found.loss.unwrap_or_default())
             .map_err(|error| wrong(&error.reason))?;
-        let evaluation = problem.evaluate(&w, 1).map_err(|error| wrong(&error.reason))?;
+        let evaluation = problem.predictor().evaluate(&w, 1).map_err(|error| wrong(&error.reason))?;
         match losses.is_finite() && evaluation.loss.is_none_or(f64::is_finite) {
             true => Ok(()),
             false => Err(wrong("the loss is no number")),

@@ -80,9 +80,9 @@ fn of_model(model: &Model, data: &[Dataset], is_file: bool) -> Result<(), String
         let Ok(w) = problem.weights_of_model(&model.w, &model.info.provenance.vocabulary) else { continue };
         // An error is an answer, as for labels that the model does not know; a number must be one.
         let mut finite = true;
-        let _ = problem.predict(&w, 1, &mut |found| finite &= found.loss.is_none_or(f64::is_finite));
-        let loss = problem.evaluate(&w, 1).map_or(None, |found| found.loss).unwrap_or(0.0);
-        let primal = problem.reference_primal(&w, lambda.clamp(1e-9, 1e9), 1).unwrap_or(0.0);
+        let _ = problem.predictor().predict(&w, 1, &mut |found| finite &= found.loss.is_none_or(f64::is_finite));
+        let loss = problem.predictor().evaluate(&w, 1).map_or(None, |found| found.loss).unwrap_or(0.0);
+        let primal = problem.reference().primal(None, &w, lambda.clamp(1e-9, 1e9), 1).unwrap_or(0.0);
         if is_modest && !(finite && loss.is_finite() && primal.is_finite()) {
             return Err(format!("used on {}: a loss of {loss}, a primal value of {primal}", data.describe()));
         }

@@ -41,6 +41,7 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<BinarySpec>("binary")
     .reads(&[&libsvm::FORMAT, &csv::FORMAT])
     .layout("[feature]")
     .oracle("the other label")
+    .shares_table()
     .lists_several()
     .sums();
 

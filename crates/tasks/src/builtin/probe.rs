@@ -42,13 +42,7 @@ impl<'a, T: BuiltinTask> BuiltinProbe<'a, T> {
     }
 }
 
-impl<T> Probe for BuiltinProbe<'_, T>
-where
-    T: BuiltinTask + Sync,
-    T::Input: Sync,
-    T::Label: Send + Sync,
-    T::Scratch: Send,
-{
+impl<T: BuiltinTask> Probe for BuiltinProbe<'_, T> {
     type Label = T::Label;
 
     fn examples(&self) -> usize {

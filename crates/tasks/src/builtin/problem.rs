@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use multiplane_core::divide::divide;
 use multiplane_core::example::{Example, Examples, Workspace};
-use multiplane_core::oracle::{BoxedOracle, OracleError};
+use multiplane_core::executor::{Executor, Ledger, Staff};
+use multiplane_core::oracle::{BoxedOracle, OracleError, SlackCount};
 use multiplane_core::plane::Plane;
 use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task_oracle::TaskOracle;
@@ -17,8 +18,9 @@ use crate::data::SparseRows;
 use crate::metrics::{Counts, Evaluation, LabelReport, Measure};
 use crate::probe::{self, BoxedProbe};
 use crate::problem::{
-    FeatureSizes, Judged, MarginPrediction, OpenError, Prediction, Problem, Tally, TaskVocabulary, TopPrediction,
-    Vocabulary, decode_all, tables,
+    AnswerSample, FeatureSizes, Judged, KernelModel, MarginPrediction, OpenError, Oracles, Prediction, Predictor,
+    Problem, ProblemFacts, ProblemReference, Tally, TaskVocabulary, TopPrediction, Vocabulary, WeightLayout,
+    WrapProblem, decode_all, tables,
 };
 use crate::reference::careful_sum;
 
@@ -27,15 +29,11 @@ pub(super) const BATCH: usize = 1024;
 
 /// A built-in task on examples.
 pub struct TaskProblem<T: BuiltinTask> {
-    pub(super) name: &'static str,
+    pub(super) facts: ProblemFacts,
     pub(super) task: Arc<T>,
     pub(super) examples: Arc<Examples<T::Input, T::Label>>,
     pub(super) own: T::Vocabulary,
-    vocabulary: Vocabulary,
     measures: Vec<Box<dyn Measure<T::Label>>>,
-    fingerprint: String,
-    warnings: Vec<String>,
-    total_weight: f64,
 }
 
 impl<T: BuiltinTask> TaskProblem<T> {
@@ -56,19 +54,24 @@ impl<T: BuiltinTask> TaskProblem<T> {
             return Err(OpenError::new("there is no example in the data"));
         }
         let (own, measures) = (vocabulary.clone(), task.measures(&vocabulary));
-        let vocabulary = Vocabulary::of(&vocabulary);
-        let (task, total_weight) = (Arc::new(task), examples.labels.len() as f64);
-        Ok(TaskProblem { name, task, examples, own, vocabulary, measures, fingerprint, warnings, total_weight })
+        let facts = ProblemFacts {
+            task: name,
+            blocks: examples.labels.len(),
+            dim: task.dim(),
+            nonnegative: task.nonnegative(),
+            is_audited: false,
+            has_fixed_scores: task.has_fixed_scores(),
+            is_weighted: false,
+            total_weight: examples.labels.len() as f64,
+            vocabulary: Vocabulary::of(&vocabulary),
+            fingerprint,
+            warnings,
+        };
+        Ok(TaskProblem { facts, task: Arc::new(task), examples, own, measures })
     }
 }
 
-impl<T> TaskProblem<T>
-where
-    T: BuiltinTask + Send + Sync,
-    T::Input: Send + Sync,
-    T::Label: Send + Sync,
-    T::Scratch: Send,
-{
+impl<T: BuiltinTask> TaskProblem<T> {
     /// The hinge of one example by slow code, without its 1/n.
     fn plain_hinge(&self, block: usize, w: &[f64]) -> Result<f64, String> {
         let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
@@ -119,58 +122,72 @@ where
     }
 }
 
-impl<T> Problem for TaskProblem<T>
-where
-    T: BuiltinTask + Send + Sync + 'static,
-    T::Input: Send + Sync,
-    T::Label: Send + Sync + 'static,
-    T::Scratch: Send,
-{
-    fn task(&self) -> &'static str {
-        self.name
+impl<T: BuiltinTask> Problem for TaskProblem<T> {
+    fn facts(&self) -> &ProblemFacts {
+        &self.facts
     }
-    fn blocks(&self) -> usize {
-        self.examples.labels.len()
+    fn oracles(&self) -> &dyn Oracles {
+        self
     }
-    fn dim(&self) -> usize {
-        self.task.dim()
+    fn predictor(&self) -> &dyn Predictor {
+        self
     }
-    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
-        tables::blocks(&self.task.weight_tables())
+    fn reference(&self) -> &dyn ProblemReference {
+        self
     }
-    fn nonnegative(&self) -> Vec<Range<usize>> {
-        self.task.nonnegative()
+    fn layout(&self) -> &dyn WeightLayout {
+        self
     }
-    fn magnitudes(&self) -> Option<Magnitudes> {
-        Some(self.task.capabilities().magnitudes?.magnitudes(&self.examples).weighted(self.examples.largest_weight()))
+    fn kernel(&self) -> Option<&dyn KernelModel> {
+        None
     }
-    fn feature_sizes(&self) -> Option<FeatureSizes> {
-        let inputs = &self.examples.inputs;
-        self.task.rows(inputs.first()?).filter(|_| self.own.has_numbers())?;
-        let of_example = |x| {
-            let rows = self.task.rows(x).into_iter();
-            rows.flat_map(|rows| (0..rows.len()).flat_map(|i| rows.row(i).iter()))
+    fn wrap_inner(&mut self, _: &WrapProblem) -> Result<bool, OpenError> {
+        Ok(false)
+    }
+    fn weigh(&mut self, weights: &[f64]) -> Result<(), OpenError> {
+        let Some(examples) = Arc::get_mut(&mut self.examples) else {
+            return Err(OpenError::new("these examples cannot be weighted")); // nobody else has them yet
         };
-        let columns = |x| self.task.rows(x).map_or(0, |rows| rows.columns());
-        let features = inputs.iter().map(columns).max()?;
-        Some(FeatureSizes::of(features, inputs.iter().map(of_example)))
+        let total = careful_sum(weights.iter().copied());
+        if !(total > 0.0 && total.is_finite()) {
+            return Err(OpenError::new(format!("the weights of these examples sum up to {total:e}")));
+        }
+        let mean = total / weights.len() as f64;
+        examples.weights = weights.iter().map(|weight| weight / mean).collect();
+        (self.facts.is_weighted, self.facts.total_weight) = (true, total);
+        Ok(())
     }
-    fn rows(&self, block: usize) -> Option<&SparseRows> {
-        self.task.rows(&self.examples.inputs[block])
-    }
-    fn oracle(&self) -> Result<BoxedOracle, OpenError> {
+}
+
+impl<T: BuiltinTask> Oracles for TaskProblem<T> {
+    fn oracle(&self, _: usize) -> Result<BoxedOracle, OpenError> {
         let oracle = TaskOracle::new(self.task.clone(), self.examples.clone());
         Ok(Box::new(oracle.ok_or_else(|| OpenError::new("there is no example in the data"))?))
+    }
+    fn executor(&self, _: Staff) -> Result<Option<Box<dyn Executor>>, OpenError> {
+        Ok(None)
+    }
+    fn ledger(&self) -> Arc<Ledger> {
+        Arc::default()
     }
     fn probe(&self) -> Result<Option<BoxedProbe<'_>>, OpenError> {
         Ok(Some(probe::erase(BuiltinProbe::new(&*self.task, &self.examples, &self.own))))
     }
-    fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {
-        self.task.to_file_layout(w)
+    fn magnitudes(&self) -> Option<Magnitudes> {
+        Some(self.task.capabilities().magnitudes?.magnitudes(&self.examples).weighted(self.examples.largest_weight()))
     }
-    fn from_file_layout(&self, w: &[f64]) -> Vec<f64> {
-        self.task.from_file_layout(w)
+    fn slack_count(&self) -> Option<SlackCount> {
+        None
     }
+    fn sample(&self) -> Option<AnswerSample> {
+        None
+    }
+    fn check_sample(&self, _: &AnswerSample) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl<T: BuiltinTask> Predictor for TaskProblem<T> {
     fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError> {
         let judge = |example: Example<'_, T::Input, T::Label>, answer: &T::Label, features: &mut Plane| {
             let (truth, is_known) = (example.truth, self.task.is_known(example.truth));
@@ -199,7 +216,7 @@ where
             }
             count += 1;
         })?;
-        let reason = || format!("the labels of task `{}` have no numbers", self.name);
+        let reason = || format!("the labels of task `{}` have no numbers", self.facts.task);
         without.map_or(Ok(()), |block| Err(OracleError { block, reason: reason() }))
     }
     fn predict_top(
@@ -241,15 +258,15 @@ where
         })?;
         Ok(Some((tally.evaluation(&self.measures), report)))
     }
-    fn reference_primal_from(
-        &self,
-        prior: Option<&[f64]>,
-        w: &[f64],
-        lambda: f64,
-        threads: usize,
-    ) -> Result<f64, OracleError> {
-        let mut hinges = vec![0.0; self.blocks()];
-        let mut workers = vec![(); threads.clamp(1, self.blocks())];
+    fn unlabelled(&self) -> usize {
+        self.examples.labels.iter().filter(|truth| !self.task.is_known(truth)).count()
+    }
+}
+
+impl<T: BuiltinTask> ProblemReference for TaskProblem<T> {
+    fn primal(&self, prior: Option<&[f64]>, w: &[f64], lambda: f64, threads: usize) -> Result<f64, OracleError> {
+        let mut hinges = vec![0.0; self.facts.blocks];
+        let mut workers = vec![(); threads.clamp(1, self.facts.blocks)];
         let fill = |_: &mut (), block: usize, hinge: &mut f64| {
             *hinge = self.plain_hinge(block, w)?;
             Ok(())
@@ -257,69 +274,65 @@ where
         divide(&mut workers, &mut hinges, fill)
             .map_err(|unfilled| OracleError { block: unfilled.slot, reason: unfilled.reason })?;
         let mean_hinge = match self.examples.weights.as_slice() {
-            [] => careful_sum(hinges.into_iter()) / self.blocks() as f64,
+            [] => careful_sum(hinges.into_iter()) / self.facts.blocks as f64,
             weights => {
-                careful_sum(hinges.iter().zip(weights).map(|(hinge, weight)| weight * hinge)) / self.blocks() as f64
+                careful_sum(hinges.iter().zip(weights).map(|(hinge, weight)| weight * hinge)) / self.facts.blocks as f64
             }
         };
         let off = |k: usize| w[k] - prior.map_or(0.0, |prior| prior[k]);
         Ok(0.5 * lambda * careful_sum((0..w.len()).map(|k| off(k) * off(k))) + mean_hinge)
     }
-    fn reference_hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError> {
+    fn hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError> {
         let hinge = self.plain_hinge(block, w).map_err(|reason| OracleError { block, reason })?;
         Ok(match self.examples.weights.get(block) {
-            Some(weight) => weight * hinge / self.blocks() as f64,
-            None => hinge / self.blocks() as f64,
+            Some(weight) => weight * hinge / self.facts.blocks as f64,
+            None => hinge / self.facts.blocks as f64,
         })
     }
-    fn reference_roundoff(&self) -> f64 {
+    fn roundoff(&self) -> f64 {
         self.task.reference_roundoff()
     }
-    fn reference_plane(&self, block: usize, code: &[u32], add: &mut dyn FnMut(usize, f64)) -> Option<f64> {
-        let n = self.blocks() as f64;
+    fn plane(&self, block: usize, code: &[u32], add: &mut dyn FnMut(usize, f64)) -> Option<f64> {
+        let n = self.facts.blocks as f64;
         let weight = self.examples.weights.get(block).copied().unwrap_or(1.0);
         let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
         Some(weight * self.task.reference_plane(x, truth, code, &mut |k, value| add(k, weight * value / n))? / n)
-    }
-    fn is_weighted(&self) -> bool {
-        !self.examples.weights.is_empty()
-    }
-    fn total_weight(&self) -> f64 {
-        self.total_weight
-    }
-    fn weigh(&mut self, weights: &[f64]) -> Result<(), OpenError> {
-        let Some(examples) = Arc::get_mut(&mut self.examples) else {
-            return Err(OpenError::new("these examples cannot be weighted")); // nobody else has them yet
-        };
-        self.total_weight = careful_sum(weights.iter().copied());
-        if !(self.total_weight > 0.0 && self.total_weight.is_finite()) {
-            return Err(OpenError::new(format!("the weights of these examples sum up to {:e}", self.total_weight)));
-        }
-        let mean = self.total_weight / weights.len() as f64;
-        examples.weights = weights.iter().map(|weight| weight / mean).collect();
-        Ok(())
-    }
-    fn has_fixed_scores(&self) -> bool {
-        self.task.has_fixed_scores()
     }
     fn labellings(&self, block: usize, most: usize) -> Option<usize> {
         let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
         Some(listed::codes(&*self.task, x, truth, most)?.len())
     }
-    fn reference_slack(&self, block: usize, w: &[f64], most: usize) -> Option<f64> {
+    fn slack_hinge(&self, block: usize, w: &[f64], most: usize) -> Option<f64> {
         let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
-        Some(listed::slack_hinge(&*self.task, x, truth, w, most)? / self.blocks() as f64)
+        Some(listed::slack_hinge(&*self.task, x, truth, w, most)? / self.facts.blocks as f64)
     }
-    fn unlabelled(&self) -> usize {
-        self.examples.labels.iter().filter(|truth| !self.task.is_known(truth)).count()
+}
+
+impl<T: BuiltinTask> WeightLayout for TaskProblem<T> {
+    fn file_dim(&self) -> usize {
+        self.facts.dim
     }
-    fn vocabulary(&self) -> &Vocabulary {
-        &self.vocabulary
+    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
+        tables::blocks(&self.task.weight_tables())
     }
-    fn fingerprint(&self) -> &str {
-        &self.fingerprint
+    fn to_file(&self, w: &[f64]) -> Vec<f64> {
+        self.task.to_file_layout(w)
     }
-    fn warnings(&self) -> &[String] {
-        &self.warnings
+    fn from_file(&self, w: &[f64]) -> Vec<f64> {
+        self.task.from_file_layout(w)
+    }
+    fn feature_sizes(&self) -> Option<FeatureSizes> {
+        let inputs = &self.examples.inputs;
+        self.task.rows(inputs.first()?).filter(|_| self.own.has_numbers())?;
+        let of_example = |x| {
+            let rows = self.task.rows(x).into_iter();
+            rows.flat_map(|rows| (0..rows.len()).flat_map(|i| rows.row(i).iter()))
+        };
+        let columns = |x| self.task.rows(x).map_or(0, |rows| rows.columns());
+        let features = inputs.iter().map(columns).max()?;
+        Some(FeatureSizes::of(features, inputs.iter().map(of_example)))
+    }
+    fn rows(&self, block: usize) -> Option<&SparseRows> {
+        self.task.rows(&self.examples.inputs[block])
     }
 }

@@ -30,8 +30,7 @@ impl<X: Send + Sync + 'static, Y: Send + Sync + 'static, V> Reading<X, Y, V> {
     /// There is no example.
     pub fn into_problem<T>(self, name: &'static str, task: T) -> Result<Box<dyn Problem>, OpenError>
     where
-        T: BuiltinTask<Input = X, Label = Y, Vocabulary = V> + Send + Sync + 'static,
-        T::Scratch: Send,
+        T: BuiltinTask<Input = X, Label = Y, Vocabulary = V>,
     {
         let examples = Arc::new(Examples::new(self.inputs, self.labels));
         Ok(Box::new(TaskProblem::new(name, task, examples, self.vocabulary, self.fingerprint, self.warnings)?))

@@ -12,7 +12,9 @@ use crate::problem::TaskVocabulary;
 use crate::problem::tables::WeightTable;
 
 /// What a built-in task adds to [`Task`]. A labelling may be anything: a label, a sequence, a set, a rectangle.
-pub trait BuiltinTask: Task {
+pub trait BuiltinTask:
+    Task<Input: Send + Sync, Label: Send + Sync + 'static, Scratch: Send> + Send + Sync + 'static
+{
     /// What a model must remember to read other data in the same way.
     type Vocabulary: TaskVocabulary;
 
@@ -30,7 +32,7 @@ pub trait BuiltinTask: Task {
     }
 
     /// Computes the plane of the labelling that `code` says (no 1/n) by plain code; see
-    /// [`Problem::reference_plane`](crate::problem::Problem::reference_plane).
+    /// [`ProblemReference::plane`](crate::problem::ProblemReference::plane).
     fn reference_plane(
         &self,
         _x: &Self::Input,

@@ -7,19 +7,20 @@ use multiplane_core::oracle::Quality;
 use multiplane_core::rng::Rng;
 
 use crate::foreign::slots::{Shared, lock};
-use crate::foreign::task::{ForeignAnswer, ForeignTask, Shape};
+use crate::foreign::task::{ForeignAnswer, ForeignTask};
 use crate::probe::{Decoded, Probe, RawFeatures};
+use crate::problem::ProblemFacts;
 
 /// The workers of a foreign task: the first answers, all of them where questions are asked at the same time.
-pub struct ForeignProbe<T: ForeignTask> {
-    shape: Shape,
+pub struct ForeignProbe<'a, T: ForeignTask> {
+    facts: &'a ProblemFacts,
     workers: Vec<Shared<T>>,
 }
 
-impl<T: ForeignTask> ForeignProbe<T> {
+impl<'a, T: ForeignTask> ForeignProbe<'a, T> {
     /// Takes the workers; there must be one.
-    pub(super) fn new(shape: Shape, workers: Vec<Shared<T>>) -> Self {
-        ForeignProbe { shape, workers }
+    pub(super) fn new(facts: &'a ProblemFacts, workers: Vec<Shared<T>>) -> Self {
+        ForeignProbe { facts, workers }
     }
 
     fn ask<R>(&self, question: impl FnOnce(&mut T) -> R) -> R {
@@ -32,17 +33,17 @@ fn declared<T: ForeignTask>(worker: &T, quality: Quality) -> Option<Quality> {
     (quality != Quality::Heuristic || worker.declares_quality()).then_some(quality)
 }
 
-impl<T: ForeignTask> Probe for ForeignProbe<T> {
+impl<T: ForeignTask> Probe for ForeignProbe<'_, T> {
     type Label = T::Label;
 
     fn examples(&self) -> usize {
-        self.shape.examples
+        self.facts.blocks
     }
     fn dim(&self) -> usize {
-        self.shape.dim
+        self.facts.dim
     }
     fn nonnegative(&self) -> Vec<Range<usize>> {
-        self.shape.nonnegative.clone()
+        self.facts.nonnegative.clone()
     }
     fn truth(&mut self, example: usize) -> Result<T::Label, String> {
         self.ask(|worker| worker.truth(example))

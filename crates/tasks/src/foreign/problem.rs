@@ -4,9 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use multiplane_core::executor::{Executor, Ledger, Staff};
-use multiplane_core::oracle::{BoxedOracle, OracleError, Quality};
+use multiplane_core::oracle::{BoxedOracle, OracleError, Quality, SlackCount};
 use multiplane_core::plane::Plane;
+use multiplane_core::rounding::{Magnitudes, UNIT};
 
+use crate::data::SparseRows;
 use crate::foreign::executor;
 use crate::foreign::features::FeatureVector;
 use crate::foreign::oracle::{self, ForeignOracle, Told};
@@ -14,9 +16,13 @@ use crate::foreign::probe::ForeignProbe;
 use crate::foreign::sample::digest;
 use crate::foreign::slots::{Make, Shared, Slots, lock};
 use crate::foreign::task::{ForeignAnswer, ForeignTask, Shape};
-use crate::metrics::{Evaluation, Measure};
+use crate::metrics::{Evaluation, LabelReport, Measure};
 use crate::probe::{self, BoxedProbe};
-use crate::problem::{AnswerSample, Judged, MAX_DIM, OpenError, Prediction, Problem, Tally, Vocabulary, decode_all};
+use crate::problem::{
+    AnswerSample, FeatureSizes, Judged, KernelModel, MAX_DIM, MarginPrediction, OpenError, Oracles, Prediction,
+    Predictor, Problem, ProblemFacts, ProblemReference, Tally, TopPrediction, Vocabulary, WeightLayout, WrapProblem,
+    decode_all,
+};
 use crate::reference::careful_sum;
 use crate::twofold::Twofold;
 
@@ -28,9 +34,7 @@ const MAX_EXAMPLES: usize = 1 << 24;
 
 /// A task that lives elsewhere, on its examples.
 pub struct ForeignProblem<T: ForeignTask> {
-    name: &'static str,
-    shape: Shape,
-    vocabulary: Vocabulary,
+    facts: ProblemFacts,
     slots: Arc<Slots<T>>,
     told: Arc<Told<T::Label>>,
 }
@@ -63,12 +67,25 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
         }
         let told = Arc::new(Told::new(shape.examples, first.is_audited()));
         let slots = Arc::new(Slots::new(first, make, ledger));
-        Ok(ForeignProblem { name, shape, vocabulary: Vocabulary::default(), slots, told })
+        let facts = ProblemFacts {
+            task: name,
+            blocks: shape.examples,
+            dim: shape.dim,
+            nonnegative: shape.nonnegative,
+            is_audited: told.audit.is_some(),
+            has_fixed_scores: false,
+            is_weighted: false,
+            total_weight: shape.examples as f64,
+            vocabulary: Vocabulary::default(),
+            fingerprint: shape.fingerprint,
+            warnings: shape.warnings,
+        };
+        Ok(ForeignProblem { facts, slots, told })
     }
 
     /// Says what a model must remember.
     pub fn with_vocabulary(mut self, vocabulary: Vocabulary) -> Self {
-        self.vocabulary = vocabulary;
+        self.facts.vocabulary = vocabulary;
         self
     }
 
@@ -80,7 +97,7 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
     /// The workers of so many slots, with their slots.
     fn workers(&self, threads: usize) -> Result<Vec<(usize, Shared<T>)>, String> {
         let of_slot = |slot| Ok((slot, self.slots.sound(slot)?));
-        (0..threads.clamp(1, self.shape.examples)).map(of_slot).collect()
+        (0..threads.clamp(1, self.facts.blocks)).map(of_slot).collect()
     }
 
     /// Decodes every example on so many workers, in order, and hands over what `judge` makes of the answers. Whoever is
@@ -112,7 +129,7 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
                 failed.map_or(Ok(()), |(_, reason)| Err(reason))
             })
         };
-        decode_all(&mut workers, self.shape.examples, together, round, decode, each)
+        decode_all(&mut workers, self.facts.blocks, together, round, decode, each)
     }
 
     /// The hinge of an example by the answer of a worker, without 1/n: checked as in training, its score summed by other code.
@@ -134,29 +151,38 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
 }
 
 impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
-    fn task(&self) -> &'static str {
-        self.name
+    fn facts(&self) -> &ProblemFacts {
+        &self.facts
     }
-    fn is_audited(&self) -> bool {
-        self.told.audit.is_some()
+    fn oracles(&self) -> &dyn Oracles {
+        self
     }
-    fn blocks(&self) -> usize {
-        self.shape.examples
+    fn predictor(&self) -> &dyn Predictor {
+        self
     }
-    fn dim(&self) -> usize {
-        self.shape.dim
+    fn reference(&self) -> &dyn ProblemReference {
+        self
     }
-    fn nonnegative(&self) -> Vec<Range<usize>> {
-        self.shape.nonnegative.clone()
+    fn layout(&self) -> &dyn WeightLayout {
+        self
     }
-    fn oracle(&self) -> Result<BoxedOracle, OpenError> {
-        self.oracle_of(0)
+    fn kernel(&self) -> Option<&dyn KernelModel> {
+        None
     }
-    fn oracle_of(&self, slot: usize) -> Result<BoxedOracle, OpenError> {
-        Ok(Box::new(ForeignOracle::new(self.slots.clone(), slot, self.told.clone(), self.shape.dim)?))
+    fn wrap_inner(&mut self, _: &WrapProblem) -> Result<bool, OpenError> {
+        Ok(false)
+    }
+    fn weigh(&mut self, _: &[f64]) -> Result<(), OpenError> {
+        Err(OpenError::new(format!("task `{}` takes no weights of examples", self.facts.task)))
+    }
+}
+
+impl<T: ForeignTask + 'static> Oracles for ForeignProblem<T> {
+    fn oracle(&self, slot: usize) -> Result<BoxedOracle, OpenError> {
+        Ok(Box::new(ForeignOracle::new(self.slots.clone(), slot, self.told.clone(), self.facts.dim)?))
     }
     fn executor(&self, staff: Staff) -> Result<Option<Box<dyn Executor>>, OpenError> {
-        let limited = |workers: usize| workers.clamp(1, self.shape.examples);
+        let limited = |workers: usize| workers.clamp(1, self.facts.blocks);
         let staff = Staff { first: limited(staff.first), most: limited(staff.most) };
         if staff.most < 2 && lock(&*self.worker()?).batch() < 2 {
             return Ok(None);
@@ -169,65 +195,13 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
     }
     fn probe(&self) -> Result<Option<BoxedProbe<'_>>, OpenError> {
         let workers = self.workers(DOCTOR_THREADS)?.into_iter().map(|(_, worker)| worker).collect();
-        Ok(Some(probe::erase(ForeignProbe::new(self.shape.clone(), workers))))
+        Ok(Some(probe::erase(ForeignProbe::new(&self.facts, workers))))
     }
-    fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError> {
-        let judge = |worker: &mut T, example: usize, answer: &ForeignAnswer<T::Label>| {
-            let label = answer.label.as_ref().ok_or("no answer")?;
-            let (wrong, variables) = worker.errors(example, label, answer.loss)?;
-            let truth = worker.truth(example)?;
-            let (text, truth) = (worker.show(label)?, Some(worker.show(&truth)?));
-            Ok(Prediction { text, truth, loss: Some(answer.loss), score: None, wrong, variables })
-        };
-        self.decode_all(w, false, threads, judge, each)
-    }
-    fn predict_numbers(&self, _: &[f64], _: usize, _: &mut dyn FnMut(&[u32])) -> Result<(), OracleError> {
-        Err(OracleError { block: 0, reason: format!("the labels of task `{}` have no numbers", self.name) })
-    }
-    fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
-        let judge = |worker: &mut T, example: usize, answer: &ForeignAnswer<T::Label>| {
-            let label = answer.label.as_ref().ok_or("no answer")?;
-            let errors = worker.errors(example, label, answer.loss)?;
-            Ok(Judged { weight: 1.0, known: true, loss: answer.loss, errors, counts: Vec::new() })
-        };
-        let mut tally = Tally::default();
-        self.decode_all(w, false, threads, judge, |judged| tally.add(judged))?;
-        let measures: [Box<dyn Measure<T::Label>>; 0] = [];
-        Ok(tally.evaluation(&measures))
-    }
-    fn reference_primal_from(
-        &self,
-        prior: Option<&[f64]>,
-        w: &[f64],
-        lambda: f64,
-        threads: usize,
-    ) -> Result<f64, OracleError> {
-        let mut hinges = Vec::new();
-        let judge =
-            |worker: &mut T, block: usize, answer: &ForeignAnswer<T::Label>| self.hinge(worker, block, answer, w);
-        self.decode_all(w, true, threads, judge, |hinge| hinges.push(hinge / self.shape.examples as f64))?;
-        let from = |k: usize| prior.map_or(0.0, |prior| prior[k]);
-        let square = careful_sum(w.iter().enumerate().map(|(k, w)| (w - from(k)) * (w - from(k))));
-        Ok(0.5 * lambda * square + careful_sum(hinges.into_iter()))
-    }
-    fn reference_hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError> {
-        let failed = |reason| OracleError { block, reason };
-        let mut worker = self.worker().map_err(failed)?;
-        let mut answer = ForeignAnswer::default();
-        let asked = self.slots.ask(0, &mut worker, 1, |worker| {
-            worker.answer(block, w, true, &mut answer)?;
-            self.hinge(worker, block, &answer, w)
-        });
-        Ok(asked.map_err(failed)? / self.shape.examples as f64)
-    }
-    fn reference_plane(&self, _block: usize, _code: &[u32], _add: &mut dyn FnMut(usize, f64)) -> Option<f64> {
+    fn magnitudes(&self) -> Option<Magnitudes> {
         None
     }
-    fn vocabulary(&self) -> &Vocabulary {
-        &self.vocabulary
-    }
-    fn fingerprint(&self) -> &str {
-        &self.shape.fingerprint
+    fn slack_count(&self) -> Option<SlackCount> {
+        None
     }
     fn sample(&self) -> Option<AnswerSample> {
         let worker = self.worker().ok()?;
@@ -248,7 +222,7 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
         }
         let examples = sample.truths.iter().map(|(example, _)| example);
         let mut examples = examples.chain(sample.answers.iter().map(|answer| &answer.example));
-        if let Some(example) = examples.find(|example| **example >= self.shape.examples) {
+        if let Some(example) = examples.find(|example| **example >= self.facts.blocks) {
             return Err(format!("example {example}: there is none"));
         }
         for (example, before) in &sample.truths {
@@ -260,7 +234,99 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
         }
         self.told.sampler.check(sample, &mut *task)
     }
-    fn warnings(&self) -> &[String] {
-        &self.shape.warnings
+}
+
+impl<T: ForeignTask + 'static> Predictor for ForeignProblem<T> {
+    fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError> {
+        let judge = |worker: &mut T, example: usize, answer: &ForeignAnswer<T::Label>| {
+            let label = answer.label.as_ref().ok_or("no answer")?;
+            let (wrong, variables) = worker.errors(example, label, answer.loss)?;
+            let truth = worker.truth(example)?;
+            let (text, truth) = (worker.show(label)?, Some(worker.show(&truth)?));
+            Ok(Prediction { text, truth, loss: Some(answer.loss), score: None, wrong, variables })
+        };
+        self.decode_all(w, false, threads, judge, each)
+    }
+    fn predict_numbers(&self, _: &[f64], _: usize, _: &mut dyn FnMut(&[u32])) -> Result<(), OracleError> {
+        Err(OracleError { block: 0, reason: format!("the labels of task `{}` have no numbers", self.facts.task) })
+    }
+    fn predict_top(&self, _: &[f64], _: usize, _: usize, _: &mut dyn FnMut(TopPrediction)) -> Result<(), OracleError> {
+        let reason = format!("task `{}` lists no labellings beside the best", self.facts.task);
+        Err(OracleError { block: 0, reason })
+    }
+    fn predict_margins(&self, _: &[f64], _: usize, _: &mut dyn FnMut(MarginPrediction)) -> Result<(), OracleError> {
+        Err(OracleError { block: 0, reason: format!("task `{}` has no max-marginals", self.facts.task) })
+    }
+    fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
+        let judge = |worker: &mut T, example: usize, answer: &ForeignAnswer<T::Label>| {
+            let label = answer.label.as_ref().ok_or("no answer")?;
+            let errors = worker.errors(example, label, answer.loss)?;
+            Ok(Judged { weight: 1.0, known: true, loss: answer.loss, errors, counts: Vec::new() })
+        };
+        let mut tally = Tally::default();
+        self.decode_all(w, false, threads, judge, |judged| tally.add(judged))?;
+        let measures: [Box<dyn Measure<T::Label>>; 0] = [];
+        Ok(tally.evaluation(&measures))
+    }
+    fn evaluate_labels(&self, _: &[f64], _: usize) -> Result<Option<(Evaluation, LabelReport)>, OracleError> {
+        Ok(None)
+    }
+    fn unlabelled(&self) -> usize {
+        0
+    }
+}
+
+impl<T: ForeignTask + 'static> ProblemReference for ForeignProblem<T> {
+    fn primal(&self, prior: Option<&[f64]>, w: &[f64], lambda: f64, threads: usize) -> Result<f64, OracleError> {
+        let mut hinges = Vec::new();
+        let judge =
+            |worker: &mut T, block: usize, answer: &ForeignAnswer<T::Label>| self.hinge(worker, block, answer, w);
+        self.decode_all(w, true, threads, judge, |hinge| hinges.push(hinge / self.facts.blocks as f64))?;
+        let from = |k: usize| prior.map_or(0.0, |prior| prior[k]);
+        let square = careful_sum(w.iter().enumerate().map(|(k, w)| (w - from(k)) * (w - from(k))));
+        Ok(0.5 * lambda * square + careful_sum(hinges.into_iter()))
+    }
+    fn hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError> {
+        let failed = |reason| OracleError { block, reason };
+        let mut worker = self.worker().map_err(failed)?;
+        let mut answer = ForeignAnswer::default();
+        let asked = self.slots.ask(0, &mut worker, 1, |worker| {
+            worker.answer(block, w, true, &mut answer)?;
+            self.hinge(worker, block, &answer, w)
+        });
+        Ok(asked.map_err(failed)? / self.facts.blocks as f64)
+    }
+    fn roundoff(&self) -> f64 {
+        UNIT
+    }
+    fn plane(&self, _block: usize, _code: &[u32], _add: &mut dyn FnMut(usize, f64)) -> Option<f64> {
+        None
+    }
+    fn labellings(&self, _: usize, _: usize) -> Option<usize> {
+        None
+    }
+    fn slack_hinge(&self, _: usize, _: &[f64], _: usize) -> Option<f64> {
+        None
+    }
+}
+
+impl<T: ForeignTask + 'static> WeightLayout for ForeignProblem<T> {
+    fn file_dim(&self) -> usize {
+        self.facts.dim
+    }
+    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
+        Vec::new()
+    }
+    fn to_file(&self, w: &[f64]) -> Vec<f64> {
+        w.to_vec()
+    }
+    fn from_file(&self, w: &[f64]) -> Vec<f64> {
+        w.to_vec()
+    }
+    fn feature_sizes(&self) -> Option<FeatureSizes> {
+        None
+    }
+    fn rows(&self, _: usize) -> Option<&SparseRows> {
+        None
     }
 }

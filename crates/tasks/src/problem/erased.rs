@@ -1,4 +1,8 @@
 //! A task opened on data, with its types erased: what the command line, the model file and Python hold.
+//!
+//! A [`Problem`] hands out its parts: facts, oracles, predictions, the slow reference, the layout of weights, a kernel. What
+//! changes one part implements that one and hands out the others of the problem inside. No method has a default, so nothing
+//! is left out by forgetting.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,7 +11,7 @@ use std::sync::Arc;
 use multiplane_core::executor::{Executor, Ledger, Staff};
 use multiplane_core::metric::Metric;
 use multiplane_core::oracle::{BoxedOracle, OracleError, SlackCount};
-use multiplane_core::rounding::{Magnitudes, UNIT};
+use multiplane_core::rounding::Magnitudes;
 
 use crate::data::SparseRows;
 use crate::metrics::{Evaluation, LabelReport};
@@ -18,7 +22,6 @@ use crate::problem::sample::AnswerSample;
 use crate::problem::several::{MarginPrediction, TopPrediction};
 use crate::problem::sizes::FeatureSizes;
 use crate::problem::vocabulary::Vocabulary;
-use crate::reference::careful_sum;
 
 /// One predicted example.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,362 +40,371 @@ pub struct Prediction {
     pub variables: usize,
 }
 
-/// What is put around a problem.
+/// Puts something around a problem.
 pub type WrapProblem = dyn Fn(Arc<dyn Problem>) -> Result<Arc<dyn Problem>, OpenError>;
+
+/// What is known of a problem before it is asked anything.
+#[derive(Clone, Debug)]
+pub struct ProblemFacts {
+    /// The name of the task.
+    pub task: &'static str,
+    /// Number of examples n.
+    pub blocks: usize,
+    /// Length d of w.
+    pub dim: usize,
+    /// Weights that must stay `>= 0`; see [`Task::nonnegative`](multiplane_core::task::Task::nonnegative).
+    pub nonnegative: Vec<Range<usize>>,
+    /// Whether answers of its oracles, also those of [`Oracles::executor`], are held against each other already.
+    pub is_audited: bool,
+    /// Whether scores have a part that no weight multiplies.
+    pub has_fixed_scores: bool,
+    /// Whether examples were given weights.
+    pub is_weighted: bool,
+    /// The sum of the weights of the examples, n if all count the same. It is the n of `lambda = 1/n` and of
+    /// C = 1/(lambda n), so that an example of weight 2 is one that is there twice.
+    pub total_weight: f64,
+    /// What a model must remember.
+    pub vocabulary: Vocabulary,
+    /// The sha256 of the parsed data.
+    pub fingerprint: String,
+    /// What a user should know.
+    pub warnings: Vec<String>,
+}
 
 /// A task opened on data.
 pub trait Problem: Send + Sync {
-    /// Returns the name of the task.
-    fn task(&self) -> &'static str;
+    /// Returns what is known without asking.
+    fn facts(&self) -> &ProblemFacts;
 
-    /// Whether answers of its oracles, all of them and those of [`executor`](Problem::executor), are held against each other
-    /// already.
-    fn is_audited(&self) -> bool {
-        false
-    }
+    /// Returns what training asks.
+    fn oracles(&self) -> &dyn Oracles;
 
-    /// Returns the number of examples n.
-    fn blocks(&self) -> usize;
+    /// Returns what predicts and evaluates.
+    fn predictor(&self) -> &dyn Predictor;
 
-    /// Returns the length d of w.
-    fn dim(&self) -> usize;
+    /// Returns the slow code of `verify`.
+    fn reference(&self) -> &dyn ProblemReference;
 
-    /// Returns the length of weights in the layout of files.
-    fn file_dim(&self) -> usize {
-        self.dim()
-    }
+    /// Returns how files lay out the weights, and the features that these multiply.
+    fn layout(&self) -> &dyn WeightLayout;
 
-    /// Makes the metric that weights are measured with, which training moves them by; the identity but for kernels.
-    ///
-    /// # Errors
-    ///
-    /// A kernel that is not defined on the data.
-    fn metric(&self) -> Result<Metric, OpenError> {
-        Ok(Metric::default())
-    }
+    /// Returns the kernel that weights are images of, if there is one.
+    fn kernel(&self) -> Option<&dyn KernelModel>;
 
-    /// Returns what a model holds of a point of training (see [`Metric`]): weights in the layout of files, and what it must
-    /// remember beside them.
-    fn model_parts(&self, point: &[f64]) -> (Vec<f64>, Vocabulary) {
-        self.compact(self.to_file_layout(point))
-    }
-
-    /// Returns what a model holds of points of training that stand one after the other in the layout of files
-    /// ([`to_file_layout`](Problem::to_file_layout)): as many in the layout of models, and what these must remember. With a
-    /// kernel rows that no point gives weight are left out.
-    fn compact(&self, points: Vec<f64>) -> (Vec<f64>, Vocabulary) {
-        (points, self.vocabulary().clone())
-    }
-
-    /// Whether models are reduced to a budget of rows ([`reduced`](Problem::reduced)).
-    fn has_budget(&self) -> bool {
-        false
-    }
-
-    /// Returns the model of a point of training that has more parts than a model may hold, with fewer; `None` where it has
-    /// not. What moves points is `metric`.
-    ///
-    /// # Errors
-    ///
-    /// A kernel that is not defined on rows that were made.
-    fn reduced(&self, _metric: &Metric, _point: &[f64]) -> Result<Option<Reduced>, OpenError> {
-        Ok(None)
-    }
-
-    /// Returns the weights that `predict` and `evaluate` take here, of a model with this vocabulary.
-    ///
-    /// # Errors
-    ///
-    /// A kernel that is not defined on the model's rows.
-    fn weights_of_model(&self, w: &[f64], _vocabulary: &Vocabulary) -> Result<Vec<f64>, OpenError> {
-        Ok(self.from_file_layout(w))
-    }
-
-    /// Returns the weights that `predict` and `evaluate` take here, of a point of `training`, by whose vocabulary this was
-    /// opened.
-    fn weights_of<'a>(&self, _training: &dyn Problem, point: &'a [f64]) -> Cow<'a, [f64]> {
-        Cow::Borrowed(point)
-    }
-
-    /// Returns the names of parts of w and where they lie in the layout of files; empty where the task has no names for
-    /// them.
-    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
-        Vec::new()
-    }
-
-    /// Returns the weights that must stay `>= 0`; see [`Task::nonnegative`](multiplane_core::task::Task::nonnegative).
-    fn nonnegative(&self) -> Vec<Range<usize>>;
-
-    /// Returns bounds on the terms of all scores; see
-    /// [`ScoreMagnitudes`](multiplane_core::task::ScoreMagnitudes).
-    fn magnitudes(&self) -> Option<Magnitudes> {
-        None
-    }
-
-    /// Returns how large the features are, as the task has scaled them, where they are numbers that could be scaled.
-    fn feature_sizes(&self) -> Option<FeatureSizes> {
-        None
-    }
-
-    /// Returns the rows of features that an example is made of, one for each variable, as the weights of the task meet them:
-    /// scaled, and with a bias feature where there is one. None where examples are not made of rows, and with a kernel.
-    ///
-    /// # Panics
-    ///
-    /// May panic if there is no such block.
-    fn rows(&self, _block: usize) -> Option<&SparseRows> {
-        None
-    }
-
-    /// Makes a max-oracle on these examples; every call makes a new worker.
-    ///
-    /// # Errors
-    ///
-    /// There is no example, or the worker cannot be started.
-    fn oracle(&self) -> Result<BoxedOracle, OpenError>;
-
-    /// As [`oracle`](Problem::oracle), for callers that ask several at a time: oracles of one slot are never asked at
-    /// the same time, so they may share what is expensive, such as a process.
-    ///
-    /// # Errors
-    ///
-    /// As of [`oracle`](Problem::oracle).
-    fn oracle_of(&self, _slot: usize) -> Result<BoxedOracle, OpenError> {
-        self.oracle()
-    }
-
-    /// Makes what answers many questions at one w with so many workers, where that is not an oracle per thread.
-    ///
-    /// # Errors
-    ///
-    /// A worker cannot be started.
-    fn executor(&self, _staff: Staff) -> Result<Option<Box<dyn Executor>>, OpenError> {
-        Ok(None)
-    }
-
-    /// Returns where it is noted what happens to workers, of this problem and of those who execute its oracle.
-    fn ledger(&self) -> Arc<Ledger> {
-        Arc::default()
-    }
-
-    /// Opens the task for the oracle doctor, in the layout that `oracle` uses; `None` where it cannot be examined.
-    ///
-    /// # Errors
-    ///
-    /// A worker cannot be started.
-    fn probe(&self) -> Result<Option<BoxedProbe<'_>>, OpenError> {
-        Ok(None)
-    }
-
-    /// Returns the layout of weights that the contract of files promises, from the one that `oracle`, `predict` and
-    /// `evaluate` use.
-    fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {
-        w.to_vec()
-    }
-
-    /// Inverts [`to_file_layout`](Problem::to_file_layout).
-    #[allow(clippy::wrong_self_convention)] // weights come from a file's layout, the problem stays
-    fn from_file_layout(&self, w: &[f64]) -> Vec<f64> {
-        w.to_vec()
-    }
-
-    /// Predicts every example at `w` on so many threads and hands over the predictions in order.
-    ///
-    /// # Errors
-    ///
-    /// An example cannot be decoded.
-    fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError>;
-
-    /// Predicts every example at `w` on so many threads and hands over the numbers of the predicted labels, in the
-    /// order of the vocabulary, example by example.
-    ///
-    /// # Errors
-    ///
-    /// An example cannot be decoded, or labellings of the task are not numbers of labels.
-    fn predict_numbers(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(&[u32])) -> Result<(), OracleError>;
-
-    /// Lists the `count` best labellings of every example at `w` on so many threads, and hands the lists over in order;
-    /// `count` is from 1 to [`MOST_LISTED`](crate::problem::MOST_LISTED).
-    ///
-    /// # Errors
-    ///
-    /// An example cannot be decoded, or the task lists no labellings.
-    fn predict_top(
-        &self,
-        _w: &[f64],
-        _count: usize,
-        _threads: usize,
-        _each: &mut dyn FnMut(TopPrediction),
-    ) -> Result<(), OracleError> {
-        let reason = format!("task `{}` lists no labellings beside the best", self.task());
-        Err(OracleError { block: 0, reason })
-    }
-
-    /// Finds the max-marginals of every example at `w` on so many threads, and hands them over in order.
-    ///
-    /// # Errors
-    ///
-    /// An example cannot be decoded, or not exactly, or the task has no max-marginals.
-    fn predict_margins(
-        &self,
-        _w: &[f64],
-        _threads: usize,
-        _each: &mut dyn FnMut(MarginPrediction),
-    ) -> Result<(), OracleError> {
-        let reason = format!("task `{}` has no max-marginals", self.task());
-        Err(OracleError { block: 0, reason })
-    }
-
-    /// Predicts every example at `w` on so many threads and sums up.
-    ///
-    /// # Errors
-    ///
-    /// An example cannot be decoded.
-    fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError>;
-
-    /// As [`evaluate`](Problem::evaluate), with a report label by label; `None` where variables do not share their labels.
-    ///
-    /// # Errors
-    ///
-    /// An example cannot be decoded.
-    fn evaluate_labels(&self, _w: &[f64], _threads: usize) -> Result<Option<(Evaluation, LabelReport)>, OracleError> {
-        Ok(None)
-    }
-
-    /// Returns the number of examples of whose truth nothing is known; evaluation leaves them out.
-    fn unlabelled(&self) -> usize {
-        0
-    }
-
-    /// Returns P at `w`, which is in the layout of files, computed on so many threads by slow code that shares nothing
-    /// with training but the data and the costs.
-    ///
-    /// # Errors
-    ///
-    /// As of [`reference_hinge`](Problem::reference_hinge).
-    fn reference_primal(&self, w: &[f64], lambda: f64, threads: usize) -> Result<f64, OracleError> {
-        self.reference_primal_from(None, w, lambda, threads)
-    }
-
-    /// The same with prior weights (`None` for 0), in the layout of files, too.
-    ///
-    /// # Errors
-    ///
-    /// As of [`reference_hinge`](Problem::reference_hinge).
-    fn reference_primal_from(
-        &self,
-        prior: Option<&[f64]>,
-        w: &[f64],
-        lambda: f64,
-        threads: usize,
-    ) -> Result<f64, OracleError>;
-
-    /// Returns `H_i(w)` of one example, with its 1/n, by the same slow code, `w` in the layout of files.
-    ///
-    /// # Errors
-    ///
-    /// A program or a user's code gives no answer; built-in tasks always do.
-    fn reference_hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError>;
-
-    /// Returns what one rounding of a score in [`reference_hinge`](Problem::reference_hinge) is off by at most, as a share
-    /// of the terms: where it adds doubles, u.
-    fn reference_roundoff(&self) -> f64 {
-        UNIT
-    }
-
-    /// Computes the plane of the labelling that `code` says, with its 1/n, by slow code: hands over the parts of its
-    /// coefficients in the layout of files, any coordinate any number of times, and returns its constant part. `None`
-    /// where the code is not that of a labelling of this example, or the task has no codes.
-    fn reference_plane(&self, block: usize, code: &[u32], add: &mut dyn FnMut(usize, f64)) -> Option<f64>;
-
-    /// Returns the problem whose planes, labellings and hinges training has, where it is another one: with a kernel that on
-    /// rows by number, whose weights are images.
-    fn by_number(&self) -> Option<&dyn Problem> {
-        None
-    }
-
-    /// Returns the squared length of coefficients of training (`[d]`, in the layout of files) and the sum of its terms
-    /// without signs, by slow code that shares nothing with training but the data.
-    ///
-    /// # Errors
-    ///
-    /// A kernel that is not defined on the data.
-    fn reference_square(&self, coefficients: &[f64], _threads: usize) -> Result<(f64, f64), OracleError> {
-        let square = careful_sum(coefficients.iter().map(|u| u * u));
-        Ok((square, square))
-    }
-
-    /// Whether scores have a part that no weight multiplies.
-    fn has_fixed_scores(&self) -> bool {
-        false
-    }
-
-    /// Returns the number of labellings of an example, where these are `most` at most and all have codes.
-    fn labellings(&self, _block: usize, _most: usize) -> Option<usize> {
-        None
-    }
-
-    /// Returns the slack-rescaled hinge of an example, with its 1/n, at `w` in the layout of files, by slow code that looks
-    /// at all labellings; `None` where [`labellings`](Problem::labellings) does not count so many.
-    fn reference_slack(&self, _block: usize, _w: &[f64], _most: usize) -> Option<f64> {
-        None
-    }
-
-    /// Puts something around the problem that this one is a view of; returns whether it is one.
+    /// Puts something around the problem that this one is a view of; returns `false` if it is not a view.
     ///
     /// # Errors
     ///
     /// Those of `wrap`.
-    fn wrap_inner(&mut self, _wrap: &WrapProblem) -> Result<bool, OpenError> {
-        Ok(false)
-    }
+    fn wrap_inner(&mut self, wrap: &WrapProblem) -> Result<bool, OpenError>;
 
-    /// Returns the sum of the weights of the examples: their number where all count the same. It is the n of `lambda = 1/n` and of
-    /// C = 1/(lambda n), so that an example of weight 2 is one that is there twice.
-    fn total_weight(&self) -> f64 {
-        self.blocks() as f64
-    }
-
-    /// Whether examples were given weights.
-    fn is_weighted(&self) -> bool {
-        false
-    }
-
-    /// Lets examples count as much as these numbers say, `[n]`; they are finite, at least 0, and have a sum.
+    /// Weights the examples (`[n]`). The weights are finite, at least 0, and have a sum.
     ///
     /// # Errors
     ///
-    /// They all count the same here.
-    fn weigh(&mut self, _weights: &[f64]) -> Result<(), OpenError> {
-        Err(OpenError::new(format!("task `{}` takes no weights of examples", self.task())))
-    }
+    /// Examples of this problem all count the same.
+    fn weigh(&mut self, weights: &[f64]) -> Result<(), OpenError>;
+}
 
-    /// Returns what slack-rescaled answers took so far, where the loss is slack-rescaled.
-    fn slack_count(&self) -> Option<SlackCount> {
-        None
-    }
+/// The max-oracles of a problem and what is known of their answers.
+pub trait Oracles: Send + Sync {
+    /// Makes a max-oracle on the examples; every call makes a new worker. Oracles of one slot are never asked at the same
+    /// time, so they may share what is expensive, such as a process.
+    ///
+    /// # Errors
+    ///
+    /// There is no example, or the worker cannot be started.
+    fn oracle(&self, slot: usize) -> Result<BoxedOracle, OpenError>;
 
-    /// Returns what a model must remember.
-    fn vocabulary(&self) -> &Vocabulary;
+    /// Makes what answers many questions at one w with so many workers; `None` if that is an oracle for each thread.
+    ///
+    /// # Errors
+    ///
+    /// A worker cannot be started.
+    fn executor(&self, staff: Staff) -> Result<Option<Box<dyn Executor>>, OpenError>;
 
-    /// Returns the sha256 of the parsed data.
-    fn fingerprint(&self) -> &str;
+    /// Returns where it is noted what happens to workers, of this problem and of those who execute its oracle.
+    fn ledger(&self) -> Arc<Ledger>;
 
-    /// Returns a few of the answers given so far, where data and parameters do not say all of the oracle: one that lives
+    /// Opens the task for the oracle doctor, in the layout that [`oracle`](Oracles::oracle) uses; `None` if it cannot be
+    /// examined.
+    ///
+    /// # Errors
+    ///
+    /// A worker cannot be started.
+    fn probe(&self) -> Result<Option<BoxedProbe<'_>>, OpenError>;
+
+    /// Returns bounds on the terms of all scores; see [`ScoreMagnitudes`](multiplane_core::task::ScoreMagnitudes).
+    fn magnitudes(&self) -> Option<Magnitudes>;
+
+    /// Returns what slack-rescaled answers took so far, if the loss is slack-rescaled.
+    fn slack_count(&self) -> Option<SlackCount>;
+
+    /// Returns a few of the answers given so far, if data and parameters do not determine the oracle: one that lives
     /// elsewhere.
-    fn sample(&self) -> Option<AnswerSample> {
-        None
-    }
+    fn sample(&self) -> Option<AnswerSample>;
 
     /// Asks for answers of before again: a run that goes on needs the oracle that it began with.
     ///
     /// # Errors
     ///
     /// The first answer that differs, or cannot be had.
-    fn check_sample(&self, _sample: &AnswerSample) -> Result<(), String> {
-        Ok(())
+    fn check_sample(&self, sample: &AnswerSample) -> Result<(), String>;
+}
+
+/// Predictions at weights in the layout of training (`[d]`), on any number of threads, handed over in order.
+pub trait Predictor: Send + Sync {
+    /// Predicts every example.
+    ///
+    /// # Errors
+    ///
+    /// An example cannot be decoded.
+    fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError>;
+
+    /// Predicts every example and hands over the numbers of the predicted labels, in the order of the vocabulary.
+    ///
+    /// # Errors
+    ///
+    /// An example cannot be decoded, or labellings of the task are not numbers of labels.
+    fn predict_numbers(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(&[u32])) -> Result<(), OracleError>;
+
+    /// Lists the `count` best labellings of every example; `count` is from 1 to
+    /// [`MOST_LISTED`](crate::problem::MOST_LISTED).
+    ///
+    /// # Errors
+    ///
+    /// An example cannot be decoded, or the task lists no labellings.
+    fn predict_top(
+        &self,
+        w: &[f64],
+        count: usize,
+        threads: usize,
+        each: &mut dyn FnMut(TopPrediction),
+    ) -> Result<(), OracleError>;
+
+    /// Finds the max-marginals of every example.
+    ///
+    /// # Errors
+    ///
+    /// An example cannot be decoded, or not exactly, or the task has no max-marginals.
+    fn predict_margins(
+        &self,
+        w: &[f64],
+        threads: usize,
+        each: &mut dyn FnMut(MarginPrediction),
+    ) -> Result<(), OracleError>;
+
+    /// Predicts every example and sums up.
+    ///
+    /// # Errors
+    ///
+    /// An example cannot be decoded.
+    fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError>;
+
+    /// As [`evaluate`](Predictor::evaluate), with a report label by label; `None` if variables do not share their labels.
+    ///
+    /// # Errors
+    ///
+    /// An example cannot be decoded.
+    fn evaluate_labels(&self, w: &[f64], threads: usize) -> Result<Option<(Evaluation, LabelReport)>, OracleError>;
+
+    /// Returns the number of examples of whose truth nothing is known; evaluation leaves them out.
+    fn unlabelled(&self) -> usize;
+}
+
+/// Slow code that shares nothing with training but the data and the costs. Weights are in the layout of files.
+pub trait ProblemReference: Send + Sync {
+    /// Returns P at `w`, with prior weights (`None` for 0), computed on so many threads.
+    ///
+    /// # Errors
+    ///
+    /// As of [`hinge`](ProblemReference::hinge).
+    fn primal(&self, prior: Option<&[f64]>, w: &[f64], lambda: f64, threads: usize) -> Result<f64, OracleError>;
+
+    /// Returns `H_i(w)` of one example, with its 1/n.
+    ///
+    /// # Errors
+    ///
+    /// A program or a user's code gives no answer; built-in tasks always do.
+    fn hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError>;
+
+    /// Returns the largest error of one rounding of a score in [`hinge`](ProblemReference::hinge), as a share of the terms;
+    /// u if it adds doubles.
+    fn roundoff(&self) -> f64;
+
+    /// Computes the plane of the labelling that `code` says, with its 1/n: hands over the parts of its coefficients in the
+    /// layout of files, any coordinate any number of times, and returns its constant part. `None` if the code is not that
+    /// of a labelling of this example, or the task has no codes.
+    fn plane(&self, block: usize, code: &[u32], add: &mut dyn FnMut(usize, f64)) -> Option<f64>;
+
+    /// Returns the number of labellings of an example, if these are `most` at most and all have codes.
+    fn labellings(&self, block: usize, most: usize) -> Option<usize>;
+
+    /// Returns the slack-rescaled hinge of an example, with its 1/n, by looking at all labellings; `None` if
+    /// [`labellings`](ProblemReference::labellings) does not count so many.
+    fn slack_hinge(&self, block: usize, w: &[f64], most: usize) -> Option<f64>;
+}
+
+/// The layout of weights that the contract of files promises, and the features that weights multiply.
+pub trait WeightLayout: Send + Sync {
+    /// Returns the length of weights in the layout of files.
+    fn file_dim(&self) -> usize;
+
+    /// Returns the names of parts of w and where they lie in the layout of files; empty if the task has no names for them.
+    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)>;
+
+    /// Returns a point of training in the layout of files.
+    fn to_file(&self, w: &[f64]) -> Vec<f64>;
+
+    /// Returns the weights of training of some in the layout of files.
+    #[allow(clippy::wrong_self_convention)] // weights come from a file's layout, the problem stays
+    fn from_file(&self, w: &[f64]) -> Vec<f64>;
+
+    /// Returns the range of each feature, as the task has scaled them, if they are numbers that could be scaled.
+    fn feature_sizes(&self) -> Option<FeatureSizes>;
+
+    /// Returns the rows of features that an example is made of, one for each variable, as the weights of the task meet them:
+    /// scaled, and with a bias feature if there is one. `None` if examples are not made of rows, and with a kernel.
+    ///
+    /// # Panics
+    ///
+    /// May panic if there is no such block.
+    fn rows(&self, block: usize) -> Option<&SparseRows>;
+}
+
+/// A problem whose weights are images of coefficients of rows; see [`Metric`].
+pub trait KernelModel: Send + Sync {
+    /// Returns the problem whose planes, labellings and hinges training has: that on rows by number.
+    fn by_number(&self) -> &dyn Problem;
+
+    /// Makes the metric that weights are measured with, and that training moves them by.
+    ///
+    /// # Errors
+    ///
+    /// The kernel is not defined on the data.
+    fn metric(&self) -> Result<Metric, OpenError>;
+
+    /// Returns the model of points of training that stand one after the other in the layout of files: as many in the layout
+    /// of models, without rows that no point gives weight, and what these must remember.
+    fn compact(&self, points: Vec<f64>) -> (Vec<f64>, Vocabulary);
+
+    /// Returns the weights that predictions take here, of a model with this vocabulary.
+    ///
+    /// # Errors
+    ///
+    /// The kernel is not defined on the model's rows.
+    fn weights_of_model(&self, w: &[f64], vocabulary: &Vocabulary) -> Result<Vec<f64>, OpenError>;
+
+    /// Returns the squared length of coefficients of training (`[d]`, in the layout of files) and the sum of its terms
+    /// without signs, by slow code that shares nothing with training but the data.
+    ///
+    /// # Errors
+    ///
+    /// The kernel is not defined on the data.
+    fn reference_square(&self, coefficients: &[f64], threads: usize) -> Result<(f64, f64), OracleError>;
+
+    /// Returns whether models are reduced to a budget of rows ([`reduced`](KernelModel::reduced)).
+    fn has_budget(&self) -> bool;
+
+    /// Returns the model of a point of training that has more parts than a model may hold, with fewer; `None` if it has not.
+    /// `metric` is what moves points.
+    ///
+    /// # Errors
+    ///
+    /// The kernel is not defined on rows that were made.
+    fn reduced(&self, metric: &Metric, point: &[f64]) -> Result<Option<Reduced>, OpenError>;
+}
+
+impl dyn Problem + '_ {
+    /// Returns the name of the task.
+    pub fn task(&self) -> &'static str {
+        self.facts().task
+    }
+
+    /// Returns the number of examples n.
+    pub fn blocks(&self) -> usize {
+        self.facts().blocks
+    }
+
+    /// Returns the length d of w.
+    pub fn dim(&self) -> usize {
+        self.facts().dim
+    }
+
+    /// Returns what a model must remember.
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.facts().vocabulary
+    }
+
+    /// Returns the sha256 of the parsed data.
+    pub fn fingerprint(&self) -> &str {
+        &self.facts().fingerprint
     }
 
     /// Returns what a user should know.
-    fn warnings(&self) -> &[String];
+    pub fn warnings(&self) -> &[String] {
+        &self.facts().warnings
+    }
+
+    /// Makes a max-oracle of the first slot; see [`Oracles::oracle`].
+    ///
+    /// # Errors
+    ///
+    /// There is no example, or the worker cannot be started.
+    pub fn oracle(&self) -> Result<BoxedOracle, OpenError> {
+        self.oracles().oracle(0)
+    }
+
+    /// Returns a point of training in the layout of files.
+    pub fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {
+        self.layout().to_file(w)
+    }
+
+    /// Inverts [`to_file_layout`](Self::to_file_layout).
+    #[allow(clippy::wrong_self_convention)] // weights come from a file's layout, the problem stays
+    pub fn from_file_layout(&self, w: &[f64]) -> Vec<f64> {
+        self.layout().from_file(w)
+    }
+
+    /// Makes the metric that weights are measured with; the identity without a kernel.
+    ///
+    /// # Errors
+    ///
+    /// The kernel is not defined on the data.
+    pub fn metric(&self) -> Result<Metric, OpenError> {
+        self.kernel().map_or_else(|| Ok(Metric::default()), KernelModel::metric)
+    }
+
+    /// Returns what a model holds of points of training in the layout of files; see [`KernelModel::compact`].
+    pub fn compact(&self, points: Vec<f64>) -> (Vec<f64>, Vocabulary) {
+        match self.kernel() {
+            Some(kernel) => kernel.compact(points),
+            None => (points, self.vocabulary().clone()),
+        }
+    }
+
+    /// Returns what a model holds of a point of training: weights in the layout of files, and what it must remember.
+    pub fn model_parts(&self, point: &[f64]) -> (Vec<f64>, Vocabulary) {
+        self.compact(self.to_file_layout(point))
+    }
+
+    /// Returns the weights that predictions take here, of a model with this vocabulary.
+    ///
+    /// # Errors
+    ///
+    /// The kernel is not defined on the model's rows.
+    pub fn weights_of_model(&self, w: &[f64], vocabulary: &Vocabulary) -> Result<Vec<f64>, OpenError> {
+        match self.kernel() {
+            Some(kernel) => kernel.weights_of_model(w, vocabulary),
+            None => Ok(self.from_file_layout(w)),
+        }
+    }
+
+    /// Returns the weights that predictions take here, of a point of `training`, whose vocabulary this was opened by.
+    pub fn weights_of<'a>(&self, training: &dyn Problem, point: &'a [f64]) -> Cow<'a, [f64]> {
+        match self.kernel() {
+            Some(_) => Cow::Owned(self.from_file_layout(&training.to_file_layout(point))),
+            None => Cow::Borrowed(point),
+        }
+    }
 }

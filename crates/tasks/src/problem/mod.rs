@@ -14,7 +14,9 @@ mod tally;
 mod vocabulary;
 
 pub use crate::metrics::Evaluation;
-pub use erased::{Prediction, Problem, WrapProblem};
+pub use erased::{
+    KernelModel, Oracles, Prediction, Predictor, Problem, ProblemFacts, ProblemReference, WeightLayout, WrapProblem,
+};
 pub use error::{MAX_DIM, OpenError, check_dim};
 pub use reduced::Reduced;
 pub use sample::{AnswerSample, SampledAnswer, SampledLabel};

@@ -83,7 +83,7 @@ fn grids_with_linear_kernels_are_linear() {
             assert!(kernel.info.provenance.vocabulary.support.is_some() && plain.lambdas == kernel.lambdas);
             let primal = |model: &PathModel, lambda: f64| {
                 let here = model.at(lambda).unwrap();
-                here.open(data(seed)).unwrap().reference_primal(&here.w, lambda, 1).unwrap()
+                here.open(data(seed)).unwrap().reference().primal(None, &here.w, lambda, 1).unwrap()
             };
             for (one, other) in found.breakpoints.iter().zip(&expected.breakpoints) {
                 let near = |a: f64, b: f64| (a - b).abs() <= 1e-9;
@@ -121,7 +121,7 @@ fn paths_with_kernels_are_as_good_as_they_say() {
         for _ in 0..60 {
             let lambda = 0.01 * f64::powf(2.0 * read.lambdas[0] / 0.01, rng.unit());
             let here = read.at(lambda).unwrap();
-            let primal = here.open(data(seed)).unwrap().reference_primal(&here.w, lambda, 1).unwrap();
+            let primal = here.open(data(seed)).unwrap().reference().primal(None, &here.w, lambda, 1).unwrap();
             let (stated, dual) = (here.info.certificate.primal, here.info.certificate.dual.unwrap());
             let holds = primal - dual <= spec.eps.at(primal) * (1.0 + 1e-9) && primal >= dual;
             assert!(holds, "{solver}: {primal} and {dual} at {lambda}");

@@ -57,7 +57,7 @@ impl Kernelized {
 
     /// The rows that coefficients belong to, as they are.
     pub(super) fn support_rows(&self) -> &SparseRows {
-        self.vocabulary().support.as_deref().unwrap_or(&self.rows)
+        self.inner.vocabulary().support.as_deref().unwrap_or(&self.rows)
     }
 
     /// Computes images of coefficients for any rows by plain code, for `verify`, in the layout of files.
@@ -117,11 +117,6 @@ impl Kernelized {
         let plain = careful_sum(biases.chain(linear).map(|u| u * u));
         let square = careful_sum(found.iter().map(|(square, _)| *square)) + plain;
         Ok((square, found.iter().map(|(_, terms)| terms).sum::<f64>() + plain))
-    }
-
-    /// The weights of the task in what may be a point.
-    pub(super) fn weights<'a>(&self, w: &'a [f64]) -> &'a [f64] {
-        &w[..self.inner.dim()]
     }
 
     /// Computes the task's weights of coefficients in the layout of files.

@@ -19,7 +19,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use multiplane_core::layout::Layout;
-use multiplane_core::task::Task;
 
 use crate::builtin::reading::Reading;
 use crate::builtin::task::BuiltinTask;
@@ -76,10 +75,9 @@ pub fn open<T, Y, V>(
     task: impl FnOnce(usize) -> T,
 ) -> Result<Box<dyn Problem>, OpenError>
 where
-    T: BuiltinTask<Input = SparseRows, Label = Y, Vocabulary = V> + Send + Sync + 'static,
+    T: BuiltinTask<Input = SparseRows, Label = Y, Vocabulary = V>,
     Y: Send + Sync + 'static,
     V: KernelVocabulary,
-    <T as Task>::Scratch: Send,
 {
     let KernelOptions { kernel, store, budget, bias, labels, layout, columns } = options;
     let features = reading.vocabulary.features() - usize::from(bias);

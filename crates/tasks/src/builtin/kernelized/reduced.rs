@@ -9,7 +9,7 @@ use multiplane_core::span::{Projection, project};
 use super::images::Kernelized;
 use crate::data::SparseRows;
 use crate::kernel::{Gamma, Kernel, Rbf, merged};
-use crate::problem::{OpenError, Problem, Reduced, Vocabulary};
+use crate::problem::{KernelModel, OpenError, Reduced, Vocabulary, WeightLayout};
 
 /// A model's weights in the layout of files, and its rows.
 type Parts = (Vec<f64>, SparseRows);
@@ -19,14 +19,15 @@ impl Kernelized {
     /// its images and its square come from.
     pub(super) fn within_budget(&self, metric: &Metric, point: &[f64]) -> Result<Option<Reduced>, OpenError> {
         let Some(most) = self.budget.rows() else { return Ok(None) };
-        let (all, vocabulary) = self.model_parts(point);
+        let parts = |point: &[f64]| self.compact(self.to_file(point));
+        let (all, vocabulary) = parts(point);
         let Some(rows) = vocabulary.support.as_deref().filter(|rows| rows.len() > most) else { return Ok(None) };
         let mut evaluations = 0;
         let (w, rows) = match self.budget.of_point() {
             Some(budget) => {
                 let mut point = point.to_vec();
                 metric.keep_within(budget, &mut point, &mut 0.0);
-                let (w, vocabulary) = self.model_parts(&point);
+                let (w, vocabulary) = parts(&point);
                 (w, vocabulary.support.map_or_else(|| SparseRows::new(rows.columns()), Arc::unwrap_or_clone))
             }
             None => self.merged_parts((&all, rows), most, &mut evaluations)?,

@@ -288,10 +288,11 @@ fn data_are_opened() {
     assert_eq!((problem.dim(), problem.warnings().len()), (14, 1), "{:?}", problem.warnings());
     let mut shown = Vec::new();
     problem
+        .predictor()
         .predict(&[0.0; 14], 1, &mut |found| shown.push((found.truth, found.text, found.wrong, found.variables)))
         .unwrap();
     assert_eq!(shown, [(Some("9,?,?".into()), String::new(), 3, 5), (Some("2".into()), String::new(), 1, 3)]);
-    assert_eq!(problem.weight_blocks(), [("unary", 0..6), ("pair", 6..14)]);
+    assert_eq!(problem.layout().weight_blocks(), [("unary", 0..6), ("pair", 6..14)]);
     let edges = json!({"pairwise": {"name": "edges", "edges": [[2, 0]]}});
     assert_eq!(opened(edges, train(), None).unwrap().0, 6 + 4);
 }

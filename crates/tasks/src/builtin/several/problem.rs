@@ -13,13 +13,7 @@ use crate::problem::{MarginPrediction, ScoredLabelling, TopPrediction, decode_al
 /// What the threads work with: the task's memory, a labelling, and room for features.
 type Worker<T> = (<T as multiplane_core::task::Task>::Scratch, <T as multiplane_core::task::Task>::Label, Plane);
 
-impl<T> TaskProblem<T>
-where
-    T: BuiltinTask + Send + Sync,
-    T::Input: Send + Sync,
-    T::Label: Send + Sync,
-    T::Scratch: Send,
-{
+impl<T: BuiltinTask> TaskProblem<T> {
     /// Asks for something of every example on its thread and hands over what was found in order; `round` findings wait for
     /// each other.
     fn ask_all<F: Send>(
@@ -43,7 +37,7 @@ where
 
     fn numbers(&self, y: &T::Label) -> Result<Vec<u32>, String> {
         let numbers = self.task.variables(y).map(<[u32]>::to_vec);
-        numbers.ok_or_else(|| format!("the labels of task `{}` have no numbers", self.name))
+        numbers.ok_or_else(|| format!("the labels of task `{}` have no numbers", self.facts.task))
     }
 
     pub(in crate::builtin) fn list(
@@ -55,7 +49,7 @@ where
     ) -> Result<(), OracleError> {
         let list = |example: Example<'_, T::Input, T::Label>, (scratch, answer, features): &mut Worker<T>| {
             let top = self.task.capabilities().top;
-            let top = top.ok_or_else(|| format!("task `{}` lists no labellings beside the best", self.name))?;
+            let top = top.ok_or_else(|| format!("task `{}` lists no labellings beside the best", self.facts.task))?;
             let mut labels = vec![answer.clone(); count];
             let work = Workspace { scratch, memory: &mut T::Memory::default() };
             let (found, quality) = top.top(example.plain(), w, work, &mut labels)?;
@@ -77,7 +71,7 @@ where
     ) -> Result<(), OracleError> {
         let find = |example: Example<'_, T::Input, T::Label>, (scratch, answer, _): &mut Worker<T>| {
             let margins = self.task.capabilities().max_marginals;
-            let margins = margins.ok_or_else(|| format!("task `{}` has no max-marginals", self.name))?;
+            let margins = margins.ok_or_else(|| format!("task `{}` has no max-marginals", self.facts.task))?;
             let memory = &mut T::Memory::default();
             self.task.decode(example.plain(), w, Workspace { scratch: &mut *scratch, memory: &mut *memory }, answer)?;
             let mut max_marginals = Vec::new();

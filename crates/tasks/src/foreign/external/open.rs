@@ -23,6 +23,7 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<ExternalSpec>("external")
     .reads(&[&opaque::FORMAT])
     .without_data(|| Dataset::new(Opaque::default()))
     .layout("[feature], as the program numbers them")
+    .is_program()
     .bounded()
     .oracle("the program's; as good as it declares")
     .local(LOCAL);

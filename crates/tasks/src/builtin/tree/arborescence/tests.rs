@@ -271,8 +271,8 @@ fn synthetic_sentences_are_read() {
     let parts = TreeParts { features, labels: nothing.clone(), types: nothing, ..TreeParts::default() };
     unknown.push(parts, 0).unwrap();
     let other = ENTRY.open(&parameters, Dataset::new(unknown), Some(problem.vocabulary())).unwrap();
-    assert_eq!((other.dim(), other.unlabelled(), other.warnings().len()), (problem.dim(), 1, 1));
+    assert_eq!((other.dim(), other.predictor().unlabelled(), other.warnings().len()), (problem.dim(), 1, 1));
     let mut shown = Vec::new();
-    other.predict(&vec![0.0; other.dim()], 1, &mut |found| shown.push((found.text, found.truth))).unwrap();
+    other.predictor().predict(&vec![0.0; other.dim()], 1, &mut |found| shown.push((found.text, found.truth))).unwrap();
     assert!(["[null,0]", "[1,null]"].contains(&&shown[0].0[..]) && shown[0].1.is_none(), "{shown:?}");
 }
