@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
-use crate::solver::{Ascent, Decisions, Descent, SubgradientStep};
+use crate::solver::Details;
 
 /// Bounds on the optimum from both sides, and whether they are proven; the names are those of all files and reports.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -107,18 +107,9 @@ pub struct Record {
     /// Which answer had the lower primal value, the last iterate or the average; only where the solver offers both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<&'static str>,
-    /// What a solver that chooses measured and decided.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub decisions: Option<Decisions>,
-    /// What the last step of functional descent did.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub descent: Option<Descent>,
-    /// How far LaSVM is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ascent: Option<Ascent>,
-    /// What the last subgradient step did.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub subgradient: Option<SubgradientStep>,
+    /// The figures that only this solver has.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Details>,
     /// Examples drawn for the steps that have ended; only of solvers whose passes count these, see
     /// [`Solver::drawn`](crate::solver::Solver::drawn).
     #[serde(skip_serializing_if = "Option::is_none")]

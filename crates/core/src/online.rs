@@ -73,7 +73,7 @@ pub trait Online: Send {
     /// Returns the steps made.
     fn steps(&self) -> u64;
 
-    /// Whether lambda is used; see [`Solver::minimises`](crate::solver::Solver::minimises).
+    /// Whether lambda is used; see [`SolverFacts::minimises`](crate::solver::SolverFacts::minimises).
     fn minimises(&self) -> bool;
 
     /// Whether steps go by the number of examples that [`StreamFacts`] has announced.

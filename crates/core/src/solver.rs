@@ -1,12 +1,15 @@
 //! What a solver is: a policy that takes one small step at a time in a context ([`Ctx`]).
 
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
 use crate::certificate::DualCertificate;
 use crate::context::Ctx;
 use crate::keeper::PlaneKeeper;
 use crate::oracle::{Capabilities, MaxOracle, OracleError};
 use crate::rescale::Rescale;
 use crate::rounding::{Rounded, Rounding, Seen};
-use crate::state::StateError;
+use crate::state::SolverState;
 
 /// What a step reports to the driver.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -33,34 +36,6 @@ pub struct Progress {
     pub gap_seen: Option<f64>,
     /// Training seconds that went into master problems; `None` for solvers without one.
     pub master_seconds: Option<f64>,
-    /// What a solver that chooses has measured and decided.
-    pub decisions: Option<Decisions>,
-    /// What the last step of functional descent did; `None` before it, and for other solvers.
-    pub descent: Option<Descent>,
-    /// How far LaSVM is; `None` for other solvers.
-    pub ascent: Option<Ascent>,
-    /// What the last subgradient step did; `None` before it, and for other solvers.
-    pub subgradient: Option<SubgradientStep>,
-}
-
-/// How far LaSVM is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Ascent {
-    /// Violations up to this are none now, in units of the loss.
-    pub tau: f64,
-    /// REPROCESS steps made, those that finish epochs among them.
-    pub reprocess_steps: u64,
-    /// Examples that have planes kept: those with weight, and a few that have lost it since they were last looked at.
-    pub support: usize,
-}
-
-/// What the last subgradient step did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct SubgradientStep {
-    /// Its length eta_t = 1 / (lambda t), t from 1.
-    pub step_size: f64,
-    /// Mean hinge of its examples before it, in units of the loss.
-    pub hinge: f64,
 }
 
 /// What a step of functional descent did, over its sample S_t of examples: what the thesis plots (B47, Fig. 5.1, 5.2).
@@ -80,21 +55,58 @@ pub struct Descent {
     pub update_planes: u32,
 }
 
-/// What an automatic solver measured, and decided by it, in the outer iteration in hand.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Decisions {
-    /// Mean seconds of an oracle call.
-    pub call_seconds: f64,
-    /// Mean seconds of an approximate step.
-    pub step_seconds: f64,
-    /// Blocks that the exact pass in hand visits.
-    pub exact_visits: usize,
-    /// Approximate passes since the last calls.
-    pub approximate_passes: u32,
-    /// Whether approximate steps recombined labellings.
-    pub recombine: bool,
-    /// Bytes of the planes kept, with their inner products.
-    pub kept_bytes: usize,
+impl Descent {
+    /// Returns the figures for records.
+    pub fn details(&self) -> Details {
+        let figures = [
+            ("hinge", self.hinge.into()),
+            ("nonzero", self.nonzero.into()),
+            ("lambda_t", self.lambda_t.into()),
+            ("update_square", self.update_square.into()),
+            ("update_bound", self.update_bound.into()),
+            ("update_planes", self.update_planes.into()),
+        ];
+        Details::new("descent", figures)
+    }
+}
+
+/// Figures that only some solvers have, under a name of their own: `"descent": {"hinge": 0.5, ..}` in records.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Details {
+    name: &'static str,
+    figures: Figures,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Figures(Vec<(&'static str, Value)>);
+
+impl Details {
+    /// Puts figures together, in the order in which records have them.
+    pub fn new(name: &'static str, figures: impl IntoIterator<Item = (&'static str, Value)>) -> Self {
+        Details { name, figures: Figures(figures.into_iter().collect()) }
+    }
+
+    /// Returns the name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Returns a figure; `None` for one that is not there or not a number.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        self.figures.0.iter().find(|(known, _)| *known == name)?.1.as_f64()
+    }
+}
+
+impl Serialize for Details {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map([(self.name, &self.figures)])
+    }
+}
+
+impl Serialize for Figures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
 }
 
 /// What one call for every example at the same weights says of the primal value there.
@@ -110,25 +122,36 @@ pub struct PassValue<'a> {
     pub terms: Seen,
 }
 
+/// What holds of a solver from beginning to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SolverFacts {
+    /// The answers seek the minimum of P at the run's lambda. Otherwise the latest answer is the one to save, and P only
+    /// says what it is there; [`Run::with_latest`](crate::run::Run::with_latest) does the same for other solvers.
+    pub minimises: bool,
+    /// A step may move the planes of all examples at once. Bounds on the rounding of a kernel's images go by it.
+    pub moves_sums: bool,
+    /// Every outer iteration ends with the primal value at the w of its calls: bounds need no calls of their own on the way.
+    pub evaluates: bool,
+}
+
+impl Default for SolverFacts {
+    fn default() -> Self {
+        SolverFacts { minimises: true, moves_sums: false, evaluates: false }
+    }
+}
+
 /// A policy. One step is the smallest unit after which, once it has [caught up](Solver::catch_up), [`answer`](Solver::answer) is
 /// valid.
-pub trait Solver<O: MaxOracle + ?Sized> {
+pub trait Solver<O: MaxOracle + ?Sized>: SolverState<O> {
     /// Returns the examples drawn for the steps that have ended, of a solver whose passes are n of these: budgets and
     /// records count them then. `None` where a pass is n calls.
     fn drawn(&self) -> Option<u64> {
         None
     }
 
-    /// Returns whether the answers seek the minimum of P at the run's lambda. Where they do not, the latest is the one to
-    /// save, and P only says what it is there; [`Run::with_latest`](crate::run::Run::with_latest) does the same of others.
-    fn minimises(&self) -> bool {
-        true
-    }
-
-    /// Returns whether a step may move the planes of all examples at once. Bounds on the rounding of a kernel's images go
-    /// by it.
-    fn moves_sums(&self) -> bool {
-        false
+    /// Returns what holds of the solver from beginning to end.
+    fn facts(&self) -> SolverFacts {
+        SolverFacts::default()
     }
 
     /// Returns how many rows of a kernel carry weight in what [`answer`](Solver::answer) is made of now, for records; `None` without
@@ -178,12 +201,6 @@ pub trait Solver<O: MaxOracle + ?Sized> {
     /// and estimates are forgotten. Goes between steps, and calls no oracle. A solver without planes has nothing to do.
     fn rebuild(&mut self, _ctx: &mut Ctx<'_, O>) {}
 
-    /// Returns whether every outer iteration ends with the primal value at the w of its calls: then bounds need no calls
-    /// of their own on the way.
-    fn evaluates(&self) -> bool {
-        false
-    }
-
     /// Returns what the calls of the outer iteration that has just ended found, where all were made at one w.
     fn pass_value(&self) -> Option<PassValue<'_>> {
         None
@@ -192,20 +209,10 @@ pub trait Solver<O: MaxOracle + ?Sized> {
     /// Counters and the best dual value.
     fn progress(&self) -> Progress;
 
-    /// Appends to `out` everything that decides the solver's future.
-    ///
-    /// # Errors
-    ///
-    /// A state that cannot be encoded.
-    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError>;
-
-    /// Goes on from where a solver of the same parameters and problem was saved; the error says why it cannot, and
-    /// then nothing has changed. `oracle` is asked whether it knows the labellings that are kept.
-    ///
-    /// # Errors
-    ///
-    /// Bytes that are no state of such a solver on this problem.
-    fn restore(&mut self, state: &[u8], oracle: &mut O) -> Result<(), StateError>;
+    /// Returns the figures that only this solver has, for records; `None` before there are any.
+    fn details(&self) -> Option<Details> {
+        None
+    }
 
     /// The points that the solver's dual values stand on: the present one, then an averaged one where averages are
     /// kept; none for solvers without a dual.

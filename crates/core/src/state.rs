@@ -93,6 +93,58 @@ pub fn finite(numbers: &[f64]) -> bool {
     numbers.iter().all(|number| number.is_finite())
 }
 
+/// A solver's state as bytes.
+pub trait SolverState<O: ?Sized> {
+    /// Appends to `out` everything that decides the solver's future.
+    ///
+    /// # Errors
+    ///
+    /// A state that cannot be encoded.
+    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError>;
+
+    /// Goes on from where a solver of the same parameters and problem was saved; the error says why it cannot, and
+    /// then nothing has changed. `oracle` is asked whether it knows the labellings that are kept.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are no state of such a solver on this problem.
+    fn restore(&mut self, state: &[u8], oracle: &mut O) -> Result<(), StateError>;
+}
+
+/// A solver whose state is what its struct derives.
+pub trait SavedState<O: ?Sized>: Serialize + DeserializeOwned {
+    /// Takes from `fresh`, a solver of the same parameters and problem, what no file holds.
+    fn complete(&mut self, _fresh: &Self) {}
+
+    /// Refuses to be saved while steps have left something for later.
+    ///
+    /// # Errors
+    ///
+    /// What is left.
+    fn check_settled(&self) -> Result<(), StateError> {
+        Ok(())
+    }
+
+    /// Refuses a state that was read and cannot take the place of `fresh`.
+    ///
+    /// # Errors
+    ///
+    /// What does not fit.
+    fn check(&self, fresh: &Self, oracle: &mut O) -> Result<(), StateError>;
+}
+
+impl<O: ?Sized, S: SavedState<O>> SolverState<O> for S {
+    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {
+        self.check_settled()?;
+        encode(self, out)
+    }
+
+    fn restore(&mut self, state: &[u8], oracle: &mut O) -> Result<(), StateError> {
+        *self = decode_with(state, |read: &mut S| read.complete(self), |read| read.check(self, oracle))?;
+        Ok(())
+    }
+}
+
 /// A work buffer that keeps its length; its content does not matter.
 pub(crate) mod blank {
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};

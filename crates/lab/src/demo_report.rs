@@ -211,10 +211,7 @@ mod tests {
             test_loss: None,
             early_stopping: None,
             answer: None,
-            decisions: None,
-            descent: None,
-            ascent: None,
-            subgradient: None,
+            details: None,
             examples_drawn: None,
             kernel: None,
         };

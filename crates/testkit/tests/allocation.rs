@@ -53,12 +53,12 @@ fn steps_do_not_allocate_when_warm() {
         let (mut rng, mut clock, mut counts) = (Rng::new(0, 0), Clock::new(ClockKind::Work), Counts::default());
         let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
         // Cutting planes solve a master in a step, and settle in fewer.
-        let warm = if solver.evaluates() { WARM_STEPS / 10 } else { WARM_STEPS };
+        let warm = if solver.facts().evaluates { WARM_STEPS / 10 } else { WARM_STEPS };
         for _ in 0..warm {
             solver.step(&mut ctx).unwrap();
         }
         let before = allocations();
-        let watched = if solver.evaluates() { WATCHED_STEPS / 10 } else { WATCHED_STEPS };
+        let watched = if solver.facts().evaluates { WATCHED_STEPS / 10 } else { WATCHED_STEPS };
         for _ in 0..watched {
             solver.step(&mut ctx).unwrap();
         }

@@ -3,10 +3,12 @@
 
 use multiplane_core::clock::{Clock, ClockKind};
 use multiplane_core::context::{Counts, Ctx};
+use multiplane_core::observe::Record;
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Evaluate, Run, Stop};
+use multiplane_core::solver::Descent;
 use multiplane_core::solvers::{BoxedSolver, find};
 use multiplane_testkit::contract::{Kept, run};
 use multiplane_testkit::reference;
@@ -238,8 +240,12 @@ fn check_bound(problem: &Small, parameters: &Value, regularizer: Regularizer, se
     let name = format!("{parameters} on {}", problem.name);
     let records = kept.0.lock().unwrap();
     let (last, of_steps) = records.split_last().unwrap(); // that of the answer's evaluation
-    assert_eq!(last.descent, of_steps.last().unwrap().descent, "{name}");
-    let found: Vec<_> = of_steps.iter().map(|record| record.descent.unwrap()).collect();
+    assert_eq!(last.details, of_steps.last().unwrap().details, "{name}");
+    let of_step = |record: &Record| {
+        let details = serde_json::to_value(record.details.as_ref().unwrap()).unwrap();
+        serde_json::from_value::<Descent>(details["descent"].clone()).unwrap()
+    };
+    let found: Vec<_> = of_steps.iter().map(of_step).collect();
     for step in &found {
         let slack = 1e-9 * (1.0 + step.update_bound);
         assert!(step.update_square <= step.update_bound + slack, "{name}: {step:?}");

@@ -68,7 +68,7 @@ const BEST: Rule = |_, _, best, _| (Some(best), Quality::Exact);
 fn a_dual_above_the_primal_ends_the_run() {
     let silent: Rule = |_, _, _, _| (None, Quality::Heuristic);
     let unsaid: Rule = |_, _, best, _| (Some(best), Quality::Heuristic);
-    let evaluates = |entry: &SolverEntry| entry.build(&(entry.preset)(), 1, 1, 1.0.into()).unwrap().evaluates();
+    let evaluates = |entry: &SolverEntry| entry.build(&(entry.preset)(), 1, 1, 1.0.into()).unwrap().facts().evaluates;
     let mut ended = 0;
     for entry in undemanding_solvers().into_iter().filter(|entry| entry.has_dual) {
         for seed in 0..6 {

@@ -25,7 +25,8 @@ fn fresh(entry: &SolverEntry, parameters: &Value, problem: &Small, stop: &Stop, 
 fn finish(mut run: Run<BoxedOracle>, lines: &Shared) -> (Vec<u64>, Vec<u8>, String) {
     let outcome = run.to_end().unwrap();
     let w = outcome.w.iter().map(|w| w.to_bits()).collect();
-    let rest = format!("{:?} {:?} {:?}", outcome.cost, outcome.progress, outcome.certificate.dual);
+    let rest =
+        format!("{:?} {:?} {:?} {:?}", outcome.cost, outcome.progress, outcome.details, outcome.certificate.dual);
     (w, lines.0.lock().unwrap().clone(), rest)
 }
 

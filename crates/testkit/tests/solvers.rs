@@ -30,7 +30,7 @@ fn declarations_are_true() {
         let mut w = Vec::new();
         assert_eq!(solver.answer(&mut w).is_some(), entry.has_dual, "{}", entry.name);
         assert_eq!(solver.rescaling().is_some(), entry.continues, "{}", entry.name);
-        assert_eq!(solver.minimises(), entry.minimises, "{}", entry.name);
+        assert_eq!(solver.facts().minimises, entry.minimises, "{}", entry.name);
     }
 }
 

@@ -238,7 +238,7 @@ impl<O: MaxOracle> Run<O> {
         if let Some(solver) = solver {
             self.solver = solver;
         }
-        self.regularizer = self.regularizer.with_lambda(lambda).moved_by_sums(self.solver.moves_sums());
+        self.regularizer = self.regularizer.with_lambda(lambda).moved_by_sums(self.solver.facts().moves_sums);
         self.forget_bounds();
         self.observers.iter_mut().for_each(|observer| observer.moved(lambda));
     }

@@ -24,7 +24,7 @@ impl<O: MaxOracle> Run<O> {
             Evaluate::Auto => {
                 let progress = self.solver.progress();
                 self.books = [self.books, progress.dual].into_iter().flatten().reduce(f64::max);
-                let forecast = |seen| if self.solver.evaluates() { seen } else { self.forecast.gap(seen) };
+                let forecast = |seen| if self.solver.facts().evaluates { seen } else { self.forecast.gap(seen) };
                 self.estimate = progress.gap_seen.map(forecast);
                 (self.evaluated, self.least_gap) = (None, None);
                 let evaluated = iteration_ended && self.take_pass_value()?;
@@ -36,7 +36,7 @@ impl<O: MaxOracle> Run<O> {
                 }
                 // Where F alone has closed the gap to the best P so far, there is nothing left to try.
                 if !self.gap_reached()
-                    && !self.solver.evaluates()
+                    && !self.solver.facts().evaluates
                     && let Some(target) = self.target_in_reach()
                 {
                     self.attempt(target, iteration_ended)?;
@@ -83,7 +83,7 @@ impl<O: MaxOracle> Run<O> {
 
     /// Looks at the bounds of what a warm start has brought, before the first step: they may be all that is wanted.
     pub(super) fn look_at_start(&mut self) -> Result<(), RunError> {
-        let warm = self.solver.progress().dual.is_some_and(|dual| dual > 0.0) && !self.solver.evaluates();
+        let warm = self.solver.progress().dual.is_some_and(|dual| dual > 0.0) && !self.solver.facts().evaluates;
         if warm && self.evaluate == Evaluate::Auto && self.evaluated_at.is_none() {
             self.books = self.solver.progress().dual;
             if let Some(target) = self.target_in_reach() {
@@ -236,10 +236,7 @@ impl<O: MaxOracle> Run<O> {
             test_loss: losses.test,
             early_stopping: self.early_stopping(),
             answer,
-            decisions: progress.decisions,
-            descent: progress.descent,
-            ascent: progress.ascent,
-            subgradient: progress.subgradient,
+            details: self.solver.details(),
             examples_drawn: self.solver.drawn(),
             kernel: self.regularizer.metric().counts().map(|counts| KernelState {
                 kernel_evaluations: counts.evaluations,
@@ -341,6 +338,7 @@ impl<O: MaxOracle> Run<O> {
             stop_reason,
             cost: self.cost(),
             progress: self.solver.progress(),
+            details: self.solver.details(),
         }
     }
 }

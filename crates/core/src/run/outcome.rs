@@ -4,7 +4,7 @@ use super::stop::StopReason;
 use crate::observe::{Certificate, EarlyStopping, RunCost};
 use crate::oracle::OracleError;
 use crate::rounding::Rounded;
-use crate::solver::Progress;
+use crate::solver::{Details, Progress};
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
@@ -106,6 +106,8 @@ pub struct Outcome {
     pub cost: RunCost,
     /// Iterations, approximate passes, planes.
     pub progress: Progress,
+    /// The figures that only this solver has.
+    pub details: Option<Details>,
     /// How much of the gap may be rounding, where that is most of it.
     pub rounding: Option<f64>,
 }

@@ -29,9 +29,9 @@ impl<O: MaxOracle> Run<O> {
         regularizer: impl Into<Regularizer>,
         stop: Stop,
     ) -> Self {
-        let regularizer = regularizer.into().moved_by_sums(solver.moves_sums());
+        let regularizer = regularizer.into().moved_by_sums(solver.facts().moves_sums);
         let primal_at_zero = primal_at_zero(&mut oracle, &regularizer);
-        let online = !solver.minimises();
+        let online = !solver.facts().minimises;
         let clock = Clock::new(ClockKind::Wall).with_prices(oracle.prices().known);
         let magnitudes = evaluation_oracle.capabilities().and_then(|known| known.magnitudes());
         let rounding = Rounding::new(evaluation_oracle.blocks(), magnitudes);
@@ -102,9 +102,9 @@ impl<O: MaxOracle> Run<O> {
 
     /// Answers with the latest weights, however low P was before or is at w = 0: of solvers that learn online, whose users want
     /// to predict with what was learned. Of a run with a dual value that is to reach a gap it is the best of those evaluated.
-    /// Runs of solvers that do not [minimise](Solver::minimises) do so anyway.
+    /// Runs of solvers that do not [minimise](crate::solver::SolverFacts::minimises) do so anyway.
     pub fn with_latest(mut self, latest: bool) -> Self {
-        self.online = latest || !self.solver.minimises();
+        self.online = latest || !self.solver.facts().minimises;
         self
     }
 

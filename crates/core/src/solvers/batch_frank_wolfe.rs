@@ -16,7 +16,7 @@ use crate::regularizer::Regularizer;
 use crate::rounding::{Rounded, Rounding};
 use crate::solver::{Progress, Solver, StepReport};
 use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
-use crate::state::{self, StateError, ensure, finite};
+use crate::state::{SavedState, StateError, ensure, finite};
 
 /// Parameters of batch Frank-Wolfe: it has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -78,9 +78,10 @@ pub struct BatchFrankWolfeSolver {
     gap: Option<f64>,
 }
 
-impl BatchFrankWolfeSolver {
-    /// Refuses a state that cannot take the place of `fresh`.
-    fn check(&self, fresh: &Self) -> Result<(), StateError> {
+impl BatchFrankWolfeSolver {}
+
+impl<O: MaxOracle + ?Sized> SavedState<O> for BatchFrankWolfeSolver {
+    fn check(&self, fresh: &Self, _oracle: &mut O) -> Result<(), StateError> {
         let dim = fresh.sum.len();
         let sum = self.sum.len() == dim && finite(&self.sum) && self.sum_circ.is_finite();
         ensure(self.blocks == fresh.blocks && self.visited < self.blocks && sum, "the pass")?;
@@ -134,15 +135,6 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BatchFrankWolfeSolver {
             gap_seen: self.gap,
             ..Progress::default()
         }
-    }
-
-    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {
-        state::encode(self, out)
-    }
-
-    fn restore(&mut self, state: &[u8], _oracle: &mut O) -> Result<(), StateError> {
-        *self = state::decode(state, |other: &Self| other.check(self))?;
-        Ok(())
     }
 
     fn dual_points(&self) -> Vec<DualCertificate<'_>> {

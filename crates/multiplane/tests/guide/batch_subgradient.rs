@@ -8,7 +8,7 @@ use multiplane_core::plane::Plane;
 use multiplane_core::regularizer::Regularizer;
 use multiplane_core::solver::{Progress, Solver, StepReport};
 use multiplane_core::solvers::{BoxedSolver, SolverConfig, SolverEntry, values};
-use multiplane_core::state::{self, StateError, ensure, finite};
+use multiplane_core::state::{SavedState, StateError, ensure, finite};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -49,9 +49,8 @@ pub struct BatchSubgradientSolver {
     iterations: u64,
 }
 
-impl BatchSubgradientSolver {
-    /// Refuses a state that cannot take the place of `fresh`.
-    fn check(&self, fresh: &Self) -> Result<(), StateError> {
+impl<O: MaxOracle + ?Sized> SavedState<O> for BatchSubgradientSolver {
+    fn check(&self, fresh: &Self, _oracle: &mut O) -> Result<(), StateError> {
         let dim = fresh.weights.len();
         let sound = |numbers: &[f64]| numbers.len() == dim && finite(numbers);
         ensure(self.blocks == fresh.blocks && self.visited < fresh.blocks, "the number of examples")?;
@@ -88,14 +87,5 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BatchSubgradientSolver {
 
     fn progress(&self) -> Progress {
         Progress { iterations: self.iterations, ..Progress::default() }
-    }
-
-    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {
-        state::encode(self, out)
-    }
-
-    fn restore(&mut self, state: &[u8], _oracle: &mut O) -> Result<(), StateError> {
-        *self = state::decode(state, |other: &Self| other.check(self))?;
-        Ok(())
     }
 }

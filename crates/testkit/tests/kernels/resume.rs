@@ -12,7 +12,7 @@ use crate::problems::{Pair, begin, matrix, multiclass, rows};
 fn finish(mut run: Run<BoxedOracle>) -> (Vec<u64>, String) {
     let outcome = run.to_end().unwrap();
     let w = outcome.w.iter().map(|w| w.to_bits()).collect();
-    (w, format!("{:?} {:?} {:?}", outcome.cost, outcome.progress, outcome.certificate))
+    (w, format!("{:?} {:?} {:?} {:?}", outcome.cost, outcome.progress, outcome.details, outcome.certificate))
 }
 
 #[test]

@@ -14,8 +14,8 @@ use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
 use crate::rescale::{Rescale, WarmStart};
 use crate::rounding::{Rounded, Rounding};
-use crate::solver::{Progress, Solver, StepReport};
-use crate::state::{self, StateError, ensure};
+use crate::solver::{Details, Progress, Solver, StepReport};
+use crate::state::{SavedState, StateError, ensure};
 
 impl BlockFrankWolfe {
     /// Builds a solver with these parameters for `blocks` examples and `dim` weights, on the dual point that the step
@@ -31,6 +31,21 @@ impl BlockFrankWolfe {
             StepRule::FrankWolfe => Box::new(BlockFrankWolfeSolver::<VectorDual>::new(self, blocks, dim, regularizer)),
             _ => Box::new(BlockFrankWolfeSolver::<HullState>::new(self, blocks, dim, regularizer)),
         }
+    }
+}
+
+impl<O: MaxOracle + ?Sized, D: BlockDual> SavedState<O> for BlockFrankWolfeSolver<D> {
+    fn complete(&mut self, fresh: &Self) {
+        self.dual.attach(fresh.dual.iterate().metric());
+    }
+
+    fn check_settled(&self) -> Result<(), StateError> {
+        ensure(self.dual.iterate().is_up_to_date(), "the rows that wait")
+    }
+
+    fn check(&self, fresh: &Self, oracle: &mut O) -> Result<(), StateError> {
+        self.check_fields(fresh)?;
+        self.dual.sets().check_codes(oracle.capabilities())
     }
 }
 
@@ -71,9 +86,7 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Solver<O> for BlockFrankWolfeSolver<D>
     }
 
     fn progress(&self) -> Progress {
-        let chooses = self.config.recombine() == Recombine::WhenCheap;
         Progress {
-            decisions: chooses.then_some(self.pace.decisions()),
             iterations: self.iterations,
             approximate_passes: self.approximate_passes,
             planes: Some(self.dual.sets().planes() as f64 / self.gaps.blocks() as f64),
@@ -83,18 +96,9 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Solver<O> for BlockFrankWolfeSolver<D>
         }
     }
 
-    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {
-        ensure(self.dual.iterate().is_up_to_date(), "the rows that wait")?;
-        state::encode(self, out)
-    }
-
-    fn restore(&mut self, state: &[u8], oracle: &mut O) -> Result<(), StateError> {
-        let complete = |other: &mut Self| other.dual.attach(self.dual.iterate().metric());
-        *self = state::decode_with(state, complete, |other| {
-            other.check(self)?;
-            other.dual.sets().check_codes(oracle.capabilities())
-        })?;
-        Ok(())
+    fn details(&self) -> Option<Details> {
+        let chooses = self.config.recombine() == Recombine::WhenCheap;
+        chooses.then(|| self.pace.details())
     }
 
     fn dual_points(&self) -> Vec<DualCertificate<'_>> {

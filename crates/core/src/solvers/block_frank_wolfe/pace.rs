@@ -3,7 +3,7 @@
 use crate::cache::{Balance, MultiPlane, Recombine, Slope};
 use crate::context::Ctx;
 use crate::oracle::MaxOracle;
-use crate::solver::Decisions;
+use crate::solver::Details;
 
 /// Plain approximate steps that one with recombination costs in the first pass, when there are few planes: it counts until
 /// a plain one was measured.
@@ -30,6 +30,22 @@ pub(super) struct Pace {
     decisions: Decisions,
 }
 
+/// What an automatic solver measured, and decided by it, in the outer iteration in hand.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
+struct Decisions {
+    /// Mean seconds of an oracle call, and of an approximate step.
+    call_seconds: f64,
+    step_seconds: f64,
+    /// Blocks that the exact pass in hand visits.
+    exact_visits: usize,
+    /// Approximate passes since the last calls.
+    approximate_passes: u32,
+    /// Whether approximate steps recombined labellings.
+    recombine: bool,
+    /// Bytes of the planes kept, with their inner products.
+    kept_bytes: usize,
+}
+
 impl Pace {
     pub(super) fn new(recombine: Recombine) -> Self {
         let decisions = Decisions { recombine: recombine == Recombine::Always, ..Decisions::default() };
@@ -37,8 +53,19 @@ impl Pace {
         Pace { slope, balance, batch: None, passes: 0, turn: 0, steps: 0, pass_start: 0.0, decisions }
     }
 
-    pub(super) fn decisions(&self) -> Decisions {
-        self.decisions
+    /// Returns what was measured, and decided by it, for records.
+    pub(super) fn details(&self) -> Details {
+        let Decisions { call_seconds, step_seconds, exact_visits, approximate_passes, recombine, kept_bytes } =
+            self.decisions;
+        let figures = [
+            ("call_seconds", call_seconds.into()),
+            ("step_seconds", step_seconds.into()),
+            ("exact_visits", exact_visits.into()),
+            ("approximate_passes", approximate_passes.into()),
+            ("recombine", recombine.into()),
+            ("kept_bytes", kept_bytes.into()),
+        ];
+        Details::new("decisions", figures)
     }
 
     /// Whether the steps of the approximate pass in hand recombine labellings first.

@@ -333,7 +333,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
     }
 
     /// Refuses a state that cannot take the place of `fresh`.
-    pub(super) fn check(&self, fresh: &Self) -> Result<(), StateError> {
+    pub(super) fn check_fields(&self, fresh: &Self) -> Result<(), StateError> {
         let (n, dim) = (fresh.gaps.blocks(), fresh.dual.weights().len());
         let same_regularizer = self.dual.iterate().regularizer() == fresh.dual.iterate().regularizer();
         let kept = |block: usize| self.dual.sets().len(block);

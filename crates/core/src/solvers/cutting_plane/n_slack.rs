@@ -20,8 +20,8 @@ use crate::plane::Plane;
 use crate::regularizer::Regularizer;
 use crate::rescale::{Rescale, WarmStart};
 use crate::rounding::{Rounded, Rounding};
-use crate::solver::{PassValue, Progress, Solver, StepReport};
-use crate::state::{self, StateError, ensure};
+use crate::solver::{PassValue, Progress, Solver, SolverFacts, StepReport};
+use crate::state::{SavedState, StateError, ensure};
 
 /// A block of the master is solved to this share of the mean gap that is aimed at.
 const BLOCK_ACCURACY: f64 = 0.3;
@@ -148,15 +148,21 @@ impl NSlackSolver {
         self.sweep.leave();
         (self.solves, self.gap) = (false, None);
     }
+}
 
-    /// Refuses a state that cannot take the place of `fresh`.
-    fn check(&self, fresh: &Self) -> Result<(), StateError> {
+impl<O: MaxOracle + ?Sized> SavedState<O> for NSlackSolver {
+    fn complete(&mut self, fresh: &Self) {
+        self.dual.attach(fresh.dual.iterate().metric());
+    }
+
+    fn check(&self, fresh: &Self, oracle: &mut O) -> Result<(), StateError> {
         let dim = fresh.dual.weights().len();
         ensure(self.config == fresh.config && self.blocks == fresh.blocks, "the parameters or the number of examples")?;
         self.dual.check(self.blocks, dim)?;
         ensure(self.dual.iterate().regularizer() == fresh.dual.iterate().regularizer(), "the regulariser")?;
         self.gaps.check(self.blocks)?;
-        self.sweep.check(self.blocks, self.dual.iterate().metric().size(dim))
+        self.sweep.check(self.blocks, self.dual.iterate().metric().size(dim))?;
+        self.dual.sets().check_codes(oracle.capabilities())
     }
 }
 
@@ -196,8 +202,8 @@ impl<O: MaxOracle + ?Sized> Solver<O> for NSlackSolver {
         self.dual.rebuild(ctx);
     }
 
-    fn evaluates(&self) -> bool {
-        true
+    fn facts(&self) -> SolverFacts {
+        SolverFacts { evaluates: true, ..SolverFacts::default() }
     }
 
     fn pass_value(&self) -> Option<PassValue<'_>> {
@@ -212,24 +218,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for NSlackSolver {
             dual: Some(self.dual.value()),
             gap_seen: self.gap,
             master_seconds: Some(self.master.seconds()),
-            decisions: None,
-            descent: None,
-            ascent: None,
-            subgradient: None,
         }
-    }
-
-    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {
-        state::encode(self, out)
-    }
-
-    fn restore(&mut self, state: &[u8], oracle: &mut O) -> Result<(), StateError> {
-        let complete = |other: &mut Self| other.dual.attach(self.dual.iterate().metric());
-        *self = state::decode_with(state, complete, |other: &Self| {
-            other.check(self)?;
-            other.dual.sets().check_codes(oracle.capabilities())
-        })?;
-        Ok(())
     }
 
     fn dual_points(&self) -> Vec<DualCertificate<'_>> {

@@ -26,8 +26,8 @@ use crate::plane_sum::PlaneSum;
 use crate::regularizer::Regularizer;
 use crate::rescale::{Rescale, WarmStart};
 use crate::rounding::{Rounded, Rounding};
-use crate::solver::{PassValue, Progress, Solver, StepReport};
-use crate::state::{self, StateError, ensure, finite};
+use crate::solver::{PassValue, Progress, Solver, SolverFacts, StepReport};
+use crate::state::{SavedState, StateError, ensure, finite};
 
 /// Planes of planes kept in a row at most.
 const MOST_OF_KEPT: u32 = 300;
@@ -224,9 +224,14 @@ impl OneSlackSolver {
         (self.gap, self.best) = (None, None);
         self.sum.clear();
     }
+}
 
-    /// Refuses a state that cannot take the place of `fresh`.
-    fn check(&self, fresh: &Self) -> Result<(), StateError> {
+impl<O: MaxOracle + ?Sized> SavedState<O> for OneSlackSolver {
+    fn complete(&mut self, fresh: &Self) {
+        self.dual.attach(fresh.dual.iterate().metric());
+    }
+
+    fn check(&self, fresh: &Self, oracle: &mut O) -> Result<(), StateError> {
         let dim = fresh.sum.star().len();
         ensure(self.config == fresh.config && self.blocks == fresh.blocks, "the parameters or the number of examples")?;
         self.dual.check(1, dim)?;
@@ -244,7 +249,8 @@ impl OneSlackSolver {
             further.check(fresh, self.blocks, dim)?;
         }
         let caches = self.cache.as_ref().zip(fresh.cache.as_ref());
-        caches.map_or(Ok(()), |(cache, fresh)| cache.check(fresh, self.blocks, dim))
+        caches.map_or(Ok(()), |(cache, fresh)| cache.check(fresh, self.blocks, dim))?;
+        self.cache.as_ref().map_or(Ok(()), |cache| cache.check_codes(oracle.capabilities()))
     }
 }
 
@@ -268,8 +274,8 @@ impl<O: MaxOracle + ?Sized> Solver<O> for OneSlackSolver {
         Ok(report)
     }
 
-    fn moves_sums(&self) -> bool {
-        true
+    fn facts(&self) -> SolverFacts {
+        SolverFacts { moves_sums: true, evaluates: true, ..SolverFacts::default() }
     }
 
     fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {
@@ -291,10 +297,6 @@ impl<O: MaxOracle + ?Sized> Solver<O> for OneSlackSolver {
         self.dual.rebuild(&mut NoCapabilities);
     }
 
-    fn evaluates(&self) -> bool {
-        true
-    }
-
     fn pass_value(&self) -> Option<PassValue<'_>> {
         self.sweep.value(self.blocks)
     }
@@ -308,24 +310,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for OneSlackSolver {
             dual: Some(self.dual.value()),
             gap_seen: self.gap,
             master_seconds: Some(self.master.seconds()),
-            decisions: None,
-            descent: None,
-            ascent: None,
-            subgradient: None,
         }
-    }
-
-    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {
-        state::encode(self, out)
-    }
-
-    fn restore(&mut self, state: &[u8], oracle: &mut O) -> Result<(), StateError> {
-        let complete = |other: &mut Self| other.dual.attach(self.dual.iterate().metric());
-        *self = state::decode_with(state, complete, |other: &Self| {
-            other.check(self)?;
-            other.cache.as_ref().map_or(Ok(()), |cache| cache.check_codes(oracle.capabilities()))
-        })?;
-        Ok(())
     }
 
     fn dual_points(&self) -> Vec<DualCertificate<'_>> {

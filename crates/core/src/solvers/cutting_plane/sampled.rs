@@ -19,8 +19,8 @@ use crate::order::{Sampler, Sampling, size_of};
 use crate::plane::Plane;
 use crate::plane_sum::PlaneSum;
 use crate::regularizer::Regularizer;
-use crate::solver::{Progress, Solver, StepReport};
-use crate::state::{self, StateError, ensure};
+use crate::solver::{Progress, Solver, SolverFacts, StepReport};
+use crate::state::{SavedState, StateError, ensure};
 
 /// The state of a run of sampled cuts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -123,9 +123,14 @@ impl SampledCutsSolver {
         self.master.spend(ctx.shown() - since);
         solved
     }
+}
 
-    /// Refuses a state that cannot take the place of `fresh`.
-    fn check(&self, fresh: &Self) -> Result<(), StateError> {
+impl<O: MaxOracle + ?Sized> SavedState<O> for SampledCutsSolver {
+    fn complete(&mut self, fresh: &Self) {
+        self.dual.attach(fresh.dual.iterate().metric());
+    }
+
+    fn check(&self, fresh: &Self, _oracle: &mut O) -> Result<(), StateError> {
         let dim = fresh.sum.star().len();
         ensure(self.config == fresh.config && self.blocks == fresh.blocks, "the parameters or the number of examples")?;
         self.dual.check(1, dim)?;
@@ -149,8 +154,8 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SampledCutsSolver {
         Ok(StepReport::default())
     }
 
-    fn moves_sums(&self) -> bool {
-        true
+    fn facts(&self) -> SolverFacts {
+        SolverFacts { moves_sums: true, ..SolverFacts::default() }
     }
 
     fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {
@@ -166,16 +171,6 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SampledCutsSolver {
             master_seconds: Some(self.master.seconds()),
             ..Progress::default()
         }
-    }
-
-    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {
-        state::encode(self, out)
-    }
-
-    fn restore(&mut self, state: &[u8], _oracle: &mut O) -> Result<(), StateError> {
-        let complete = |other: &mut Self| other.dual.attach(self.dual.iterate().metric());
-        *self = state::decode_with(state, complete, |other: &Self| other.check(self))?;
-        Ok(())
     }
 }
 

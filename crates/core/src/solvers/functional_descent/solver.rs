@@ -12,8 +12,8 @@ use crate::oracle::{MaxOracle, OracleError};
 use crate::order::{Sampler, Sampling, size_of};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
-use crate::solver::{Descent, Progress, Solver, StepReport};
-use crate::state::{self, StateError, ensure, finite};
+use crate::solver::{Descent, Details, Progress, Solver, SolverFacts, StepReport};
+use crate::state::{SavedState, StateError, ensure, finite};
 
 /// The state of a run of functional descent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ pub struct FunctionalDescentSolver {
     inner: Inner,
     /// Steps that have ended.
     steps: u64,
-    last: Option<Descent>,
+    pub(super) last: Option<Descent>,
 }
 
 impl FunctionalDescentSolver {
@@ -147,9 +147,22 @@ impl FunctionalDescentSolver {
         self.last = Some(self.inner.found());
         self.under_way = false;
     }
+}
 
-    /// Refuses a state that cannot take the place of `fresh`.
-    fn check(&self, fresh: &Self) -> Result<(), StateError> {
+/// `bar <- (1 - weight) bar + weight w`; the first w where there is none yet.
+pub(super) fn average_in(bar: &mut Vec<f64>, weight: f64, w: &[f64]) {
+    bar.resize(w.len(), 0.0);
+    linalg::scale(1.0 - weight, bar);
+    linalg::axpy(weight, w, bar);
+}
+
+impl<O: MaxOracle + ?Sized> SavedState<O> for FunctionalDescentSolver {
+    fn complete(&mut self, fresh: &Self) {
+        self.regularizer = self.regularizer.clone().with_metric(fresh.regularizer.metric().clone());
+        self.inner.attach(fresh.inner.metric());
+    }
+
+    fn check(&self, fresh: &Self, _oracle: &mut O) -> Result<(), StateError> {
         let size = fresh.weights.len();
         ensure(self.config == fresh.config && self.blocks == fresh.blocks, "the parameters or the number of examples")?;
         ensure(self.regularizer == fresh.regularizer, "the regulariser")?;
@@ -173,13 +186,6 @@ impl FunctionalDescentSolver {
         self.answers.check(&fresh.answers)?;
         self.inner.check(&fresh.inner)
     }
-}
-
-/// `bar <- (1 - weight) bar + weight w`; the first w where there is none yet.
-pub(super) fn average_in(bar: &mut Vec<f64>, weight: f64, w: &[f64]) {
-    bar.resize(w.len(), 0.0);
-    linalg::scale(1.0 - weight, bar);
-    linalg::axpy(weight, w, bar);
 }
 
 impl<O: MaxOracle + ?Sized> Solver<O> for FunctionalDescentSolver {
@@ -212,8 +218,8 @@ impl<O: MaxOracle + ?Sized> Solver<O> for FunctionalDescentSolver {
         Ok(report)
     }
 
-    fn moves_sums(&self) -> bool {
-        true
+    fn facts(&self) -> SolverFacts {
+        SolverFacts { minimises: false, moves_sums: true, ..SolverFacts::default() }
     }
 
     fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {
@@ -230,10 +236,6 @@ impl<O: MaxOracle + ?Sized> Solver<O> for FunctionalDescentSolver {
         Some(self.steps.saturating_mul(self.size as u64))
     }
 
-    fn minimises(&self) -> bool {
-        false
-    }
-
     fn support_vectors(&self) -> Option<usize> {
         self.regularizer.metric().support(self.average.as_ref().unwrap_or(&self.weights))
     }
@@ -243,21 +245,11 @@ impl<O: MaxOracle + ?Sized> Solver<O> for FunctionalDescentSolver {
             iterations: self.steps.saturating_add(u64::from(self.under_way)),
             planes: Some(self.inner.planes() as f64 / self.blocks as f64),
             master_seconds: Some(self.inner.seconds()),
-            descent: self.last,
             ..Progress::default()
         }
     }
 
-    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {
-        state::encode(self, out)
-    }
-
-    fn restore(&mut self, state: &[u8], _oracle: &mut O) -> Result<(), StateError> {
-        let complete = |other: &mut Self| {
-            other.regularizer = other.regularizer.clone().with_metric(self.regularizer.metric().clone());
-            other.inner.attach(self.inner.metric());
-        };
-        *self = state::decode_with(state, complete, |other: &Self| other.check(self))?;
-        Ok(())
+    fn details(&self) -> Option<Details> {
+        self.last.map(|step| step.details())
     }
 }

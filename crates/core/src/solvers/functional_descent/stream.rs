@@ -71,7 +71,7 @@ impl Online for OnlineDescent {
         let mut solver = FunctionalDescentSolver::new(config, blocks, self.weights.len(), regularizer);
         while !Solver::<BoxedOracle>::step(&mut solver, ctx)?.iteration_ended {}
         Solver::<BoxedOracle>::answer(&solver, &mut self.weights);
-        self.last = Solver::<BoxedOracle>::progress(&solver).descent;
+        self.last = solver.last;
         self.steps += 1;
         if let Some(weight) = self.config.averaging.weight(self.steps) {
             average_in(self.average.get_or_insert_default(), weight, &self.weights);

@@ -9,8 +9,20 @@ use crate::oracle::{Capabilities, MaxOracle, OracleError};
 use crate::plane::Plane;
 use crate::rescale::{Rescale, WarmStart};
 use crate::rounding::{Rounded, Rounding};
-use crate::solver::{Ascent, Progress, Solver, StepReport};
-use crate::state::{self, StateError, ensure};
+use crate::solver::{Details, Progress, Solver, StepReport};
+use crate::state::{SavedState, StateError, ensure};
+
+impl<O: MaxOracle + ?Sized> SavedState<O> for LaSvmSolver {
+    fn complete(&mut self, fresh: &Self) {
+        self.dual.attach(fresh.dual.iterate().metric());
+    }
+
+    fn check(&self, fresh: &Self, oracle: &mut O) -> Result<(), StateError> {
+        self.check_fields(fresh)?;
+        self.dual.sets().check_codes(oracle.capabilities())?;
+        check_code(&self.selection, oracle)
+    }
+}
 
 impl<O: MaxOracle + ?Sized> Solver<O> for LaSvmSolver {
     fn drawn(&self) -> Option<u64> {
@@ -44,23 +56,14 @@ impl<O: MaxOracle + ?Sized> Solver<O> for LaSvmSolver {
             iterations: self.epochs.saturating_add(u64::from(!self.selection.is_fresh())),
             planes: Some(self.dual.sets().planes() as f64 / self.dual.blocks() as f64),
             dual: Some(self.dual.value()),
-            ascent: Some(Ascent { tau: self.tau, reprocess_steps: self.reprocessed, support: self.support.len() }),
             ..Progress::default()
         }
     }
 
-    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {
-        state::encode(self, out)
-    }
-
-    fn restore(&mut self, state: &[u8], oracle: &mut O) -> Result<(), StateError> {
-        let complete = |other: &mut Self| other.dual.attach(self.dual.iterate().metric());
-        *self = state::decode_with(state, complete, |other: &Self| {
-            other.check(self)?;
-            other.dual.sets().check_codes(oracle.capabilities())?;
-            check_code(&other.selection, oracle)
-        })?;
-        Ok(())
+    fn details(&self) -> Option<Details> {
+        let (tau, steps, support) = (self.tau, self.reprocessed, self.support.len());
+        let figures = [("tau", tau.into()), ("reprocess_steps", steps.into()), ("support", support.into())];
+        Some(Details::new("ascent", figures))
     }
 
     fn dual_points(&self) -> Vec<DualCertificate<'_>> {

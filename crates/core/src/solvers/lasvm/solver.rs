@@ -175,7 +175,7 @@ impl LaSvmSolver {
     }
 
     /// Refuses a state that cannot take the place of `fresh`.
-    pub(super) fn check(&self, fresh: &Self) -> Result<(), StateError> {
+    pub(super) fn check_fields(&self, fresh: &Self) -> Result<(), StateError> {
         let (n, dim) = (fresh.dual.blocks(), fresh.dual.weights().len());
         ensure(self.config == fresh.config, "the parameters")?;
         self.dual.check(n, dim)?;

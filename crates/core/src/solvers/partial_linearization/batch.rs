@@ -16,7 +16,7 @@ use crate::plane_sum::PlaneSum;
 use crate::regularizer::Regularizer;
 use crate::rounding::{Rounded, Rounding};
 use crate::solver::{Progress, Solver, StepReport};
-use crate::state::{self, StateError, ensure, finite};
+use crate::state::{SavedState, StateError, ensure, finite};
 
 /// w and F are made anew from phi after so many passes.
 const REBUILD_PASSES: u64 = 10;
@@ -99,9 +99,10 @@ impl BatchSolver {
             self.dual.rebuild();
         }
     }
+}
 
-    /// Refuses a state that cannot take the place of `fresh`.
-    fn check(&self, fresh: &Self) -> Result<(), StateError> {
+impl<O: MaxOracle + ?Sized> SavedState<O> for BatchSolver {
+    fn check(&self, fresh: &Self, oracle: &mut O) -> Result<(), StateError> {
         let dim = fresh.dual.weights().len();
         ensure(self.config == fresh.config, "the parameters")?;
         ensure(self.blocks == fresh.blocks && self.visited < self.blocks, "the number of examples")?;
@@ -112,7 +113,8 @@ impl BatchSolver {
         let sum = self.sum.star().len() == dim && finite(self.sum.star()) && self.sum.circ().is_finite();
         let found = self.found.len() == self.kept.size() && are_probabilities(&self.found);
         ensure(sum && found && (self.visited == 0 || self.kept.has_begun()), "the pass")?;
-        ensure(PartialLinearization::is_tau(self.tau), "the rate")
+        ensure(PartialLinearization::is_tau(self.tau), "the rate")?;
+        self.kept.check_lengths(oracle)
     }
 }
 
@@ -160,18 +162,6 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BatchSolver {
             gap_seen: self.slope,
             ..Progress::default()
         }
-    }
-
-    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {
-        state::encode(self, out)
-    }
-
-    fn restore(&mut self, state: &[u8], oracle: &mut O) -> Result<(), StateError> {
-        *self = state::decode(state, |other: &Self| {
-            other.check(self)?;
-            other.kept.check_lengths(oracle)
-        })?;
-        Ok(())
     }
 
     fn dual_points(&self) -> Vec<DualCertificate<'_>> {

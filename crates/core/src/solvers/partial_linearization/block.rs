@@ -18,7 +18,7 @@ use crate::plane::Plane;
 use crate::regularizer::Regularizer;
 use crate::rounding::{Rounded, Rounding};
 use crate::solver::{Progress, Solver, StepReport};
-use crate::state::{self, StateError, ensure};
+use crate::state::{SavedState, StateError, ensure};
 
 /// w and F are made anew from the blocks after so many passes.
 const REBUILD_PASSES: u64 = 10;
@@ -108,9 +108,10 @@ impl BlockSolver {
         }
         Retry { block, halvings: 0 }
     }
+}
 
-    /// Refuses a state that cannot take the place of `fresh`.
-    fn check(&self, fresh: &Self) -> Result<(), StateError> {
+impl<O: MaxOracle + ?Sized> SavedState<O> for BlockSolver {
+    fn check(&self, fresh: &Self, oracle: &mut O) -> Result<(), StateError> {
         let (n, dim) = (fresh.gaps.blocks(), fresh.dual.weights().len());
         ensure(self.config == fresh.config, "the parameters")?;
         self.dual.check(n, dim)?;
@@ -123,7 +124,8 @@ impl BlockSolver {
         ensure(taus, "the rates")?;
         let visits = self.length <= n && (self.visited < self.length || self.visited == 0);
         let retry = self.retry.is_none_or(|retry| retry.block < n && self.kept.has_begun() && self.length > 0);
-        ensure(visits && retry, "the pass")
+        ensure(visits && retry, "the pass")?;
+        self.kept.check_lengths(oracle)
     }
 }
 
@@ -188,18 +190,6 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BlockSolver {
             gap_seen: self.gaps.seen(),
             ..Progress::default()
         }
-    }
-
-    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {
-        state::encode(self, out)
-    }
-
-    fn restore(&mut self, state: &[u8], oracle: &mut O) -> Result<(), StateError> {
-        *self = state::decode(state, |other: &Self| {
-            other.check(self)?;
-            other.kept.check_lengths(oracle)
-        })?;
-        Ok(())
     }
 
     fn dual_points(&self) -> Vec<DualCertificate<'_>> {

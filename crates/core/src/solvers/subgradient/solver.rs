@@ -11,9 +11,9 @@ use crate::oracle::{MaxOracle, OracleError};
 use crate::order::{BlockOrder, Visiting, size_of};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
-use crate::solver::{Progress, Solver, StepReport, SubgradientStep};
+use crate::solver::{Details, Progress, Solver, SolverFacts, StepReport};
 use crate::solvers::answer_average::AnswerAverage;
-use crate::state::{self, StateError, ensure, finite};
+use crate::state::{SavedState, StateError, ensure, finite};
 
 /// The state of a run of the subgradient method.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -50,6 +50,15 @@ pub struct SubgradientSolver {
     last: Option<SubgradientStep>,
 }
 
+/// What the last step did.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct SubgradientStep {
+    /// Its length eta_t = 1 / (lambda t), t from 1.
+    step_size: f64,
+    /// Mean hinge of its examples before it, in units of the loss.
+    hinge: f64,
+}
+
 impl SubgradientSolver {
     /// Returns a solver that has not begun, for `blocks` examples and `dim` weights.
     pub fn new(config: Subgradient, blocks: usize, dim: usize, regularizer: Regularizer) -> Self {
@@ -81,28 +90,6 @@ impl SubgradientSolver {
             hinges: 0.0,
             last: None,
         }
-    }
-
-    /// Refuses a state that cannot take the place of `fresh`.
-    fn check(&self, fresh: &Self) -> Result<(), StateError> {
-        let dim = fresh.weights.len();
-        let sound = |numbers: &[f64]| numbers.len() == dim && finite(numbers);
-        ensure(self.blocks == fresh.blocks && self.rate == fresh.rate, "the number of examples or lambda")?;
-        ensure(self.regularizer == fresh.regularizer, "the regulariser")?;
-        let average = self.average.as_deref().is_none_or(sound);
-        ensure(sound(&self.scaled) && sound(&self.weights) && average, "the weights")?;
-        let same = self.averaging == fresh.averaging
-            && self.budget == fresh.budget
-            && self.average.is_some() == fresh.average.is_some();
-        ensure(same, "the average")?;
-        let known = self.batch.iter().all(|&block| (block as usize) < self.blocks);
-        let place = self.batch.is_empty() && self.asked == 0 || self.asked < self.batch.len();
-        ensure(
-            self.visits.max(self.steps) <= u64::MAX / 2 && self.additions >= 0.0 && self.hinges >= 0.0,
-            "the steps",
-        )?;
-        ensure(self.size == fresh.size && self.batch.len() <= self.size && known && place, "the step in hand")?;
-        self.order.check(self.blocks)
     }
 
     /// Draws the examples of a step.
@@ -157,6 +144,33 @@ impl SubgradientSolver {
                 *z = t * (*w - prior);
             }
         }
+    }
+}
+
+impl<O: MaxOracle + ?Sized> SavedState<O> for SubgradientSolver {
+    fn complete(&mut self, fresh: &Self) {
+        self.regularizer = self.regularizer.clone().with_metric(fresh.regularizer.metric().clone());
+    }
+
+    fn check(&self, fresh: &Self, _oracle: &mut O) -> Result<(), StateError> {
+        let dim = fresh.weights.len();
+        let sound = |numbers: &[f64]| numbers.len() == dim && finite(numbers);
+        ensure(self.blocks == fresh.blocks && self.rate == fresh.rate, "the number of examples or lambda")?;
+        ensure(self.regularizer == fresh.regularizer, "the regulariser")?;
+        let average = self.average.as_deref().is_none_or(sound);
+        ensure(sound(&self.scaled) && sound(&self.weights) && average, "the weights")?;
+        let same = self.averaging == fresh.averaging
+            && self.budget == fresh.budget
+            && self.average.is_some() == fresh.average.is_some();
+        ensure(same, "the average")?;
+        let known = self.batch.iter().all(|&block| (block as usize) < self.blocks);
+        let place = self.batch.is_empty() && self.asked == 0 || self.asked < self.batch.len();
+        ensure(
+            self.visits.max(self.steps) <= u64::MAX / 2 && self.additions >= 0.0 && self.hinges >= 0.0,
+            "the steps",
+        )?;
+        ensure(self.size == fresh.size && self.batch.len() <= self.size && known && place, "the step in hand")?;
+        self.order.check(self.blocks)
     }
 }
 
@@ -216,8 +230,8 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
         None
     }
 
-    fn moves_sums(&self) -> bool {
-        true
+    fn facts(&self) -> SolverFacts {
+        SolverFacts { moves_sums: true, ..SolverFacts::default() }
     }
 
     fn support_vectors(&self) -> Option<usize> {
@@ -225,17 +239,11 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
     }
 
     fn progress(&self) -> Progress {
-        Progress { iterations: self.visits.div_ceil(self.blocks as u64), subgradient: self.last, ..Progress::default() }
+        Progress { iterations: self.visits.div_ceil(self.blocks as u64), ..Progress::default() }
     }
 
-    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {
-        state::encode(self, out)
-    }
-
-    fn restore(&mut self, state: &[u8], _oracle: &mut O) -> Result<(), StateError> {
-        let metric = self.regularizer.metric();
-        let complete = |other: &mut Self| other.regularizer = other.regularizer.clone().with_metric(metric.clone());
-        *self = state::decode_with(state, complete, |other: &Self| other.check(self))?;
-        Ok(())
+    fn details(&self) -> Option<Details> {
+        let SubgradientStep { step_size, hinge } = self.last?;
+        Some(Details::new("subgradient", [("step_size", step_size.into()), ("hinge", hinge.into())]))
     }
 }
