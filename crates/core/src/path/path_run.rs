@@ -44,7 +44,7 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
     /// Goes on at `lambda` from the present point, with new bounds. `false`, and nothing done, where the solver
     /// cannot.
     pub fn continue_at(&mut self, lambda: f64, start: WarmStart) -> bool {
-        let (solver, mut ctx, _) = self.run.parts();
+        let (solver, mut ctx, _) = self.run.training.parts();
         let Some(solver) = solver.rescaling() else { return false };
         ctx.resume();
         solver.rescale(lambda, start, &mut ctx);
@@ -67,7 +67,7 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
             return Err(Unsupported::OneLambda.into());
         }
         let (point, spent) = self.check()?;
-        self.run.move_to_training(spent, self.run.blocks() as u64);
+        self.move_to_training(spent);
         Ok(point)
     }
 
@@ -85,13 +85,13 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
             return Ok(GapProgress::OutOfBudget(reason));
         }
         let mut progress = GapProgress::Running;
-        let report = self.run.step()?;
+        let report = self.run.training.step()?;
         if (report.iteration_ended || report.part_ended) && self.may_reach(target) {
             let (point, spent) = self.check()?;
-            self.run.learn_gap(point.gap());
+            self.run.evaluator.learn_gap(point.gap(), &self.run.training);
             let reached = point.gap() <= target.at(point.primal);
             if reached {
-                self.run.move_to_training(spent, self.run.blocks() as u64);
+                self.move_to_training(spent);
             }
             let certificate = Certificate::new(point.primal, Some(point.dual), true);
             self.run.record(certificate, Losses::default(), None)?;
@@ -109,25 +109,33 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
         let gap = match target {
             GapTarget::Absolute(gap) => gap,
             GapTarget::Percent(_) => {
-                let (dual, share) = (self.run.parts().0.progress().dual, target.at(1.0));
+                let (dual, share) = (self.run.training.parts().0.progress().dual, target.at(1.0));
                 dual.unwrap_or(0.0).max(0.0) * share / (1.0 - share).max(f64::MIN_POSITIVE)
             }
         };
-        self.run.may_have_gap(gap)
+        self.run.evaluator.may_have_gap(gap, &mut self.run.training)
+    }
+
+    /// Moves the calls of a check from evaluation to training.
+    fn move_to_training(&mut self, spent: Spent) {
+        let calls = self.run.blocks() as u64;
+        self.run.evaluator.move_to_training(spent, calls, &mut self.run.training);
     }
 
     /// The certificate of w(phi) as it is now, and what it took; booked as evaluation.
     fn check(&mut self) -> Result<(PathPoint, Spent), RunError> {
         let run = &mut *self.run;
         run.pause();
-        let meter = run.meter();
+        let lambda = run.lambda();
+        let (training, evaluator) = (&mut run.training, &mut run.evaluator);
+        let meter = evaluator.meter(training);
         let mut w = Vec::new();
-        let Some(solver) = run.parts().0.rescaling() else { return Err(Unsupported::OneLambda.into()) };
+        let Some(solver) = training.parts().0.rescaling() else { return Err(Unsupported::OneLambda.into()) };
         let point = solver.point(&mut w);
-        let (primal, proven) = run.primal(&w)?;
-        let dual = run.rounded_duals().into_iter().find(|dual| dual.value == point);
+        let (primal, proven) = evaluator.primal(&w, training)?;
+        let dual = evaluator.rounded_duals(training).into_iter().find(|dual| dual.value == point);
         let known = dual.filter(|dual| dual.is_known() && primal.is_known());
-        let proof = known.ok_or(RunError::UnknownRounding { lambda: run.lambda() })?;
+        let proof = known.ok_or(RunError::UnknownRounding { lambda })?;
         // The penalty is off by no more than P, whose image it is taken of.
         let of_penalty = primal.rounding;
         let (primal, dual) = Rounded::bracket(primal, proof);
@@ -137,9 +145,8 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
         if !is_possible(primal, dual) {
             return Err(RunError::Contradicted { primal, dual });
         }
-        let spent = run.read(&meter, run.blocks() as u64);
-        run.book(spent, run.blocks() as u64);
-        let (lambda, penalty, metric) = (run.lambda(), run.regularizer().penalty(&w), run.regularizer().metric());
+        let spent = evaluator.book_since(&meter, training.blocks() as u64, training);
+        let (penalty, metric) = (run.regularizer().penalty(&w), run.regularizer().metric());
         let (score, square, unsaid) = if metric.has_kernel() {
             let least = (penalty - of_penalty).max(0.0);
             (dual - least, 2.0 * least / lambda, proof.value + proof.rounding - dual + 2.0 * of_penalty)

@@ -239,7 +239,7 @@ impl<O: MaxOracle> PathRun<'_, O> {
             return Ok(SearchStep::OutOfBudget(StopReason::Interrupt));
         }
         let (blocks, dim) = (self.run.blocks(), self.run.dim());
-        let (solver, mut ctx, (origin, plane)) = self.run.parts();
+        let (solver, mut ctx, (origin, plane)) = self.run.training.parts();
         if block == 0 || origin.len() != dim {
             origin.clear();
             origin.resize(dim, 0.0); // once, and again where the run was restored

@@ -1,91 +1,32 @@
-//! A run under way: the loop around a solver, its budgets, and when bounds are looked at.
+//! The loop around a solver: steps, budgets, and the moments at which bounds are evaluated.
 
-use std::sync::atomic::Ordering;
-
-use super::moment::{Evaluate, Forecast};
-use super::outcome::{Best, LossMeters, Outcome, RunError};
-use super::still::Standing;
+use super::budget::Budget;
+use super::evaluator::Evaluator;
+use super::gap_predictor::Evaluate;
+use super::loss_watch::LossWatch;
+use super::outcome::{Outcome, RunError};
 use super::stop::{Stop, StopReason};
-use super::under_way::{Attempt, Latency};
+use super::training::Training;
 use super::watched::Watched;
-use crate::clock::{Clock, ClockKind};
-use crate::context::{Counts, Ctx};
-use crate::executor::{BatchItem, Executor};
-use crate::lookahead::Lookahead;
-use crate::observe::{Observer, RunCost, Tick, TimeSplit};
-use crate::oracle::{Capabilities, MaxOracle};
-use crate::plane::Plane;
+use crate::certificate::DualCertificate;
+use crate::observe::{Observer, RunCost, Tick};
+use crate::oracle::MaxOracle;
 use crate::regularizer::Regularizer;
-use crate::rng::Rng;
-use crate::rounding::{Rounded, Rounding};
-use crate::solver::{Solver, StepReport};
+use crate::solver::Solver;
 
-/// Observers hear of every this many steps (every step where the oracle is slow).
+/// Observers hear of every this many steps (every step if the oracle is slow).
 const TICK_STEPS: u64 = 64;
 
 /// An oracle slower than this is worth a tick per step, in seconds.
 const SLOW_ORACLE_SECONDS: f64 = 1e-4;
 
-/// A solver on a problem, under way.
+/// A solver on a problem, with all that a run of it remembers.
 pub struct Run<O> {
-    pub(super) oracle: O,
-    pub(super) evaluation_oracle: O,
-    pub(super) lookahead: Option<Lookahead>,
-    pub(super) evaluation_executor: Option<Box<dyn Executor>>,
-    pub(super) solver: Box<dyn Solver<O>>,
-    pub(super) regularizer: Regularizer,
+    pub(crate) training: Training<O>,
+    pub(crate) evaluator: Evaluator<O>,
+    pub(super) losses: LossWatch,
     pub(super) stop: Stop,
-    pub(super) rng: Rng,
-    pub(super) clock: Clock,
-    pub(super) counts: Counts,
     pub(super) observers: Vec<Box<dyn Observer>>,
-    pub(super) losses: LossMeters,
-    pub(super) best: Option<Best>,
-    /// The highest dual value on the solver's books: running sums, by which moments are chosen.
-    pub(super) books: Option<f64>,
-    /// The best that is proven.
-    pub(super) dual: Option<Rounded>,
-    /// What rounding may have done to the bounds at the iterate that was evaluated last.
-    pub(super) noise: f64,
-    pub(super) rounding: Rounding,
-    /// The last dual value proven for records alone, and the pass of it.
-    pub(super) shown: Option<(Rounded, f64)>,
-    pub(super) evaluation_calls: u64,
-    pub(super) evaluation_seconds: f64,
-    /// The same as decisions go by them.
-    pub(super) evaluation_pace: f64,
-    /// What losses took so far, and the last time, in seconds.
-    pub(super) loss_seconds: f64,
-    pub(super) loss_cost: f64,
-    /// What is known of held-out data, and the weights that are the answer by it once the run has ended.
-    pub(super) watched: Watched,
-    pub(super) chosen: Option<Vec<f64>>,
-    pub(super) evaluate: Evaluate,
-    pub(super) forecast: Forecast,
-    /// What the gap is thought to be since the last outer iteration; no bound.
-    pub(super) estimate: Option<f64>,
-    /// What the planes kept leave of the gap at least, where that was looked at after the last outer iteration.
-    pub(super) least_gap: Option<f64>,
-    /// What the bounds were when they last moved by more than a little.
-    pub(super) standing: Standing,
-    /// P(0), where it is known without a call.
-    pub(super) primal_at_zero: Option<f64>,
-    /// Whether the answer is the latest, and w = 0 none.
-    pub(super) online: bool,
-    /// Which of the solver's answers was evaluated last, and whether it is the best now.
-    pub(super) evaluated: Option<&'static str>,
-    pub(super) best_is_new: bool,
-    pub(super) evaluated_at: Option<u64>,
-    pub(super) steps: u64,
-    pub(super) candidate: Vec<f64>,
-    pub(super) other: Vec<f64>,
-    /// An evaluation that a budget or an interrupt has suspended.
-    pub(super) attempt: Option<Attempt>,
-    /// The pass of the last attempt that proved nothing for want of the oracle's word, and whether it had some of it.
-    pub(super) doubted: Option<(f64, bool)>,
-    pub(super) latency: Latency,
-    pub(super) plane: Plane,
-    pub(super) batch: Vec<BatchItem>,
 }
 
 impl<O: MaxOracle> Run<O> {
@@ -102,7 +43,7 @@ impl<O: MaxOracle> Run<O> {
         }
     }
 
-    /// Takes one step (after looking at the budgets) and evaluates bounds where that is due. Returns why the
+    /// Takes one step (after looking at the budgets) and evaluates bounds if that is due. Returns why the
     /// run is over, once it is.
     ///
     /// # Errors
@@ -112,24 +53,24 @@ impl<O: MaxOracle> Run<O> {
         if let Some(reason) = self.spent() {
             return Ok(Some(reason));
         }
-        if self.attempt.is_some() {
+        if self.evaluator.attempt.is_some() {
             self.go_on_looking()?;
-            if self.attempt.is_some() || self.steps > 0 {
+            if self.evaluator.attempt.is_some() || self.training.steps > 0 {
                 return Ok(self.gap_reached().then_some(StopReason::Gap));
             }
-        } else if self.steps == 0 {
+        } else if self.training.steps == 0 {
             self.look_at_start()?;
-            if self.attempt.is_some() {
+            if self.evaluator.attempt.is_some() {
                 return Ok(None);
             }
         }
         if self.gap_reached() {
             return Ok(Some(StopReason::Gap)); // w = 0 will do, or restored where it had ended
         }
-        if self.is_out_of_patience() {
+        if self.losses.is_out_of_patience() {
             return Ok(Some(StopReason::Patience));
         }
-        let report = self.step()?;
+        let report = self.training.step()?;
         if report.iteration_ended || report.part_ended {
             self.look(report.iteration_ended)?;
             if self.gap_reached() {
@@ -140,148 +81,197 @@ impl<O: MaxOracle> Run<O> {
         Ok(None)
     }
 
-    /// Takes the run apart into the solver, the context that it steps in, and two buffers.
-    pub(crate) fn parts(&mut self) -> (&mut dyn Solver<O>, Ctx<'_, O>, (&mut Vec<f64>, &mut Plane)) {
-        self.solver.catch_up();
-        self.apart()
+    /// Looks at the bounds at the end of an outer iteration, or of a part of one.
+    fn look(&mut self, iteration_ended: bool) -> Result<(), RunError> {
+        let Run { training, evaluator, losses, stop, .. } = self;
+        training.clock.pause();
+        if evaluator.mode == Evaluate::Pass {
+            if iteration_ended && evaluator.may_evaluate(training) {
+                evaluator.evaluate_aside(stop, training)?;
+                self.record_best()?;
+            }
+            return Ok(());
+        }
+        let (progress, evaluates) = (training.solver.progress(), training.solver.facts().evaluates);
+        evaluator.bounds.raise_books([progress.dual]);
+        let expected = |seen| if evaluates { seen } else { evaluator.predictor.gap(seen) };
+        evaluator.bounds.estimate = progress.gap_seen.map(expected);
+        (evaluator.bounds.evaluated, evaluator.bounds.least_gap) = (None, None);
+        let evaluated = iteration_ended && evaluator.take_pass_value(stop, training)?;
+        if !evaluated && (evaluator.bounds.dual.is_none() || evaluator.bounds.is_within_reach(stop)) {
+            evaluator.prove_dual(training)?;
+        }
+        // If F alone has closed the gap to the best P so far, there is nothing left to try.
+        if !evaluator.bounds.gap_reached(stop)
+            && !evaluates
+            && let Some(target) = evaluator.target_in_reach(stop, training)
+        {
+            evaluator.begin_attempt(target, iteration_ended, Budget { stop, losses }, training)?;
+        }
+        self.end_look(iteration_ended)
     }
 
-    /// As [`parts`](Run::parts), for another step.
-    fn apart(&mut self) -> (&mut dyn Solver<O>, Ctx<'_, O>, (&mut Vec<f64>, &mut Plane)) {
-        let ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts);
-        let buffers = (&mut self.candidate, &mut self.plane);
-        (&mut *self.solver, ctx.with_lookahead(self.lookahead.as_mut()), buffers)
+    /// Tells of the bounds, unless an attempt is suspended: after an outer iteration (`tells`), and if an answer was evaluated.
+    fn end_look(&mut self, tells: bool) -> Result<(), RunError> {
+        if self.evaluator.attempt.is_some() {
+            return Ok(());
+        }
+        let bounds = &mut self.evaluator.bounds;
+        bounds.estimate = [bounds.estimate, bounds.least_gap].into_iter().flatten().reduce(f64::max);
+        if tells || self.evaluator.is_up_to_date(&self.training) { self.record_best() } else { Ok(()) }
     }
 
-    /// Takes one step.
-    pub(crate) fn step(&mut self) -> Result<StepReport, RunError> {
-        self.clock.resume();
-        let (solver, mut ctx, _) = self.apart();
-        let report = solver.step(&mut ctx)?;
-        self.steps += 1;
-        Ok(report)
+    /// Goes on with an attempt that was suspended, and with what follows it.
+    fn go_on_looking(&mut self) -> Result<(), RunError> {
+        let Run { training, evaluator, losses, stop, .. } = self;
+        training.clock.pause();
+        let tells = evaluator.attempt.as_ref().is_none_or(|attempt| attempt.tells);
+        evaluator.go_on_with_attempt(Budget { stop, losses }, training)?;
+        if self.training.steps > 0 { self.end_look(tells) } else { Ok(()) }
+    }
+
+    /// Looks at the bounds that a warm start has brought, before the first step: they may be all that is wanted.
+    fn look_at_start(&mut self) -> Result<(), RunError> {
+        let Run { training, evaluator, losses, stop, .. } = self;
+        let dual = training.solver.progress().dual;
+        let warm = dual.is_some_and(|dual| dual > 0.0) && !training.solver.facts().evaluates;
+        if warm && evaluator.mode == Evaluate::Auto && evaluator.bounds.evaluated_at.is_none() {
+            evaluator.bounds.books = dual;
+            if let Some(target) = evaluator.target_in_reach(stop, training) {
+                evaluator.begin_attempt(target, true, Budget { stop, losses }, training)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn gap_reached(&self) -> bool {
+        self.evaluator.bounds.gap_reached(&self.stop)
+    }
+
+    pub(super) fn budget(&self) -> Budget<'_> {
+        Budget { stop: &self.stop, losses: &self.losses }
+    }
+
+    /// Returns the budget that is spent, if one is.
+    pub(crate) fn spent(&self) -> Option<StopReason> {
+        self.budget().spent(&self.evaluator, &self.training)
     }
 
     /// Returns whether the run was asked to stop.
     pub(crate) fn is_interrupted(&self) -> bool {
-        self.stop.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
+        self.stop.is_interrupted()
     }
 
     /// Stops the training clock until the next step.
     pub(crate) fn pause(&mut self) {
-        self.clock.pause();
+        self.training.clock.pause();
     }
 
     pub(crate) fn tick(&mut self) {
-        if self.observers.is_empty() {
+        if self.observers.is_empty() || !self.is_tick() {
             return;
         }
-        if self.is_tick() {
-            let calls = self.counts.oracle_calls;
-            let seconds = self.spent_seconds();
-            let evaluation_calls = self.evaluation_calls;
-            let gap_estimate = self.estimate;
-            let tick = Tick { pass: self.passes(), oracle_calls: calls, evaluation_calls, seconds, gap_estimate };
-            for observer in &mut self.observers {
-                observer.ticked(tick);
-            }
+        let tick = Tick {
+            pass: self.passes(),
+            oracle_calls: self.training.counts.oracle_calls,
+            evaluation_calls: self.evaluator.cost.calls,
+            seconds: self.training.clock.now() + self.evaluator.cost.seconds,
+            gap_estimate: self.evaluator.bounds.estimate,
+        };
+        for observer in &mut self.observers {
+            observer.ticked(tick);
         }
     }
 
-    /// Whether this is one of the moments at which those who watch hear of the run: every step where the oracle is
-    /// slow, else every few steps. Good for whatever is too dear to be done at every step.
+    /// Returns whether this is one of the moments at which observers hear of the run: every step if the oracle is
+    /// slow, else every few steps. Good for whatever is too costly to be done at every step.
     pub fn is_tick(&self) -> bool {
-        let slow = self.counts.single_call().is_some_and(|call| call > SLOW_ORACLE_SECONDS);
-        slow || self.steps.is_multiple_of(TICK_STEPS)
-    }
-
-    /// Takes back questions that were asked ahead: nobody is to work on them. A run that goes on asks again.
-    pub(super) fn forget_ahead(&mut self) {
-        if let Some(lookahead) = &mut self.lookahead {
-            lookahead.forget();
-        }
+        let slow = self.training.counts.single_call().is_some_and(|call| call > SLOW_ORACLE_SECONDS);
+        slow || self.training.steps.is_multiple_of(TICK_STEPS)
     }
 
     /// Returns the length d of w.
     pub fn dim(&self) -> usize {
-        self.oracle.dim()
+        self.training.oracle.dim()
     }
 
     /// Returns the number of examples n.
     pub(crate) fn blocks(&self) -> usize {
-        self.oracle.blocks()
+        self.training.blocks()
     }
 
     /// Returns the regulariser.
     pub(crate) fn regularizer(&self) -> &Regularizer {
-        &self.regularizer
+        &self.training.regularizer
     }
 
     /// Returns the strength of the regulariser.
     pub fn lambda(&self) -> f64 {
-        self.regularizer.lambda()
+        self.regularizer().lambda()
     }
 
     /// Forgets what is known of P and F, and of held-out data.
     pub(super) fn forget_bounds(&mut self) {
-        (self.watched, self.chosen) = (Watched::default(), None);
-        (self.best, self.books, self.dual, self.evaluated_at) = (None, None, None, None);
-        (self.noise, self.shown) = (0.0, None);
-        (self.attempt, self.doubted) = (None, None);
-        (self.estimate, self.least_gap, self.standing) = (None, None, Standing::new(self.passes()));
+        self.losses.watched = Watched::default();
+        self.evaluator.forget(&self.training);
     }
 
-    /// Begins anew with bounds, at `lambda` and with another solver where one is given; counts, clock and chance go on.
+    /// Starts again with bounds, at `lambda` and with another solver if one is given; counts, clock and chance go on.
     pub(crate) fn move_to(&mut self, lambda: f64, solver: Option<Box<dyn Solver<O>>>) {
-        self.clock.pause();
-        self.forget_ahead();
+        let training = &mut self.training;
+        training.clock.pause();
+        training.forget_ahead();
         if let Some(solver) = solver {
-            self.solver = solver;
+            training.solver = solver;
         }
-        self.regularizer = self.regularizer.with_lambda(lambda).moved_by_sums(self.solver.facts().moves_sums);
+        let moves_sums = training.solver.facts().moves_sums;
+        training.regularizer = training.regularizer.with_lambda(lambda).moved_by_sums(moves_sums);
         self.forget_bounds();
         self.observers.iter_mut().for_each(|observer| observer.moved(lambda));
     }
 
-    /// Returns what the run took so far.
+    /// Returns the cost of the run so far.
     pub fn cost(&self) -> RunCost {
         RunCost {
-            oracle_calls: self.counts.oracle_calls,
-            evaluation_calls: self.evaluation_calls,
-            cached_steps: self.counts.cached_steps,
+            oracle_calls: self.training.counts.oracle_calls,
+            evaluation_calls: self.evaluator.cost.calls,
+            cached_steps: self.training.counts.cached_steps,
             passes: self.passes(),
-            iterations: Some(self.solver.progress().iterations),
-            train_seconds: self.clock.now(),
-            evaluation_seconds: self.evaluation_seconds,
-            // Sampled times can overshoot; more than all the time there was cannot be true.
-            oracle_seconds: self.counts.oracle_seconds.min(self.clock.now()),
+            iterations: Some(self.training.solver.progress().iterations),
+            train_seconds: self.training.clock.now(),
+            evaluation_seconds: self.evaluator.cost.seconds,
+            oracle_seconds: self.training.oracle_seconds(),
         }
     }
 
-    /// Returns what training seconds went into, where the solver keeps books of it.
-    pub(super) fn split(&mut self) -> Option<TimeSplit> {
-        let master_seconds = self.solver.progress().master_seconds?;
-        let of_a_call = match self.clock.kind() {
-            ClockKind::Work => None,
-            ClockKind::Wall => self.oracle.capabilities().and_then(|known| known.plane_seconds()),
-        };
-        let RunCost { oracle_calls, oracle_seconds, .. } = self.cost();
-        let feature_seconds = of_a_call.map(|seconds| (seconds * oracle_calls as f64).min(oracle_seconds));
-        Some(TimeSplit { feature_seconds, master_seconds })
+    /// Returns the seconds so far that budgets of seconds pay for: training, and with `evaluate=auto` all evaluation.
+    pub fn seconds_paid(&self) -> f64 {
+        self.budget().seconds_paid(&self.evaluator, &self.training)
     }
 
     /// Returns the planes kept, mean per example.
     pub fn planes(&self) -> Option<f64> {
-        self.solver.progress().planes
+        self.training.solver.progress().planes
     }
 
-    /// Oracle calls / n so far, or examples drawn / n where the solver counts these.
+    /// Returns the passes so far: oracle calls / n, or examples drawn / n if the solver counts these.
     pub fn passes(&self) -> f64 {
-        self.visits() as f64 / self.oracle.blocks() as f64
+        self.training.passes()
     }
 
-    /// Visits so far, n of which are a pass: oracle calls, or what the solver counts instead.
-    pub(super) fn visits(&self) -> u64 {
-        self.solver.drawn().unwrap_or(self.counts.oracle_calls)
+    /// Returns the steps taken so far.
+    pub fn steps(&self) -> u64 {
+        self.training.steps
+    }
+
+    /// Returns the weights with the lowest primal value evaluated so far, and that value, rounded outward.
+    pub fn best(&self) -> Option<(&[f64], f64)> {
+        self.evaluator.bounds.best.as_ref().map(|best| (best.w.as_slice(), best.primal.upper()))
+    }
+
+    /// Returns the dual points that the solver stands on; see [`Solver::dual_points`].
+    pub fn dual_points(&mut self) -> Vec<DualCertificate<'_>> {
+        self.training.solver.catch_up();
+        self.training.solver.dual_points()
     }
 }

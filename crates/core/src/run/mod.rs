@@ -1,30 +1,35 @@
 //! The driver: steps a solver until a budget is spent or the gap is small enough, and evaluates bounds aside.
 //!
-//! Bounds are evaluated where that can end the run, or after every outer iteration ([`Evaluate`]). All that an evaluation
-//! decides is which iterate to save and when to stop; what it finds reaches a solver only where that asks for it.
+//! RunBounds are evaluated when that can end the run, or after every outer iteration ([`Evaluate`]). All that an evaluation
+//! decides is which iterate to save and when to stop; a solver learns what it finds only if it asks for that.
+//!
+//! A [`Run`] is a loop (`driver.rs`, and `report.rs` for records and the outcome) over three parts that own their fields:
+//! `Training` (the solver and all that it steps in), `Evaluator` (bounds, and the attempts to prove the gap: `attempt.rs`),
+//! and `LossWatch` (task losses, and early stopping by them).
 
-mod ask;
 mod attempt;
-mod booking;
+mod attempt_state;
+mod bounds;
 mod budget;
 mod candidate;
 mod driver;
-mod evaluation;
-mod losses;
-mod moment;
+mod evaluator;
+mod gap_predictor;
+mod hinges;
+mod loss_watch;
 mod outcome;
-mod patience;
-mod proof;
+mod report;
 mod saving;
 mod setup;
-mod still;
+mod spent;
+mod stall;
 mod stop;
-mod under_way;
+mod training;
 mod watched;
 
-pub(crate) use booking::Spent;
+pub(crate) use bounds::is_possible;
 pub use driver::Run;
-pub use moment::Evaluate;
+pub use gap_predictor::Evaluate;
 pub use outcome::{LossMeter, LossMeters, Losses, Outcome, RunError, Unsupported};
-pub(crate) use proof::is_possible;
+pub(crate) use spent::Spent;
 pub use stop::{GapTarget, Stop, StopReason};

@@ -2,45 +2,35 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::attempt_state::Attempt;
+use super::bounds::RunBounds;
 use super::driver::Run;
-use super::moment::Forecast;
-use super::outcome::Best;
-use super::still::Standing;
-use super::under_way::Attempt;
+use super::gap_predictor::GapPredictor;
+use super::spent::EvaluationCost;
 use super::watched::Watched;
-use crate::certificate::DualCertificate;
 use crate::clock::Clock;
 use crate::context::Counts;
 use crate::oracle::MaxOracle;
 use crate::regularizer::Regularizer;
 use crate::rng::Rng;
-use crate::rounding::Rounded;
 use crate::state::{self, StateError, ensure, finite};
 
-/// What the driver itself remembers.
+/// The part of a run that its solver does not save. Not in it: oracles and executors, the stop, observers, loss meters,
+/// latencies of this machine, buffers, and answers that were asked for ahead, which the next step fetches again at the same w.
 #[derive(Serialize, Deserialize)]
-struct Ledger {
+struct RunState {
     regularizer: Regularizer,
     rng: Rng,
     clock: Clock,
     counts: Counts,
-    best: Option<Best>,
-    books: Option<f64>,
-    dual: Option<Rounded>,
-    noise: f64,
-    shown: Option<(Rounded, f64)>,
-    evaluation_calls: u64,
-    evaluation_seconds: f64,
-    evaluation_pace: f64,
-    loss_seconds: f64,
-    watched: Watched,
-    forecast: Forecast,
-    estimate: Option<f64>,
-    standing: Standing,
-    evaluated_at: Option<u64>,
     steps: u64,
+    bounds: RunBounds,
+    cost: EvaluationCost,
+    predictor: GapPredictor,
     attempt: Option<Attempt>,
     doubted: Option<(f64, bool)>,
+    watched: Watched,
+    loss_seconds: f64,
 }
 
 impl<O: MaxOracle> Run<O> {
@@ -52,79 +42,25 @@ impl<O: MaxOracle> Run<O> {
     ///
     /// A state that cannot be encoded.
     pub fn save(&mut self, out: &mut Vec<u8>) -> Result<(), StateError> {
-        self.clock.pause();
-        self.solver.catch_up();
-        // Named one by one: a new field must be thought about here.
-        let Run {
-            oracle: _,
-            evaluation_oracle: _,
-            lookahead: _, // answers that the next step fetches again, at the same w
-            evaluation_executor: _,
-            solver,
-            regularizer,
-            stop: _,
-            rng,
-            clock,
-            counts,
-            observers: _,
-            losses: _,
-            best,
-            books,
-            dual,
-            noise,
-            rounding: _, // of the problem alone
-            shown,
-            evaluation_calls,
-            evaluation_seconds,
-            evaluation_pace,
-            loss_seconds,
-            loss_cost: _, // measured again
-            watched,
-            chosen: _, // at the end
-            evaluate: _,
-            forecast,
-            estimate,
-            least_gap: _,
-            standing,
-            primal_at_zero: _,
-            online: _,
-            evaluated: _,
-            best_is_new: _,
-            evaluated_at,
-            steps,
-            candidate: _,
-            other: _,
-            attempt,
-            doubted,
-            latency: _, // of this machine
-            plane: _,
-            batch: _,
-        } = self;
-        let ledger = Ledger {
-            regularizer: regularizer.clone(),
-            rng: rng.clone(),
-            clock: clock.clone(),
-            counts: *counts,
-            best: best.clone(),
-            books: *books,
-            dual: *dual,
-            noise: *noise,
-            shown: *shown,
-            evaluation_calls: *evaluation_calls,
-            evaluation_seconds: *evaluation_seconds,
-            evaluation_pace: *evaluation_pace,
-            loss_seconds: *loss_seconds,
-            watched: watched.clone(),
-            forecast: *forecast,
-            estimate: *estimate,
-            standing: *standing,
-            evaluated_at: *evaluated_at,
-            steps: *steps,
-            attempt: attempt.clone(),
-            doubted: *doubted,
+        let (training, evaluator) = (&mut self.training, &self.evaluator);
+        training.clock.pause();
+        training.solver.catch_up();
+        let state = RunState {
+            regularizer: training.regularizer.clone(),
+            rng: training.rng.clone(),
+            clock: training.clock.clone(),
+            counts: training.counts,
+            steps: training.steps,
+            bounds: evaluator.bounds.clone(),
+            cost: evaluator.cost,
+            predictor: evaluator.predictor,
+            attempt: evaluator.attempt.clone(),
+            doubted: evaluator.doubted,
+            watched: self.losses.watched.clone(),
+            loss_seconds: self.losses.loss_seconds,
         };
-        state::encode(&ledger, out)?;
-        solver.save(out)
+        state::encode(&state, out)?;
+        training.solver.save(out)
     }
 
     /// Goes on from where a run of the same problem, solver, regulariser and clock was saved. The error says why it cannot, and
@@ -134,49 +70,43 @@ impl<O: MaxOracle> Run<O> {
     ///
     /// Bytes that are no state of a run of this problem, solver, regulariser and clock.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        let (ledger, rest): (Ledger, &[u8]) = state::decode_front(bytes)?;
-        let dim = self.regularizer.metric().size(self.oracle.dim());
-        let sound = |best: &Best| best.w.len() == dim && finite(&best.w) && best.primal.value.is_finite();
+        let (training, evaluator) = (&mut self.training, &mut self.evaluator);
+        let (state, rest): (RunState, &[u8]) = state::decode_front(bytes)?;
+        let size = training.size();
         let numbers = [
-            ledger.clock.now(),
-            ledger.clock.pace(),
-            ledger.clock.work(),
-            ledger.evaluation_pace,
-            ledger.evaluation_seconds,
-            ledger.loss_seconds,
-            ledger.counts.oracle_seconds,
-            ledger.counts.hidden_seconds,
+            state.clock.now(),
+            state.clock.pace(),
+            state.clock.work(),
+            state.cost.pace,
+            state.cost.seconds,
+            state.loss_seconds,
+            state.counts.oracle_seconds,
+            state.counts.hidden_seconds,
         ];
-        let same_clock = ledger.clock.kind() == self.clock.kind();
-        ensure(same_clock && ledger.clock.decides_by_work() == self.clock.decides_by_work(), "the clock")?;
-        let regularizer = ledger.regularizer.with_metric(self.regularizer.metric().clone()); // files hold no kernel
-        ensure(regularizer == self.regularizer, "the regulariser")?;
-        ensure(ledger.best.as_ref().is_none_or(sound), "the best weights")?;
-        ledger.watched.check(dim)?;
+        let same_clock = state.clock.kind() == training.clock.kind();
+        ensure(same_clock && state.clock.decides_by_work() == training.clock.decides_by_work(), "the clock")?;
+        let metric = training.regularizer.metric().clone(); // files hold no kernel
+        ensure(state.regularizer.with_metric(metric) == training.regularizer, "the regulariser")?;
+        state.bounds.check(size)?;
+        state.watched.check(size)?;
         ensure(finite(&numbers), "the times")?;
-        let bounds = [ledger.dual.map(|dual| dual.value), ledger.books, ledger.shown.map(|(shown, _)| shown.value)];
-        ensure(bounds.into_iter().flatten().all(|value| !value.is_nan()) && !ledger.noise.is_nan(), "the bounds")?;
-        ensure(ledger.forecast.is_sound(), "the forecast of the gap")?;
-        ledger.attempt.as_ref().map_or(Ok(()), |attempt| attempt.check(self.oracle.blocks(), dim))?;
-        self.solver.restore(rest, &mut self.oracle)?;
-        self.forget_ahead();
-        self.candidate.clear();
-        let Ledger { rng, clock, counts, best, books, dual, evaluation_calls, evaluation_seconds, .. } = ledger;
-        let (evaluated_at, steps) = (ledger.evaluated_at, ledger.steps);
-        (self.evaluation_pace, self.loss_seconds, self.forecast) =
-            (ledger.evaluation_pace, ledger.loss_seconds, ledger.forecast);
-        (self.watched, self.chosen) = (ledger.watched, None);
-        (self.attempt, self.doubted, self.shown) = (ledger.attempt, ledger.doubted, ledger.shown);
-        (self.estimate, self.standing) = (ledger.estimate, ledger.standing);
-        (self.rng, self.clock, self.counts) = (rng, clock, counts);
-        (self.best, self.books, self.dual, self.noise) = (best, books, dual, ledger.noise);
-        (self.evaluation_calls, self.evaluation_seconds) = (evaluation_calls, evaluation_seconds);
-        (self.evaluated_at, self.steps) = (evaluated_at, steps);
+        ensure(state.predictor.is_sound(), "the forecast of the gap")?;
+        state.attempt.as_ref().map_or(Ok(()), |attempt| attempt.check(training.blocks(), size))?;
+        training.solver.restore(rest, &mut training.oracle)?;
+        training.forget_ahead();
+        training.forget_origin();
+        (training.rng, training.clock) = (state.rng, state.clock);
+        (training.counts, training.steps) = (state.counts, state.steps);
+        evaluator.candidate.clear();
+        evaluator.bounds = state.bounds.complete(&evaluator.bounds);
+        (evaluator.cost, evaluator.predictor) = (state.cost, state.predictor);
+        (evaluator.attempt, evaluator.doubted) = (state.attempt, state.doubted);
+        (self.losses.watched, self.losses.loss_seconds) = (state.watched, state.loss_seconds);
         Ok(())
     }
 
     /// As [`restore`](Run::restore), for a run that is not the same: takes over planes and masses, and of bounds
-    /// nothing. F, averages and estimates are made anew from the planes; P and the best weights are not known until they
+    /// nothing. F, averages and estimates are computed again from the planes; P and the best weights are not known until they
     /// are evaluated. Counts, clock and chance go on.
     ///
     /// # Errors
@@ -184,26 +114,10 @@ impl<O: MaxOracle> Run<O> {
     /// As [`restore`](Run::restore).
     pub fn restore_point(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         self.restore(bytes)?;
-        let (solver, mut ctx, _) = self.parts();
+        let (solver, mut ctx, _) = self.training.parts();
         solver.rebuild(&mut ctx);
         self.pause();
         self.forget_bounds();
         Ok(())
-    }
-
-    /// The weights with the lowest primal value evaluated so far, and that value, rounded outward.
-    pub fn best(&self) -> Option<(&[f64], f64)> {
-        self.best.as_ref().map(|best| (best.w.as_slice(), best.primal.upper()))
-    }
-
-    /// Steps taken so far.
-    pub fn steps(&self) -> u64 {
-        self.steps
-    }
-
-    /// The dual points that the solver stands on; see [`Solver::dual_points`](crate::solver::Solver::dual_points).
-    pub fn dual_points(&mut self) -> Vec<DualCertificate<'_>> {
-        self.solver.catch_up();
-        self.solver.dual_points()
     }
 }

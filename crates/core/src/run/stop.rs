@@ -1,7 +1,7 @@
 //! When a run stops, and why it did.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// When the gap is small enough.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -50,6 +50,13 @@ pub struct Stop {
     pub patience: Option<u64>,
     /// Set from outside to ask the run to stop.
     pub interrupt: Option<Arc<AtomicBool>>,
+}
+
+impl Stop {
+    /// Returns whether the run was asked to stop.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
 }
 
 /// Why a run ended.

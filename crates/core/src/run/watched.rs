@@ -1,4 +1,4 @@
-//! What is known of the loss on held-out data: the best iterate so far, and since when no lower loss was measured.
+//! The loss on held-out data: the iterate with the lowest one so far, and since when no lower loss was measured.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,17 +17,17 @@ pub(super) struct Lowest {
     pub(super) primal: Option<(Rounded, bool)>,
 }
 
-/// What is known of the loss on held-out data.
+/// The measurements of the loss on held-out data.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Watched {
     pub(super) lowest: Option<Lowest>,
     measurements: u64,
     /// Measurements since the lowest.
     since: u64,
-    /// The pass, as a whole number, and the step after which the last one was made.
+    /// The pass, as a whole number, and the step after which the last measurement was made.
     pub(super) pass: Option<u64>,
     pub(super) step: Option<u64>,
-    /// What all of them took, in seconds and as decisions go by it.
+    /// The time of all measurements, in seconds and as decisions go by it.
     pub(super) seconds: f64,
     pub(super) pace: f64,
 }
@@ -44,23 +44,23 @@ impl Watched {
         (self.lowest, self.since) = (Some(Lowest { w: w.to_vec(), loss, pass, primal }), 0);
     }
 
-    /// Whether the lowest loss has stood for so many measurements.
+    /// Returns whether the lowest loss has stood for so many measurements.
     pub(super) fn is_over(&self, patience: u64) -> bool {
         self.since >= patience
     }
 
-    /// What a measurement took in the mean, as decisions go by it; 0 before the first.
+    /// Returns the mean time of a measurement, as decisions go by it; 0 before the first.
     pub(super) fn mean_pace(&self) -> f64 {
         self.pace / self.measurements.max(1) as f64
     }
 
-    /// What a measurement took in the mean, in seconds; 0 before the first.
+    /// Returns the mean time of a measurement, in seconds; 0 before the first.
     pub(super) fn mean_seconds(&self) -> f64 {
         self.seconds / self.measurements.max(1) as f64
     }
 
-    /// What is told of it.
-    pub(super) fn told(&self) -> Option<EarlyStopping> {
+    /// Returns the figures for records.
+    pub(super) fn report(&self) -> Option<EarlyStopping> {
         let Lowest { loss, pass, .. } = *self.lowest.as_ref()?;
         Some(EarlyStopping { loss, pass, since: self.since, measurements: self.measurements })
     }
@@ -86,14 +86,14 @@ mod tests {
     fn lowest_losses_are_kept() {
         let best = Best { w: vec![2.0], primal: Rounded::exact(0.5), proven: true };
         let mut watched = Watched::default();
-        assert!(watched.told().is_none() && watched.mean_pace() == 0.0);
+        assert!(watched.report().is_none() && watched.mean_pace() == 0.0);
         for (k, (loss, since)) in [(0.4, 0), (0.4, 1), (0.5, 2), (0.3, 0), (0.3, 1)].into_iter().enumerate() {
             watched.count(loss, 1.0 + k as f64, &[if loss == 0.3 { 2.0 } else { 1.0 }], Some(&best));
             assert_eq!(watched.since, since, "{k}");
         }
         assert!(watched.is_over(1) && !watched.is_over(2));
-        let told = watched.told().unwrap();
-        assert_eq!((told.loss, told.pass, told.since, told.measurements), (0.3, 4.0, 1, 5));
+        let report = watched.report().unwrap();
+        assert_eq!((report.loss, report.pass, report.since, report.measurements), (0.3, 4.0, 1, 5));
         let lowest = watched.lowest.as_ref().unwrap();
         assert_eq!((lowest.w.as_slice(), lowest.primal.unwrap().1), (&[2.0][..], true));
         assert!(watched.check(1).is_ok() && watched.check(2).is_err());

@@ -1,8 +1,8 @@
-//! When bounds are evaluated, and what is known of the gap before they are.
+//! The moments at which bounds are evaluated, and the gap to expect before they are.
 
 use serde::{Deserialize, Serialize};
 
-use super::under_way::Spent;
+use super::spent::Spent;
 
 /// When bounds are evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
@@ -47,7 +47,7 @@ const DOUBTED_AFTER: f64 = 10.0;
 
 /// Learns how the sum of the gaps that visits met relates to the proven gap.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Forecast {
+pub(super) struct GapPredictor {
     share: f64,
     /// Whether the share was learned, from a proven gap or from a part of the blocks.
     learned: bool,
@@ -62,10 +62,10 @@ pub(super) struct Forecast {
     looked_at: f64,
 }
 
-impl Forecast {
-    /// Nothing learned yet.
+impl GapPredictor {
+    /// Begins with nothing learned.
     pub(super) fn new() -> Self {
-        Forecast {
+        GapPredictor {
             share: USUAL_SHARE,
             learned: false,
             least: 0.0,
@@ -150,7 +150,7 @@ mod tests {
     /// The forecast follows what was proven, and keeps what it has where there is nothing to learn from.
     #[test]
     fn shares_are_learned() {
-        let mut forecast = Forecast::new();
+        let mut forecast = GapPredictor::new();
         assert_eq!(forecast.gap(0.1), USUAL_SHARE * 0.1);
         forecast.learn(0.2, 0.05);
         assert_eq!(forecast.gap(0.4), 0.1);
@@ -159,7 +159,7 @@ mod tests {
             forecast.learn(seen, gap);
             assert_eq!(forecast, before, "{seen} {gap}");
         }
-        forecast = Forecast::new();
+        forecast = GapPredictor::new();
         assert!(forecast.is_near(0.03, 0.01, 0.0, 0.0) && !forecast.is_near(0.05, 0.01, 0.0, 0.0));
         forecast.learn(0.03, 0.015);
         assert!(
@@ -171,7 +171,7 @@ mod tests {
     /// A share that was learned from next to nothing does not keep attempts away for ever, a credible one does.
     #[test]
     fn shares_are_doubted() {
-        let mut forecast = Forecast::new();
+        let mut forecast = GapPredictor::new();
         forecast.learn(1e-17, 0.02);
         forecast.tried(100.0);
         assert!(!forecast.is_near(1e-14, 0.01, 109.0, 0.0) && forecast.is_near(1e-14, 0.01, 110.0, 0.0));
@@ -183,7 +183,7 @@ mod tests {
     /// What the planes kept showed counts until another look is cheap.
     #[test]
     fn looks_are_not_repeated_at_once() {
-        let mut forecast = Forecast::new();
+        let mut forecast = GapPredictor::new();
         forecast.learn_least(0.03, 0.015);
         forecast.looked(Spent { seconds: 0.1, pace: 0.1, ..Spent::default() }, 1.0);
         assert!(!forecast.is_near(0.03, 0.01, 0.0, 1.0) && forecast.is_near(0.02, 0.01, 0.0, 1.0));

@@ -1,0 +1,309 @@
+//! The bounds of a run: which of them are proven, and what is lost in rounding
+//! ([ADR 0025](../../../../docs/adr/0025-rounding.md)).
+
+use serde::{Deserialize, Serialize};
+
+use super::outcome::{Best, RunError};
+use super::stall::Stall;
+use super::stop::Stop;
+use super::training::Training;
+use crate::observe::Certificate;
+use crate::oracle::{Capabilities, MaxOracle, NoCapabilities};
+use crate::rounding::{Rounded, Rounding};
+use crate::state::{StateError, ensure, finite};
+
+/// Rounding that is no more than this share of P, or of the largest losses, does not keep a gap from being certified: the
+/// bounds hold all of it.
+const NOTICEABLE: f64 = 1e-6;
+
+/// By how much F may exceed P, relative, where rounding is the reason.
+const ROUNDING: f64 = 1e-9;
+
+/// Returns whether weak duality leaves room for these values of P and F.
+pub(crate) fn is_possible(primal: f64, dual: f64) -> bool {
+    dual <= primal + ROUNDING * (1.0 + primal.abs())
+}
+
+/// The bounds on the optimum, and the iterate that is the answer by them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct RunBounds {
+    pub(super) best: Option<Best>,
+    /// The highest dual value on the solver's books: running sums, by which moments are chosen.
+    pub(super) books: Option<f64>,
+    /// The best that is proven.
+    pub(super) dual: Option<Rounded>,
+    /// The rounding of the bounds at the iterate that was evaluated last.
+    noise: f64,
+    /// The last dual value proven for records alone, and the pass of it.
+    shown: Option<(Rounded, f64)>,
+    /// The gap to expect since the last outer iteration; no bound.
+    pub(super) estimate: Option<f64>,
+    pub(super) stall: Stall,
+    /// The step after which the answer was evaluated last.
+    pub(super) evaluated_at: Option<u64>,
+    /// A lower bound on the gap by the planes kept, if these were looked at after the last outer iteration.
+    #[serde(skip)]
+    pub(super) least_gap: Option<f64>,
+    /// The name of the answer that was evaluated last, and whether it is the best now.
+    #[serde(skip)]
+    pub(super) evaluated: Option<&'static str>,
+    #[serde(skip)]
+    pub(super) best_is_new: bool,
+    /// The weights that are the answer by held-out data, once the run has ended.
+    #[serde(skip)]
+    pub(super) chosen: Option<Vec<f64>>,
+    /// P(0), if it is known without a call.
+    #[serde(skip)]
+    pub(super) primal_at_zero: Option<f64>,
+    /// Whether the answer is the latest, and w = 0 none.
+    #[serde(skip)]
+    pub(super) online: bool,
+    #[serde(skip)]
+    pub(super) rounding: Rounding,
+}
+
+impl RunBounds {
+    /// Begins with nothing known but P(0).
+    pub(super) fn new(primal_at_zero: Option<f64>, online: bool, rounding: Rounding) -> Self {
+        RunBounds {
+            best: None,
+            books: None,
+            dual: None,
+            noise: 0.0,
+            shown: None,
+            estimate: None,
+            stall: Stall::new(0.0),
+            evaluated_at: None,
+            least_gap: None,
+            evaluated: None,
+            best_is_new: false,
+            chosen: None,
+            primal_at_zero,
+            online,
+            rounding,
+        }
+    }
+
+    /// Forgets the bounds, at this pass.
+    pub(super) fn forget(&mut self, pass: f64) {
+        *self = RunBounds {
+            stall: Stall::new(pass),
+            evaluated: self.evaluated,
+            best_is_new: self.best_is_new,
+            ..RunBounds::new(self.primal_at_zero, self.online, std::mem::take(&mut self.rounding))
+        };
+    }
+
+    /// Takes the place of the bounds that a run has now, from which it gets what no file holds.
+    pub(super) fn complete(self, now: &RunBounds) -> Self {
+        RunBounds {
+            least_gap: now.least_gap,
+            evaluated: now.evaluated,
+            best_is_new: now.best_is_new,
+            primal_at_zero: now.primal_at_zero,
+            online: now.online,
+            rounding: now.rounding.clone(),
+            ..self
+        }
+    }
+
+    /// Refuses bounds that were restored and do not fit.
+    pub(super) fn check(&self, size: usize) -> Result<(), StateError> {
+        let sound = |best: &Best| best.w.len() == size && finite(&best.w) && best.primal.value.is_finite();
+        ensure(self.best.as_ref().is_none_or(sound), "the best weights")?;
+        let bounds = [self.dual.map(|dual| dual.value), self.books, self.shown.map(|(shown, _)| shown.value)];
+        ensure(bounds.into_iter().flatten().all(|value| !value.is_nan()) && !self.noise.is_nan(), "the bounds")
+    }
+
+    /// Raises the highest dual value on the books.
+    pub(super) fn raise_books(&mut self, duals: impl IntoIterator<Item = Option<f64>>) {
+        self.books = [self.books].into_iter().chain(duals).flatten().reduce(f64::max);
+    }
+
+    /// Returns P(0), if it is known and w = 0 may be the answer: not of a run that answers with the latest, nor if held-out
+    /// data have chosen.
+    pub(super) fn zero(&self) -> Option<f64> {
+        self.primal_at_zero.filter(|_| !self.online && self.chosen.is_none())
+    }
+
+    /// Returns whether the latest answer counts, and not one of a lower P before it.
+    pub(super) fn keeps_latest<O: MaxOracle>(&self, stop: &Stop, training: &Training<O>) -> bool {
+        self.online && !(stop.gap.is_some() && training.solver.progress().dual.is_some())
+    }
+
+    /// Returns the primal value of the answer so far, and whether it is proven.
+    pub(super) fn best_primal(&self) -> Option<(Rounded, bool)> {
+        let best = self.best.as_ref().map(|best| (best.primal, best.proven));
+        match (best, self.zero()) {
+            (Some((primal, _)), Some(zero)) if primal.upper() <= zero => best,
+            (_, Some(zero)) => Some((Rounded::exact(zero), true)),
+            _ => best,
+        }
+    }
+
+    /// Returns whether the gap is small enough.
+    pub(super) fn gap_reached(&self, stop: &Stop) -> bool {
+        match (stop.gap, self.best_primal(), self.dual) {
+            (Some(target), Some((primal, _)), Some(dual)) => {
+                let (primal, dual) = Rounded::bracket(primal, dual);
+                (self.is_certified() || stop.estimated) && primal - dual <= target.at(primal)
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns whether these bounds would end the run, if the dual value on the books can be proven.
+    pub(super) fn is_within_reach(&self, stop: &Stop) -> bool {
+        match (stop.gap, self.best_primal(), self.expected_dual(stop)) {
+            (Some(target), Some((primal, _)), Some(dual)) => primal.value - dual <= target.at(primal.value),
+            _ => false,
+        }
+    }
+
+    /// Returns whether the gap is proven: P by answers that may prove something, F by any, and not lost in rounding.
+    pub(super) fn is_certified(&self) -> bool {
+        self.dual.is_some() && self.best_primal().is_some_and(|(_, proven)| proven) && !self.is_lost_to_rounding()
+    }
+
+    /// Refuses an F above a proven P: it disproves what the oracle says of its answers.
+    pub(super) fn check_duality(&self) -> Result<(), RunError> {
+        match (self.best_primal(), self.dual) {
+            (Some((primal, true)), Some(dual)) if !is_possible(primal.upper(), dual.lower()) => {
+                Err(RunError::Contradicted { primal: primal.upper(), dual: dual.lower() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes in a primal value, that of the weights `w`, which are the solver's answer of this name. Returns weights that are
+    /// no longer needed.
+    pub(super) fn settle(
+        &mut self,
+        w: Vec<f64>,
+        primal: Rounded,
+        proven: bool,
+        answer: Option<&'static str>,
+        keeps_latest: bool,
+    ) -> Vec<f64> {
+        // A proven value is worth more than an unproven one, which may be too low to be true.
+        let lower = |best: &Best| primal.upper() < best.primal.upper();
+        let better = |best: &Best| (proven && !best.proven) || (proven == best.proven && lower(best));
+        self.noise = primal.rounding;
+        self.evaluated = answer;
+        self.best_is_new = keeps_latest || self.best.as_ref().is_none_or(better);
+        if !self.best_is_new {
+            return w;
+        }
+        let old = self.best.replace(Best { w, primal, proven });
+        old.map(|best| best.w).unwrap_or_default()
+    }
+
+    /// Has the weights that held-out data choose be the answer.
+    pub(super) fn choose(&mut self, w: &[f64], primal: Option<(Rounded, bool)>) {
+        self.noise = primal.map_or(0.0, |(primal, _)| primal.rounding);
+        self.best = primal.map(|(primal, proven)| Best { w: w.to_vec(), primal, proven });
+        self.chosen = Some(w.to_vec());
+    }
+
+    /// Proves the dual value that the solver has come to. Costs as much as rebuilding the weights.
+    pub(super) fn prove_dual<O: MaxOracle>(&mut self, training: &mut Training<O>) {
+        let present = self.rounded_duals(training).into_iter().reduce(Rounded::higher);
+        self.noise = self.noise.max(present.map_or(0.0, |dual| dual.rounding));
+        let best = present.into_iter().chain(self.dual).reduce(Rounded::higher);
+        // No hinge and no penalty is negative: 0 needs no proof, and nothing below it says anything.
+        self.dual = best.map(|dual| dual.higher(Rounded::exact(0.0)));
+    }
+
+    /// Returns the dual values of the solver's points, each with a bound on its rounding.
+    pub(super) fn rounded_duals<O: MaxOracle>(&self, training: &mut Training<O>) -> Vec<Rounded> {
+        let (mut none, mut values) = (NoCapabilities, Vec::new());
+        let source: &mut dyn Capabilities = match training.oracle.capabilities() {
+            Some(source) => source,
+            None => &mut none,
+        };
+        training.solver.rounded_duals(&self.rounding, source, &mut values);
+        values
+    }
+
+    /// Returns the best bounds so far.
+    pub(super) fn certificate(&self) -> Certificate {
+        let certified = self.is_certified();
+        match (self.best_primal(), self.dual) {
+            (Some((primal, _)), Some(dual)) => {
+                let (primal, dual) = Rounded::bracket(primal, dual);
+                Certificate::new(primal, Some(dual), certified)
+            }
+            (primal, dual) => {
+                let primal = primal.map_or(f64::INFINITY, |(primal, _)| primal.upper());
+                Certificate::new(primal, dual.map(Rounded::lower), certified)
+            }
+        }
+    }
+
+    /// Returns the bounds for a record, with a dual value that is proven for it alone if `proves` says so and a pass has gone
+    /// by since the last time. Nothing else depends on records.
+    pub(super) fn certificate_to_show<O: MaxOracle>(
+        &mut self,
+        proves: bool,
+        training: &mut Training<O>,
+    ) -> Certificate {
+        if self.evaluated_at == Some(training.steps) {
+            return self.certificate();
+        }
+        let now = training.passes();
+        if proves && self.shown.is_none_or(|(_, pass)| now >= pass + 1.0) {
+            let present = self.rounded_duals(training).into_iter().reduce(Rounded::higher);
+            let shown = present.into_iter().chain(self.shown.map(|(dual, _)| dual)).reduce(Rounded::higher);
+            self.shown = shown.map(|dual| (dual, now));
+        }
+        let certificate = self.certificate();
+        let (Some((shown, _)), Some((primal, _))) = (self.shown, self.best_primal()) else { return certificate };
+        let (primal, dual) = Rounded::bracket(primal, shown);
+        if certificate.dual.is_some_and(|old| dual > old) {
+            return Certificate::new(primal, Some(dual), certificate.certified);
+        }
+        certificate
+    }
+
+    /// Returns the dual value to expect of a proof: the highest on the books, less what rounding took last time.
+    pub(super) fn expected_dual(&self, stop: &Stop) -> Option<f64> {
+        let (dual, best) = (self.dual.unwrap_or_default(), self.best.as_ref().map(|best| best.primal));
+        let target = stop.gap.zip(best).map_or(f64::INFINITY, |(target, best)| target.at(best.value));
+        let (of_primal, of_dual) = Rounded::margins(best.unwrap_or_default(), dual, target);
+        self.books.map(|dual| dual - of_dual - of_primal)
+    }
+
+    /// Returns how much of the gap may be rounding, if that is most of it: of these bounds, or of those at the iterate that
+    /// was evaluated last.
+    pub(super) fn rounding_in_gap(&self) -> Option<f64> {
+        let ((primal, _), dual) = (self.best_primal()?, self.dual?);
+        let rounding = self.noise.max(primal.rounding + dual.rounding);
+        let (high, low) = Rounded::bracket(primal, dual);
+        let shows = Rounded::new(primal.value, rounding).margin() > 0.0;
+        let is_most = shows && high > low && rounding > 0.5 * (high - low); // none at all is proven without a digit
+        (is_most || !rounding.is_finite()).then_some(rounding)
+    }
+
+    /// Returns whether the gap is lost in rounding: most of it, and more than leaves anything known.
+    fn is_lost_to_rounding(&self) -> bool {
+        let scale = self.best_primal().map_or(0.0, |(primal, _)| primal.value.abs()).max(self.rounding.scale());
+        let allowed = NOTICEABLE * scale;
+        self.rounding_in_gap().is_some_and(|rounding| !rounding.is_finite() || rounding > allowed)
+    }
+}
+
+/// Returns P(0), if the oracle knows its hinges at w = 0 and nothing draws the weights elsewhere. Summed with the rounding
+/// errors carried along (Neumaier), so that n hinges of 1/n are 1.
+pub(super) fn primal_at_zero<O: MaxOracle>(training: &mut Training<O>) -> Option<f64> {
+    let blocks = training.oracle.blocks();
+    let has_prior = training.regularizer.prior().is_some();
+    let known = training.oracle.capabilities().filter(|_| !has_prior)?;
+    let (mut sum, mut lost) = (0.0_f64, 0.0);
+    for block in 0..blocks {
+        let hinge = known.hinge_at_zero(block)?;
+        let next = sum + hinge;
+        lost += if sum.abs() >= hinge.abs() { (sum - next) + hinge } else { (hinge - next) + sum };
+        sum = next;
+    }
+    Some(sum + lost)
+}

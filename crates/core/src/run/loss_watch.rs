@@ -1,0 +1,163 @@
+//! Task losses of a run's answers: for records, and on held-out data for early stopping.
+//!
+//! A loss is a prediction of every example; it costs no call of the oracle, and nothing that is found reaches the solver.
+//! With patience, the iterate with the lowest held-out loss is kept, and a run ends once that loss has not fallen for so many
+//! measurements. A measurement is made at the end of an outer iteration: at most one a pass, and none while measuring has
+//! taken more than training and its evaluation. The time that it may take goes by prices if these are known, so that the same
+//! command ends at the same pass (ADR 0056).
+
+use super::evaluator::Evaluator;
+use super::outcome::{LossMeters, Losses, RunError};
+use super::stop::Stop;
+use super::training::Training;
+use super::watched::Watched;
+use crate::clock::{ClockKind, Stopwatch};
+use crate::observe::EarlyStopping;
+use crate::oracle::MaxOracle;
+
+/// Losses for records may take this share of all other time, or so many seconds if that is more.
+const BESIDE: (f64, f64) = (0.1, 0.5);
+
+/// The losses of a run.
+pub(super) struct LossWatch {
+    pub(super) meters: LossMeters,
+    patience: Option<u64>,
+    pub(super) watched: Watched,
+    /// Seconds that losses for records took so far, and the last time.
+    pub(super) loss_seconds: f64,
+    loss_cost: f64,
+}
+
+impl LossWatch {
+    /// Measures nothing; [`meters`](LossWatch::meters) say what is measured.
+    pub(super) fn new(patience: Option<u64>) -> Self {
+        let (meters, watched) = (LossMeters::default(), Watched::default());
+        LossWatch { meters, patience, watched, loss_seconds: 0.0, loss_cost: 0.0 }
+    }
+
+    /// Returns whether held-out data decide what is saved.
+    pub(super) fn is_watching(&self) -> bool {
+        self.patience.is_some() && self.meters.test.is_some()
+    }
+
+    /// Returns whether patience has ended.
+    pub(super) fn is_out_of_patience(&self) -> bool {
+        self.is_watching() && self.patience.is_some_and(|patience| self.watched.is_over(patience))
+    }
+
+    /// Returns the figures for records, if held-out data decide.
+    pub(super) fn early_stopping(&self) -> Option<EarlyStopping> {
+        self.watched.report().filter(|_| self.is_watching())
+    }
+
+    /// Returns whether a measurement is due, by the pass and by the time that it may take.
+    pub(super) fn is_due<O: MaxOracle>(&self, evaluator: &Evaluator<O>, training: &Training<O>) -> bool {
+        let spent = training.clock.pace() + evaluator.cost.pace;
+        self.is_watching()
+            && self.watched.pass != Some(whole_passes(training))
+            && self.watched.pace + self.watched.mean_pace() <= spent
+    }
+
+    /// Measures the present answers on held-out data and counts the lower loss; the weights that have it are left in the
+    /// evaluator's `candidate`.
+    pub(super) fn measure<O: MaxOracle>(
+        &mut self,
+        evaluator: &mut Evaluator<O>,
+        training: &mut Training<O>,
+    ) -> Result<Option<f64>, RunError> {
+        let Some(meter) = &mut self.meters.test else { return Ok(None) };
+        let stopwatch = Stopwatch::start();
+        training.solver.catch_up();
+        training.solver.answer(&mut evaluator.candidate);
+        let mut losses = vec![meter(&evaluator.candidate)];
+        if training.solver.alternative(&mut evaluator.other).is_some() {
+            losses.push(meter(&evaluator.other));
+        }
+        let work = evaluator.hinges.price() * (losses.len() * self.meters.test_examples) as f64;
+        let passed = stopwatch.seconds();
+        self.watched.seconds += if training.clock.kind() == ClockKind::Work { work } else { passed };
+        self.watched.pace += if training.clock.decides_by_work() { work } else { passed };
+        (self.watched.pass, self.watched.step) = (Some(whole_passes(training)), Some(training.steps));
+        let losses = losses.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let Some(mut loss) = losses[0].filter(|loss| loss.is_finite()) else { return Ok(None) };
+        if let Some(&Some(other)) = losses.get(1)
+            && other < loss
+        {
+            loss = other;
+            std::mem::swap(&mut evaluator.candidate, &mut evaluator.other);
+        }
+        self.watched.count(loss, training.passes(), &evaluator.candidate, evaluator.bounds.best.as_ref());
+        Ok(Some(loss))
+    }
+
+    /// Evaluates P at the weights with the lowest held-out loss, unless it is known. An interrupt may leave it without a value.
+    pub(super) fn evaluate_lowest<O: MaxOracle>(
+        &mut self,
+        stop: &Stop,
+        evaluator: &mut Evaluator<O>,
+        training: &mut Training<O>,
+    ) -> Result<(), RunError> {
+        if let Some(lowest) = self.watched.lowest.as_mut().filter(|lowest| lowest.primal.is_none()) {
+            lowest.primal = evaluator.evaluate_at(&lowest.w, stop, training)?;
+        }
+        Ok(())
+    }
+
+    /// Measures the losses of the answer just evaluated, or else of the present one, if they are asked for and are
+    /// cheap. Whether they are changes nothing but how long a run takes. With patience the loss on held-out data is the one
+    /// `watched`, if there is one, and the training loss that of the weights that have it, in the evaluator's `candidate`.
+    pub(super) fn measure_for_record<O: MaxOracle>(
+        &mut self,
+        watched: Option<f64>,
+        evaluator: &mut Evaluator<O>,
+        training: &Training<O>,
+    ) -> Result<Losses, RunError> {
+        let unmeasured = Losses { train: None, test: watched };
+        if !self.losses_are_cheap(evaluator, training) {
+            return Ok(unmeasured);
+        }
+        let Some(of_training) = &mut self.meters.train else { return Ok(unmeasured) };
+        let stopwatch = Stopwatch::start();
+        let evaluated = evaluator.is_up_to_date(training);
+        if !evaluated && watched.is_none() {
+            training.solver.answer(&mut evaluator.candidate);
+        }
+        let w = match &evaluator.bounds.best {
+            Some(best) if evaluated && evaluator.bounds.best_is_new && watched.is_none() => &best.w,
+            _ => &evaluator.candidate,
+        };
+        let train = of_training(w);
+        let test = match &mut self.meters.test {
+            Some(of_test) if self.patience.is_none() => of_test(w),
+            _ => Ok(watched),
+        };
+        self.loss_cost = match training.clock.kind() {
+            ClockKind::Wall => stopwatch.seconds(),
+            ClockKind::Work => seconds_of_predictions(evaluator, training),
+        };
+        self.loss_seconds += self.loss_cost;
+        Ok(Losses { train: train?, test: test? })
+    }
+
+    /// Returns whether measuring the losses once more keeps within what they may cost.
+    fn losses_are_cheap<O: MaxOracle>(&self, evaluator: &Evaluator<O>, training: &Training<O>) -> bool {
+        let (share, seconds) = BESIDE;
+        let next = if self.loss_cost > 0.0 { self.loss_cost } else { seconds_of_predictions(evaluator, training) };
+        self.loss_seconds + next <= f64::max(share * (training.clock.now() + evaluator.cost.seconds), seconds)
+    }
+}
+
+/// Returns the passes so far, rounded: outer iterations that leave out a few blocks are still one each.
+fn whole_passes<O: MaxOracle>(training: &Training<O>) -> u64 {
+    let n = training.blocks() as u64;
+    (training.visits() + n / 2) / n
+}
+
+/// Returns the seconds that a prediction of every training example takes, if it takes as long as a call.
+fn seconds_of_predictions<O: MaxOracle>(evaluator: &Evaluator<O>, training: &Training<O>) -> f64 {
+    let call = match training.clock.kind() {
+        ClockKind::Wall => training.counts.single_call().unwrap_or(0.0),
+        ClockKind::Work => evaluator.hinges.price(),
+    };
+    call * training.blocks() as f64
+}
