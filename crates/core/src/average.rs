@@ -38,7 +38,11 @@ pub enum Averaging {
 
 impl Averaging {
     /// Checks the average's own parameters.
-    pub(crate) fn validate(self) -> Result<(), ParameterError> {
+    ///
+    /// # Errors
+    ///
+    /// The parameter at fault.
+    pub fn validate(self) -> Result<(), ParameterError> {
         let Averaging::Recent(Recent { rate }) = self else { return Ok(()) };
         require(rate > 0.0 && rate <= 1.0, "rate", rate, "must be above 0 and at most 1")
     }
@@ -106,7 +110,11 @@ impl MovingAverage {
     }
 
     /// Refuses an average that was restored and does not fit `dim` weights.
-    pub(crate) fn check(&self, dim: usize) -> Result<(), StateError> {
+    ///
+    /// # Errors
+    ///
+    /// The part that does not fit.
+    pub fn check(&self, dim: usize) -> Result<(), StateError> {
         let length = self.free.is_empty() || self.free.len() == dim;
         ensure(length && finite(&self.free) && self.circ.is_finite() && self.rate.is_finite(), "the moving average")
     }
@@ -159,7 +167,11 @@ impl Averages {
     }
 
     /// Refuses averages that were restored and do not fit `dim` weights.
-    pub(crate) fn check(&self, dim: usize) -> Result<(), StateError> {
+    ///
+    /// # Errors
+    ///
+    /// The part that does not fit.
+    pub fn check(&self, dim: usize) -> Result<(), StateError> {
         let sound =
             |average: &Average| average.lag.len() == dim && finite(&average.lag) && average.lag_circ.is_finite();
         ensure(sound(&self.exact) && sound(&self.approximate), "the averages")

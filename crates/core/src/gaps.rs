@@ -143,7 +143,11 @@ impl GapTable {
     }
 
     /// Refuses a table that was restored and does not fit `blocks` blocks.
-    pub(crate) fn check(&self, blocks: usize) -> Result<(), StateError> {
+    ///
+    /// # Errors
+    ///
+    /// The part that does not fit.
+    pub fn check(&self, blocks: usize) -> Result<(), StateError> {
         let lengths = [self.exact.len(), self.exact_grown.len(), self.kept_grown.len()];
         ensure(lengths == [blocks; 3], "the number of gaps")
     }

@@ -195,7 +195,7 @@ impl Plane {
     }
 
     /// Whether a plane that was restored is one of dimension `dim`.
-    pub(crate) fn is_sound(&self, dim: usize) -> bool {
+    pub fn is_sound(&self, dim: usize) -> bool {
         let coordinates = if self.dense { 0 } else { self.values.len() };
         self.indices.len() == coordinates && self.fault(dim).is_none()
     }

@@ -77,7 +77,11 @@ impl PlaneSum {
     }
 
     /// Refuses a sum that was restored and is none in `dim` dimensions.
-    pub(crate) fn check(&self, dim: usize) -> Result<(), StateError> {
+    ///
+    /// # Errors
+    ///
+    /// The part that does not fit.
+    pub fn check(&self, dim: usize) -> Result<(), StateError> {
         let counted = self.additions >= 0.0; // not of NaN
         ensure(self.star.len() == dim && finite(&self.star) && self.circ.is_finite() && counted, "a sum of planes")
     }

@@ -164,17 +164,27 @@ pub(crate) mod blank {
     }
 }
 
-/// Parameters, which are tagged by name, as JSON text.
-pub(crate) mod json {
+/// Writes parameters, which are tagged by name, as JSON text: for `#[serde(with = "json")]`.
+pub mod json {
     use serde::de::{DeserializeOwned, Error as _};
     use serde::ser::Error as _;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(crate) fn serialize<T: Serialize, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    /// Writes a value as text.
+    ///
+    /// # Errors
+    ///
+    /// Those of the serializer.
+    pub fn serialize<T: Serialize, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
         serde_json::to_string(value).map_err(S::Error::custom)?.serialize(serializer)
     }
 
-    pub(crate) fn deserialize<'de, T: DeserializeOwned, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+    /// Reads a value from text.
+    ///
+    /// # Errors
+    ///
+    /// Those of the deserializer, or a text that is no such value.
+    pub fn deserialize<'de, T: DeserializeOwned, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
         serde_json::from_str(&String::deserialize(from)?).map_err(D::Error::custom)
     }
 }

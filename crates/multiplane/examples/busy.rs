@@ -16,7 +16,7 @@ use multiplane_core::executor::{Executor, Threads};
 use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleResult, Prices, Wrapped, Wrapper};
 use multiplane_core::plane::{Plane, Star};
 use multiplane_core::run::{Run, Stop};
-use multiplane_core::solvers::find;
+use multiplane_solvers::find;
 use serde_json::{Value, json};
 
 type Failure = Box<dyn std::error::Error>;

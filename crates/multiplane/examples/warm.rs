@@ -18,9 +18,9 @@ use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleResult, Prices};
 use multiplane_core::plane::Plane;
 use multiplane_core::regularizer::Regularizer;
 use multiplane_core::run::{Run, Stop};
-use multiplane_core::solvers::find;
 use multiplane_core::task::Task;
 use multiplane_core::task_oracle::TaskOracle;
+use multiplane_solvers::find;
 use multiplane_tasks::builtin::graph::{GraphInput, GraphSpec, GraphTask, examples};
 use serde_json::json;
 

@@ -40,8 +40,9 @@ pub use file::{
 };
 pub use multiplane_core::parameter::ParameterError;
 pub use multiplane_core::rescale::WarmStart;
-pub use multiplane_core::{certificate, clock, observe, oracle, plane, regularizer, run, solver, solvers, task};
+pub use multiplane_core::{certificate, clock, observe, oracle, plane, regularizer, run, solver, task};
 pub use multiplane_infer as infer;
+pub use multiplane_solvers as solvers;
 pub use multiplane_tasks::problem::{
     Evaluation, MOST_LISTED, MarginPrediction, Prediction, Problem, ScoredLabelling, SlackProblem, TopPrediction,
 };

@@ -11,7 +11,7 @@ use multiplane_core::plane::{Plane, PlaneView};
 use multiplane_core::regularizer::Regularizer;
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Evaluate, Outcome, Run, Stop};
-use multiplane_core::solvers::{SOLVERS, SolverEntry};
+use multiplane_solvers::{SOLVERS, SolverEntry};
 
 use crate::reference;
 use crate::small::{self, Small, densify, score, weights};

@@ -7,7 +7,7 @@ use multiplane_core::observe::JsonLines;
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::regularizer::Regularizer;
 use multiplane_core::run::{Run, Stop};
-use multiplane_core::solvers::{SolverEntry, find};
+use multiplane_solvers::{SolverEntry, find};
 
 use crate::contract::{Shared, solvers_on};
 use crate::reference::constrained_optimum;

@@ -10,7 +10,7 @@ use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleError, OracleResult,
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Outcome, Run, Stop, StopReason};
-use multiplane_core::solvers::find;
+use multiplane_solvers::find;
 
 const DIM: usize = 6;
 const BLOCKS: usize = 96;

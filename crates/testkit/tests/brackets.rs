@@ -8,7 +8,7 @@ use multiplane_core::oracle::{BoxedOracle, Coded, MaxOracle};
 use multiplane_core::plane::{PlaneView, Star};
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Run, Stop};
-use multiplane_core::solvers::find;
+use multiplane_solvers::find;
 use multiplane_testkit::contract::{run, solvers};
 use multiplane_testkit::reference;
 use multiplane_testkit::small::{self, DensePlane, Small, score, weights};

@@ -2,7 +2,7 @@
 //! kept.
 
 use multiplane_core::run::{Stop, StopReason};
-use multiplane_core::solvers::find;
+use multiplane_solvers::find;
 use multiplane_testkit::contract::run;
 use multiplane_testkit::reference;
 use multiplane_testkit::small;

@@ -9,7 +9,7 @@ use multiplane_core::executor::{Completed, Executor, Question, Reply, Threads, V
 use multiplane_core::observe::JsonLines;
 use multiplane_core::oracle::{BoxedOracle, Delay, Delayed, MaxOracle};
 use multiplane_core::run::{Run, Stop};
-use multiplane_core::solvers::find;
+use multiplane_solvers::find;
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::registry;
 use multiplane_tasks::synth::synthetic_words;

@@ -10,7 +10,7 @@ use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleError, OracleResult}
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Evaluate, LossMeter, LossMeters, Outcome, Run, Stop, StopReason};
-use multiplane_core::solvers::SolverEntry;
+use multiplane_solvers::SolverEntry;
 use multiplane_testkit::contract::{Shared, solvers};
 use multiplane_testkit::small::{self, Small};
 use serde_json::Value;

@@ -9,7 +9,7 @@ use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Evaluate, Run, Stop};
 use multiplane_core::solver::Descent;
-use multiplane_core::solvers::{BoxedSolver, find};
+use multiplane_solvers::{BoxedSolver, find};
 use multiplane_testkit::contract::{Kept, run};
 use multiplane_testkit::reference;
 use multiplane_testkit::small::{self, Small};

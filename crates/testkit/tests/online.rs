@@ -2,7 +2,7 @@
 
 use multiplane_core::clock::ClockKind;
 use multiplane_core::run::{Outcome, Run, Stop, StopReason};
-use multiplane_core::solvers::{SOLVERS, SolverEntry};
+use multiplane_solvers::{SOLVERS, SolverEntry};
 use multiplane_testkit::contract::Kept;
 use multiplane_testkit::small::{self, Small};
 

@@ -12,8 +12,20 @@ const SHORT: [(&str, &str); 3] = [
 ];
 
 /// First parts of paths that may end in a folder.
-const PLACES: [&str; 10] =
-    ["benchmarks", "bindings", "crates", "examples", "core", "infer", "tasks", "multiplane", "testkit", "border"];
+const PLACES: [&str; 12] = [
+    "benchmarks",
+    "bindings",
+    "crates",
+    "examples",
+    "core",
+    "infer",
+    "solvers",
+    "data",
+    "tasks",
+    "multiplane",
+    "testkit",
+    "border",
+];
 
 /// Where a page may mean that a file is: crates are named without `crates` and `src`.
 fn places(root: &Path, file: &str) -> Vec<PathBuf> {
@@ -111,7 +123,7 @@ fn coverage_names_what_exists() {
         assert!(["done", "planned", "out of reach", "not kept"].contains(&state), "{item}: unknown state {state}");
         for solver in names_after(place, "solver") {
             named += 1;
-            assert!(multiplane_core::solvers::find(solver).is_some(), "{item}: there is no solver `{solver}`");
+            assert!(multiplane_solvers::find(solver).is_some(), "{item}: there is no solver `{solver}`");
         }
         for task in names_after(place, "task").iter().filter(|_| state == "done") {
             named += 1;

@@ -13,8 +13,8 @@ use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_core::rng::Rng;
 use multiplane_core::run::Stop;
 use multiplane_core::solver::Solver;
-use multiplane_core::solvers::find;
-use multiplane_core::solvers::partial_linearization::{BatchSolver, BlockSolver, PartialLinearization, Start};
+use multiplane_solvers::find;
+use multiplane_solvers::partial_linearization::{BatchSolver, BlockSolver, PartialLinearization, Start};
 use multiplane_testkit::contract::run;
 use multiplane_testkit::reference;
 use multiplane_testkit::small::{self, Small};
@@ -199,7 +199,7 @@ fn bad_temperatures_are_refused() {
             assert_eq!(error.path, "tau", "{name}, {tau}");
         }
         let config = PartialLinearization { tau: f64::NAN, ..PartialLinearization::bcpl() };
-        let error = multiplane_core::solvers::SolverConfig::validate(&config).unwrap_err().to_string();
+        let error = multiplane_solvers::SolverConfig::validate(&config).unwrap_err().to_string();
         assert!(error.starts_with("tau = NaN: must be from 1e-12 to 1e12"), "{error}");
     }
 }

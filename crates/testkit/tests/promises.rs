@@ -9,7 +9,7 @@ use multiplane_core::path::PathPoint;
 use multiplane_core::plane::Plane;
 use multiplane_core::regularizer::Regularizer;
 use multiplane_core::run::{Evaluate, Run, RunError, Stop};
-use multiplane_core::solvers::{SolverEntry, find};
+use multiplane_solvers::{SolverEntry, find};
 use multiplane_testkit::contract::{solvers, undemanding_solvers};
 use multiplane_testkit::small::{self, Small, score};
 use serde_json::json;

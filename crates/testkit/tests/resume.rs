@@ -5,7 +5,7 @@ use multiplane_core::observe::JsonLines;
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Evaluate, Run, Stop, StopReason};
-use multiplane_core::solvers::{SolverEntry, find};
+use multiplane_solvers::{SolverEntry, find};
 use multiplane_testkit::contract::{Shared, solvers};
 use multiplane_testkit::small::{self, Small};
 use serde_json::{Value, json};

@@ -6,7 +6,7 @@ use multiplane_core::oracle::{MaxOracle, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Stop, StopReason};
-use multiplane_core::solvers::find;
+use multiplane_solvers::find;
 use multiplane_tasks::builtin::graph::{GraphSpec, Pairwise};
 use multiplane_tasks::builtin::mrf::MrfSpec;
 use multiplane_testkit::contract::run;

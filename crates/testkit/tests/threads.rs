@@ -12,7 +12,7 @@ use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleError, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Outcome, Run, RunError, Stop, StopReason};
-use multiplane_core::solvers::find;
+use multiplane_solvers::find;
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::Problem;
 use multiplane_tasks::registry;

@@ -5,7 +5,7 @@ use multiplane::synth::{
     single_letters, synthetic_graphs, synthetic_rotamers, synthetic_scenes, synthetic_trees, synthetic_words,
 };
 use multiplane::{Model, RunOptions, RunSpec, Session, Summary};
-use multiplane_core::solvers::SOLVERS;
+use multiplane_solvers::SOLVERS;
 use serde_json::{Value, json};
 
 const LAMBDA: f64 = 0.2;

@@ -19,7 +19,11 @@ pub enum Planes {
 
 impl Planes {
     /// Checks the parameters that come with the choice.
-    pub(crate) fn validate(self) -> Result<(), ParameterError> {
+    ///
+    /// # Errors
+    ///
+    /// The parameter at fault.
+    pub fn validate(self) -> Result<(), ParameterError> {
         let Planes::GapCache(cache) = self else { return Ok(()) };
         not_negative("factor", cache.factor)?;
         not_negative("nu", cache.nu)

@@ -365,7 +365,11 @@ impl WorkingSets {
     }
 
     /// Refuses sets that were restored with codes that their oracle, which can do this, does not know.
-    pub(crate) fn check_codes(&self, source: Option<&mut dyn Capabilities>) -> Result<(), StateError> {
+    ///
+    /// # Errors
+    ///
+    /// A code that the oracle does not know.
+    pub fn check_codes(&self, source: Option<&mut dyn Capabilities>) -> Result<(), StateError> {
         let mut none = NoCapabilities;
         let source = source.unwrap_or(&mut none);
         let knows_numbers = source.coded_planes().is_some();
@@ -375,7 +379,11 @@ impl WorkingSets {
     }
 
     /// Refuses sets that were restored and do not fit `blocks` examples and `dim` weights.
-    pub(crate) fn check(&self, blocks: usize, dim: usize, inner_products: bool) -> Result<(), StateError> {
+    ///
+    /// # Errors
+    ///
+    /// The part that does not fit.
+    pub fn check(&self, blocks: usize, dim: usize, inner_products: bool) -> Result<(), StateError> {
         let spread = self.spread.as_ref().map(|Spread(image)| image.len());
         let planes: usize = self.sets.iter().map(|set| set.kept.len()).sum();
         let same_shape = self.sets.len() == blocks && spread == inner_products.then_some(dim);

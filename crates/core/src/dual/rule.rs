@@ -24,7 +24,11 @@ pub enum StepRule {
 
 impl StepRule {
     /// Checks the parameters that come with the choice.
-    pub(crate) fn validate(self) -> Result<(), ParameterError> {
+    ///
+    /// # Errors
+    ///
+    /// The parameter at fault.
+    pub fn validate(self) -> Result<(), ParameterError> {
         let StepRule::Solve(solve) = self else { return Ok(()) };
         not_negative("accuracy", solve.accuracy)?;
         not_negative("skip_below", solve.skip_below)

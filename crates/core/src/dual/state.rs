@@ -216,7 +216,11 @@ impl DualState {
     }
 
     /// Refuses a state that was restored and does not fit `blocks` blocks and `dim` weights.
-    pub(crate) fn check(&self, blocks: usize, dim: usize) -> Result<(), StateError> {
+    ///
+    /// # Errors
+    ///
+    /// The part that does not fit.
+    pub fn check(&self, blocks: usize, dim: usize) -> Result<(), StateError> {
         ensure(self.blocks.len() == blocks && self.position.len() == dim, "the number of blocks or weights")?;
         ensure(self.blocks.iter().all(|block| block.is_sound(dim)), "a block's plane")?;
         self.iterate.check(dim)

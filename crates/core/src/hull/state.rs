@@ -38,7 +38,7 @@ pub(super) struct Buffers {
 
 impl HullState {
     /// Returns the origin of one block that is the sum of all examples.
-    pub(crate) fn of_sums(dim: usize, regularizer: Regularizer, averaging: Averaging) -> Self {
+    pub fn of_sums(dim: usize, regularizer: Regularizer, averaging: Averaging) -> Self {
         HullState::origin(1, dim, regularizer.moved_by_sums(true), averaging)
     }
 
@@ -52,7 +52,7 @@ impl HullState {
 
     /// Begins anew with another problem: no planes, all mass on the truths, and w at the prior mean `prior` (`[d]`). `used` are
     /// the blocks that may have planes. Keeps the buffers.
-    pub(crate) fn begin_at(&mut self, lambda: f64, prior: &[f64], used: &[u32]) {
+    pub fn begin_at(&mut self, lambda: f64, prior: &[f64], used: &[u32]) {
         for block in used.iter().map(|&block| block as usize) {
             self.sets.gram_and_alphas(block).1.fill(0.0);
             self.sets.prune(block, 0, 0);
@@ -62,7 +62,7 @@ impl HullState {
     }
 
     /// Returns the mass on the truth of a block.
-    pub(crate) fn truth(&self, block: usize) -> f64 {
+    pub fn truth(&self, block: usize) -> f64 {
         self.truths[block]
     }
 
@@ -75,7 +75,7 @@ impl HullState {
     /// through so many additions before they came here, and whose terms are as `seen` tells.
     ///
     /// [`BlockDual::rounded`]: crate::dual::BlockDual::rounded
-    pub(crate) fn rounded_with(
+    pub fn rounded_with(
         &self,
         rounding: &Rounding,
         additions: f64,
@@ -103,7 +103,7 @@ impl HullState {
 
     /// Returns how far a block is from its optimum over its planes and one more that scores `score`: the slope of a pairwise
     /// step, from the vertex of the lowest score that has mass to the one of the highest. 0 is the score of the truth.
-    pub(crate) fn violation(&mut self, block: usize, score: f64, source: &mut impl Capabilities) -> f64 {
+    pub fn violation(&mut self, block: usize, score: f64, source: &mut impl Capabilities) -> f64 {
         if self.sets.is_empty(block) {
             return score.max(0.0);
         }

@@ -74,13 +74,17 @@ impl Default for Sequential {
 
 impl Sampling {
     /// Checks the parameters that come with the choice.
-    pub(crate) fn validate(self) -> Result<(), ParameterError> {
+    ///
+    /// # Errors
+    ///
+    /// The parameter at fault.
+    pub fn validate(self) -> Result<(), ParameterError> {
         let Sampling::Active(Active { candidates, .. }) = self else { return Ok(()) };
         require(candidates >= 1, "candidates", candidates, "must be at least 1")
     }
 
     /// Returns how many of `blocks` examples are asked about to choose `size` of them; `None` where there is no choice.
-    pub(crate) fn candidates(self, size: usize, blocks: usize) -> Option<usize> {
+    pub fn candidates(self, size: usize, blocks: usize) -> Option<usize> {
         let Sampling::Active(Active { candidates, .. }) = self else { return None };
         Some(size.saturating_mul(candidates as usize).min(blocks))
     }
@@ -175,7 +179,11 @@ impl Sampler {
     }
 
     /// Refuses a state that was restored and is not of `blocks` examples.
-    pub(crate) fn check(&self, blocks: usize) -> Result<(), StateError> {
+    ///
+    /// # Errors
+    ///
+    /// The part that does not fit.
+    pub fn check(&self, blocks: usize) -> Result<(), StateError> {
         let known = self.blocks.len() == blocks && self.blocks.iter().all(|&block| (block as usize) < blocks);
         let sound = match &self.rule {
             Rule::Uniform => true,

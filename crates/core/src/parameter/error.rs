@@ -38,7 +38,7 @@ impl ParameterError {
 /// # Errors
 ///
 /// The parameter, its value and the rule.
-pub(crate) fn not_negative(path: &str, value: f64) -> Result<(), ParameterError> {
+pub fn not_negative(path: &str, value: f64) -> Result<(), ParameterError> {
     require(value.is_finite() && value >= 0.0, path, value, "must be a finite number >= 0")
 }
 

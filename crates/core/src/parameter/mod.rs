@@ -5,7 +5,6 @@ mod error;
 mod read;
 mod schema;
 
-pub(crate) use error::not_negative;
-pub use error::{ParameterError, require};
+pub use error::{ParameterError, not_negative, require};
 pub use read::{read, shown};
 pub use schema::{Param, ParamKind, ValueKind, Variant, from_schema, params_of};

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::entry::{BoxedSolver, SolverEntry};
-use super::registry::SOLVERS;
 use crate::parameter::ParameterError;
 use crate::regularizer::Regularizer;
 
@@ -17,26 +16,20 @@ pub enum BuildError {
     #[error("{0}")]
     Regularizer(String),
     /// The solver's steps are those of linear weights.
-    #[error("solver {name} does not train with a kernel{}; these do: {}", self.at_fault(), taking_kernels().join(", "))]
+    #[error("solver {name} does not train with a kernel{}", if *.at_parameters { " at these parameters" } else { "" })]
     Kernel {
         /// Its name.
         name: &'static str,
+        /// Whether it is the parameters that do not go with a kernel, as its preset does.
+        at_parameters: bool,
     },
 }
 
 impl BuildError {
-    /// Says that a solver's parameters are at fault, and not the solver.
-    fn at_fault(&self) -> &'static str {
-        match self {
-            BuildError::Kernel { name } if taking_kernels().contains(name) => " at these parameters",
-            _ => "",
-        }
+    /// Returns the refusal of a kernel by a solver.
+    pub fn kernel(entry: &SolverEntry) -> Self {
+        BuildError::Kernel { name: entry.name, at_parameters: entry.takes_kernels() }
     }
-}
-
-/// Returns the names of the solvers whose presets train with kernels.
-fn taking_kernels() -> Vec<&'static str> {
-    SOLVERS.iter().filter(|entry| entry.takes_kernels()).map(|entry| entry.name).collect()
 }
 
 impl SolverEntry {
@@ -56,9 +49,7 @@ impl SolverEntry {
         config.check_metric(regularizer.metric())?;
         match regularizer.fault(dim) {
             Some(fault) => Err(BuildError::Regularizer(fault)),
-            None if regularizer.metric().has_kernel() && !config.takes_kernels() => {
-                Err(BuildError::Kernel { name: self.name })
-            }
+            None if regularizer.metric().has_kernel() && !config.takes_kernels() => Err(BuildError::kernel(self)),
             None => Ok(config.build(blocks, dim, regularizer)),
         }
     }

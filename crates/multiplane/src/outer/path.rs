@@ -8,8 +8,8 @@ use multiplane_core::observe::Certificate;
 use multiplane_core::oracle::MaxOracle;
 use multiplane_core::path::PathPoint;
 use multiplane_core::run::Run;
-use multiplane_core::solvers::{SOLVERS, SolverEntry};
 use multiplane_core::state::{StateError, ensure};
+use multiplane_solvers::{SOLVERS, SolverEntry};
 use serde::{Deserialize, Serialize};
 
 use super::position::{PathState, PathStep};

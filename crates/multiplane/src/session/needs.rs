@@ -1,7 +1,7 @@
 //! What a solver needs of a task beside answers, asked before training.
 
 use multiplane_core::oracle::Ability;
-use multiplane_core::solvers::{SOLVERS, SolverEntry};
+use multiplane_solvers::{SOLVERS, SolverEntry};
 use multiplane_tasks::problem::Problem;
 use multiplane_tasks::registry::TASKS;
 

@@ -8,7 +8,7 @@ use multiplane_core::observe::RunCost;
 use multiplane_core::oracle::Audit;
 use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_core::run::GapTarget;
-use multiplane_core::solvers::BuildError;
+use multiplane_solvers::{BuildError, refusal};
 use multiplane_tasks::data::Classified;
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::{AnswerSample, Problem, Vocabulary};
@@ -151,7 +151,7 @@ impl Session {
         check_fits(&Provenance::new(&*problem, spec.to_tree()))?;
         let regularizer = prior::regularizer(&mut spec, &*problem, lambda)?;
         if regularizer.metric().has_kernel() && !spec.solver.config.takes_kernels() {
-            return Err(Error::input(BuildError::Kernel { name: spec.solver.entry.name }.to_string()));
+            return Err(Error::input(refusal(&BuildError::kernel(spec.solver.entry))));
         }
         let fits = spec.solver.config.check_metric(regularizer.metric());
         fits.map_err(|error| Error::Parameter(error.under("solver")))?;

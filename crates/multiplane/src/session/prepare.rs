@@ -7,7 +7,7 @@ use multiplane_core::clock::ClockKind;
 use multiplane_core::executor::{Executor, Staff, Threads};
 use multiplane_core::oracle::{Audited, BoxedOracle, Delay, Delayed, Wrapped};
 use multiplane_core::run::{GapTarget, Run, Stop};
-use multiplane_core::solvers::BoxedSolver;
+use multiplane_solvers::BoxedSolver;
 
 use super::abort::Abort;
 use super::open::Session;

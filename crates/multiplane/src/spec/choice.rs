@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use multiplane_core::solvers::{SolverConfig, SolverEntry};
+use multiplane_solvers::{SolverConfig, SolverEntry};
 use serde_json::{Map, Value};
 
 use super::params::{from_schema, overlay};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use multiplane_core::parameter::ParameterError;
-use multiplane_core::solvers::SolverEntry;
+use multiplane_solvers::SolverEntry;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

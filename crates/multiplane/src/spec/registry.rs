@@ -1,6 +1,6 @@
 //! Tasks, solvers and formats by name.
 
-use multiplane_core::solvers::{self, SolverEntry};
+use multiplane_solvers::{SOLVERS, SolverEntry, find};
 use multiplane_tasks::data::{self, FORMATS, Format};
 use multiplane_tasks::entry::TaskEntry;
 use multiplane_tasks::registry::{self, TASKS};
@@ -42,6 +42,5 @@ pub fn find_task(name: &str) -> Result<&'static TaskEntry, Error> {
 ///
 /// The names that are near, where there is none of this one.
 pub fn find_solver(name: &str) -> Result<&'static SolverEntry, Error> {
-    solvers::find(name)
-        .ok_or_else(|| Error::input(suggest::unknown("solver", name, solvers::SOLVERS.iter().map(|entry| entry.name))))
+    find(name).ok_or_else(|| Error::input(suggest::unknown("solver", name, SOLVERS.iter().map(|entry| entry.name))))
 }

@@ -2,7 +2,7 @@
 
 use multiplane_core::parameter::{ParameterError, require};
 use multiplane_core::run::{GapTarget, StopReason};
-use multiplane_core::solvers::SolverEntry;
+use multiplane_solvers::SolverEntry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -4,7 +4,7 @@ use multiplane_core::clock::ClockKind;
 use multiplane_core::gaps::GapTable;
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Run, Stop};
-use multiplane_core::solvers::SolverEntry;
+use multiplane_solvers::SolverEntry;
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::registry::find;
 use multiplane_tasks::synth::synthetic_words;
@@ -34,7 +34,7 @@ fn the_solver_of_the_guide_works() {
         Run::new(problem.oracle().unwrap(), problem.oracle().unwrap(), solver, LAMBDA, stop).with_clock(ClockKind::Work)
     };
     let outcome = run(400.0).to_end().unwrap();
-    let best = multiplane_core::solvers::find("auto").unwrap();
+    let best = multiplane_solvers::find("auto").unwrap();
     let solver = best.build(&(best.preset)(), problem.blocks(), problem.dim(), LAMBDA.into()).unwrap();
     let stop = Stop { gap: Some(1e-4.into()), ..Stop::default() };
     let optimum =

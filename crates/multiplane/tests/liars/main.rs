@@ -11,8 +11,8 @@ use multiplane::oracle::Quality;
 use multiplane::{Choice, Problem, RunOptions, RunSpec, Session, Summary};
 use multiplane_core::example::Examples;
 use multiplane_core::plane::Plane;
-use multiplane_core::solvers::{SOLVERS, SolverEntry};
 use multiplane_core::task::{QuestionOf, Task, WorkspaceOf};
+use multiplane_solvers::{SOLVERS, SolverEntry};
 use multiplane_tasks::builtin::{BuiltinTask, TaskProblem};
 use multiplane_tasks::problem::TaskVocabulary;
 use patient::Lie::{Honest, HonestBound, Modest};
@@ -126,7 +126,7 @@ fn optimum() -> f64 {
     static OPTIMUM: OnceLock<f64> = OnceLock::new();
     *OPTIMUM.get_or_init(|| {
         let patient = Arc::new(Patient::new(Honest));
-        let entry = multiplane_core::solvers::find("mp-bcfw").unwrap();
+        let entry = multiplane_solvers::find("mp-bcfw").unwrap();
         let (w, summary) = train(at_home, &patient, entry, 1000.0).unwrap();
         assert!(summary.certificate.certified && summary.certificate.gap.unwrap() < 1e-5, "{summary:?}");
         patient.primal(&w)

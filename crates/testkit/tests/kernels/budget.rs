@@ -166,7 +166,7 @@ fn budgets_without_a_kernel_are_refused() {
     let [on_features, _] = binary(&x);
     let dim = multiplane_core::task::Task::dim(&*on_features);
     for name in ["ssg", "sfd1"] {
-        let entry = multiplane_core::solvers::find(name).unwrap();
+        let entry = multiplane_solvers::find(name).unwrap();
         let refused = |budget: Value| {
             let mut parameters = (entry.preset)();
             parameters["budget"] = budget;

@@ -31,7 +31,7 @@ fn value(task: &str, parameters: &Value, data: Dataset, passes: f64) -> (f64, u6
     let problem = entry.open(&all, data, None).unwrap();
     let lambda = 1.0 / problem.blocks() as f64;
     let regularizer = Regularizer::from(lambda).with_metric(problem.metric().unwrap());
-    let mut planes = (multiplane_core::solvers::find("mp-bcfw").unwrap().preset)()["planes"].clone();
+    let mut planes = (multiplane_solvers::find("mp-bcfw").unwrap().preset)()["planes"].clone();
     planes["slope_rule"] = false.into(); // it goes by what calls cost
     planes["max_passes"] = 3.into();
     let stop = (Stop { passes: Some(passes), ..Stop::default() }, Evaluate::Pass);

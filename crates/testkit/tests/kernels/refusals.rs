@@ -1,7 +1,7 @@
 //! Solvers that cannot train with a kernel say so, and which can.
 
 use multiplane_core::regularizer::{Constraint, Regularizer};
-use multiplane_core::solvers::{SOLVERS, find};
+use multiplane_solvers::{SOLVERS, find};
 use multiplane_tasks::kernel::Kernel;
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn refusal(name: &str, changes: &Value) -> Option<String> {
     let entry = find(name).unwrap();
     let mut parameters = (entry.preset)();
     changes.as_object().unwrap().iter().for_each(|(key, value)| parameters[key] = value.clone());
-    entry.build(&parameters, x.len(), 3 * x.len(), regularizer).err().map(|error| error.to_string())
+    entry.build(&parameters, x.len(), 3 * x.len(), regularizer).err().map(|error| multiplane_solvers::refusal(&error))
 }
 
 /// Each solver is built or refused as its line of the registry says; a refusal names the solver, and those to take.

@@ -8,7 +8,7 @@ use multiplane_core::clock::ClockKind;
 use multiplane_core::regularizer::Regularizer;
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Evaluate, GapTarget, Outcome, Run, RunError, Stop, StopReason};
-use multiplane_core::solvers::SolverEntry;
+use multiplane_solvers::SolverEntry;
 use multiplane_testkit::contract::solvers_on;
 
 use exact::Exact;
@@ -170,7 +170,7 @@ fn no_gap_is_smaller_than_its_rounding() {
     for seed in (0..4 * SCALE_COUNT).filter(|seed| seed % SCALE_COUNT < 2) {
         let problem = random::random(seed);
         for name in ["mp-bcfw", "bcpfw", "auto"] {
-            let entry = multiplane_core::solvers::find(name).unwrap();
+            let entry = multiplane_solvers::find(name).unwrap();
             let lambda = Regularizer::from(0.1);
             let solver = entry.build(&(entry.preset)(), problem.blocks(), problem.dim, lambda.clone()).unwrap();
             let stop = Stop { passes: Some(400.0), gap: Some(GapTarget::Absolute(1e-15)), ..Stop::default() };

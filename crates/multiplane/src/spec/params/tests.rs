@@ -1,11 +1,11 @@
 //! Overlays, dotted keys, values as typed.
 
 use super::*;
-use multiplane_core::solvers;
+use multiplane_solvers::find;
 use serde_json::json;
 
 fn overlaid(changes: Value) -> Result<Value, String> {
-    let entry = solvers::find("mp-bcfw").unwrap();
+    let entry = find("mp-bcfw").unwrap();
     let mut base = (entry.preset)().as_object().cloned().unwrap();
     overlay(&mut base, &changes, &from_schema(&(entry.schema)()), "solver")?;
     Ok(Value::Object(base))

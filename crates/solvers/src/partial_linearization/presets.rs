@@ -6,7 +6,7 @@ use super::config::PartialLinearization;
 use crate::oracle::Ability;
 use crate::parameter::ParameterError;
 use crate::regularizer::Regularizer;
-use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
+use multiplane_core::solvers::{BoxedSolver, SolverConfig, SolverEntry, values};
 
 impl SolverConfig for PartialLinearization {
     fn validate(&self) -> Result<(), ParameterError> {

@@ -1,6 +1,7 @@
 //! Steps and averages against the formulas of the papers, written out.
 
 use super::*;
+use crate::answer_average::{AnswerAverage, Polynomial};
 use crate::clock::{Clock, ClockKind};
 use crate::context::{Counts, Ctx};
 use crate::oracle::{MaxOracle, OracleResult, Quality};
@@ -8,7 +9,6 @@ use crate::order::{Order, Permutation};
 use crate::plane::Plane;
 use crate::rng::Rng;
 use crate::solver::Solver;
-use crate::solvers::answer_average::{AnswerAverage, Polynomial};
 
 /// Binary examples `(x, 1)`: the plane of the other label is `(-x, 1) / n`.
 struct Points(Vec<[f64; 2]>);

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::config::Subgradient;
+use crate::answer_average::AnswerAverage;
 use crate::context::Ctx;
 use crate::gaps::GapTable;
 use crate::linalg;
@@ -12,7 +13,6 @@ use crate::order::{BlockOrder, Visiting, size_of};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
 use crate::solver::{Details, Progress, Solver, SolverFacts, StepReport};
-use crate::solvers::answer_average::AnswerAverage;
 use crate::state::{SavedState, StateError, ensure, finite};
 
 /// The state of a run of the subgradient method.

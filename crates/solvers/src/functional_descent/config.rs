@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::answer_average::{AnswerAverage, Polynomial};
 use crate::metric::SupportBudget;
 use crate::order::{Sampling, check_size};
 use crate::parameter::{ParameterError, require};
-use crate::solvers::answer_average::{AnswerAverage, Polynomial};
 
 /// The largest lambda_t: beyond it steps are 0 for all that numbers can tell.
 const LARGEST: f64 = 1e100;

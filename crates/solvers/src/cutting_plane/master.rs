@@ -16,7 +16,7 @@ const MOST_PARTS: u32 = 50;
 
 /// How far the master is to be solved, and how often it was.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(in crate::solvers) struct MasterState {
+pub(crate) struct MasterState {
     /// Its gap is to be at most this.
     tolerance: f64,
     /// Parts of the solution in hand so far.
@@ -31,43 +31,43 @@ pub(in crate::solvers) struct MasterState {
 
 impl MasterState {
     /// Aims at a gap of `tolerance`.
-    pub(in crate::solvers) fn aim(&mut self, tolerance: f64) {
+    pub(crate) fn aim(&mut self, tolerance: f64) {
         self.tolerance = tolerance.max(0.0);
     }
 
     /// Returns the gap aimed at.
-    pub(in crate::solvers) fn tolerance(&self) -> f64 {
+    pub(crate) fn tolerance(&self) -> f64 {
         self.tolerance
     }
 
     /// Returns the master's gap when it was solved last: what the planes kept cut off of the present point.
-    pub(in crate::solvers) fn left(&self) -> f64 {
+    pub(crate) fn left(&self) -> f64 {
         self.left
     }
 
     /// Returns the solutions so far.
-    pub(in crate::solvers) fn solved(&self) -> u32 {
+    pub(crate) fn solved(&self) -> u32 {
         self.solved
     }
 
     /// Counts training seconds of a solution.
-    pub(in crate::solvers) fn spend(&mut self, seconds: f64) {
+    pub(crate) fn spend(&mut self, seconds: f64) {
         self.seconds += seconds;
     }
 
     /// Returns the training seconds of all solutions.
-    pub(in crate::solvers) fn seconds(&self) -> f64 {
+    pub(crate) fn seconds(&self) -> f64 {
         self.seconds
     }
 
     /// Counts a part of the solution in hand; returns whether it has had all that it may.
-    pub(in crate::solvers) fn spends_parts(&mut self) -> bool {
+    pub(crate) fn spends_parts(&mut self) -> bool {
         self.parts += 1;
         self.parts > MOST_PARTS
     }
 
     /// Ends a solution: planes with mass are active now. Returns when those must have been active that may stay.
-    pub(in crate::solvers) fn end(&mut self, dual: &mut HullState, max_idle: u32) -> u32 {
+    pub(crate) fn end(&mut self, dual: &mut HullState, max_idle: u32) -> u32 {
         self.solved = self.solved.saturating_add(1);
         self.parts = 0;
         for block in 0..dual.blocks() {
@@ -82,7 +82,7 @@ impl MasterState {
 }
 
 /// Solves the master of sums of planes, which is a single block, further; returns whether it is solved.
-pub(in crate::solvers) fn solve_further(dual: &mut HullState, master: &mut MasterState) -> bool {
+pub(crate) fn solve_further(dual: &mut HullState, master: &mut MasterState) -> bool {
     let value = dual.value();
     let mut visit = dual.visit(0, &mut NoCapabilities);
     master.left = visit.gap();

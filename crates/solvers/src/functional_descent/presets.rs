@@ -7,7 +7,7 @@ use crate::metric::SupportBudget;
 use crate::online::{Online, StreamFacts};
 use crate::parameter::ParameterError;
 use crate::regularizer::Regularizer;
-use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
+use multiplane_core::solvers::{BoxedSolver, SolverConfig, SolverEntry, values};
 
 impl SolverConfig for FunctionalDescent {
     fn validate(&self) -> Result<(), ParameterError> {

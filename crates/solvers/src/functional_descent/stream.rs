@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::{Constant, FunctionalDescent, Schedule};
 use super::solver::{FunctionalDescentSolver, average_in};
+use crate::answer_average::AnswerAverage;
 use crate::context::Ctx;
 use crate::online::{Growth, Online, StreamFacts};
 use crate::oracle::{BoxedOracle, OracleError};
@@ -14,7 +15,6 @@ use crate::order::{Sampling, Sequential};
 use crate::parameter::ParameterError;
 use crate::regularizer::Regularizer;
 use crate::solver::{Descent, Solver};
-use crate::solvers::answer_average::AnswerAverage;
 use crate::state::{self, StateError, ensure, finite};
 
 /// Parameters that have no say on a stream, and why.

@@ -4,7 +4,7 @@ use super::config::LaSvm;
 use super::solver::LaSvmSolver;
 use crate::parameter::ParameterError;
 use crate::regularizer::Regularizer;
-use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
+use multiplane_core::solvers::{BoxedSolver, SolverConfig, SolverEntry, values};
 
 impl SolverConfig for LaSvm {
     fn validate(&self) -> Result<(), ParameterError> {

@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::answer_average::AnswerAverage;
 use crate::metric::SupportBudget;
 use crate::order::{Order, Uniform, check_size};
 use crate::parameter::{ParameterError, require, shown};
-use crate::solvers::answer_average::AnswerAverage;
 
 /// Parameters of the subgradient method.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

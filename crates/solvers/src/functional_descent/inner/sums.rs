@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::average::Averaging;
+use crate::cutting_plane::master::{MasterState, solve_further};
 use crate::dual::BlockDual;
 use crate::hull::HullState;
 use crate::metric::Metric;
@@ -12,7 +13,6 @@ use crate::oracle::NoCapabilities;
 use crate::plane::Plane;
 use crate::plane_sum::PlaneSum;
 use crate::regularizer::Regularizer;
-use crate::solvers::cutting_plane::master::{MasterState, solve_further};
 use crate::state::StateError;
 
 /// Sums over the sample as the planes of one block, the mean over it. Its prior mean is w_t, its weights are w_t + u.

@@ -8,7 +8,7 @@ use crate::oracle::Ability;
 use crate::order::size_note;
 use crate::parameter::ParameterError;
 use crate::regularizer::Regularizer;
-use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
+use multiplane_core::solvers::{BoxedSolver, SolverConfig, SolverEntry, values};
 
 impl SolverConfig for OneSlack {
     fn validate(&self) -> Result<(), ParameterError> {

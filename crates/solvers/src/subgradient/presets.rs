@@ -10,7 +10,7 @@ use crate::order::size_note;
 use crate::parameter::ParameterError;
 use crate::regularizer::Regularizer;
 use crate::solver::Solver;
-use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
+use multiplane_core::solvers::{BoxedSolver, SolverConfig, SolverEntry, values};
 
 impl Subgradient {
     /// Builds a solver with these parameters for `blocks` examples and `dim` weights.

@@ -9,13 +9,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::config::Subgradient;
+use crate::answer_average::AnswerAverage;
 use crate::context::Ctx;
 use crate::online::{Growth, Online, StreamFacts};
 use crate::oracle::{BoxedOracle, OracleError};
 use crate::order::size_of;
 use crate::parameter::{ParameterError, require};
 use crate::plane::Plane;
-use crate::solvers::answer_average::AnswerAverage;
 use crate::state::{self, StateError, ensure, finite};
 
 /// Parameters that have no say on a stream, and why.
