@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 /// When a fit will end, by the stops of its specification. `unit` is what seconds are called.
 #[pyclass]
 pub(crate) struct Forecast {
-    inner: multiplane_cli::Forecast,
+    inner: multiplane_cli::Eta,
     unit: String,
 }
 
@@ -21,7 +21,7 @@ impl Forecast {
     #[new]
     fn new(stop: &str, unit: String) -> Self {
         let stop: StopSpec = serde_json::from_str(stop).unwrap_or_default();
-        Forecast { inner: multiplane_cli::Forecast::new(stop.gap, stop), unit }
+        Forecast { inner: multiplane_cli::Eta::new(stop.gap, stop), unit }
     }
 
     fn push(&mut self, seconds: f64, gap: f64, primal: f64) {

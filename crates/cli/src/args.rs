@@ -11,9 +11,11 @@ use multiplane::tasks::TASKS;
     name = "multiplane",
     version,
     about = "Train, certify and use structural support vector machines",
-    after_help = "Start with `multiplane demo`. `multiplane describe` lists solvers, tasks, run parameters, losses, formats and\n\
+    after_help = "Start with `multiplane demo`. `multiplane describe` lists solvers, tasks, run parameters, losses, \
+                  formats and\n\
                   engines.\n\
-                  Exit codes: 0 done, 1 ran but failed, 2 bad input or usage, 130 interrupted (what there was is saved)."
+                  Exit codes: 0 done, 1 ran but failed, 2 bad input or usage, 130 interrupted (what there was is \
+                  saved)."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -32,7 +34,8 @@ pub(crate) enum Command {
     Evaluate(EvaluateArgs),
     /// Look into a model: what it is, how it was trained, what is proven of it, and its strongest weights by name
     Show(ShowArgs),
-    /// Recompute a model's primal value on its training data, and the dual value of a checkpoint, by slow, independent code
+    /// Recompute a model's primal value on its training data, and the dual value of a checkpoint, by slow, independent
+    /// code
     Verify(VerifyArgs),
     /// List solvers, tasks, parameters of runs, oracles, losses and formats, and every parameter with its default
     Describe(DescribeArgs),
@@ -42,8 +45,10 @@ pub(crate) enum Command {
     Path(Box<PathArgs>),
     /// Solve one MAP or min-cut problem from a file: the labelling of least energy, or the maximum flow
     #[command(
-        after_help = "Engines: tree, min-cut, brute, trws, expansion; max-flow for .max (`multiplane describe engine`).\n\
-                            Exit codes: 0 a labelling was found, 1 there is none, 2 bad input or usage, 130 interrupted."
+        after_help = "Engines: tree, min-cut, brute, trws, expansion; max-flow for .max (`multiplane describe \
+                      engine`).\n\
+                            Exit codes: 0 a labelling was found, 1 there is none, 2 bad input or usage, 130 \
+                            interrupted."
     )]
     Infer(InferArgs),
     /// Test a task or oracle for mistakes before training, and forecast what training will cost
@@ -104,14 +109,17 @@ pub(crate) struct TrainArgs {
     /// A solver or preset (see `describe solver`) [default: auto]
     #[arg(long, value_name = "NAME")]
     pub(crate) solver: Option<String>,
-    /// Strength of the regulariser: a number, 1/n, c:X for C = X, lambda = 1/(C n), cv (chosen by cross-validation), or scale [default: 1/n]
+    /// Strength of the regulariser: a number, 1/n, c:X for C = X, lambda = 1/(C n), cv (chosen by cross-validation), or
+    /// scale [default: 1/n]
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub(crate) lambda: Option<String>,
     /// Draw losses against lambda: those held out with --lambda cv, with bounds and gap those of a `path`
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) svg: Option<PathBuf>,
-    /// Learn in one pass over a stream of rows (libsvm, csv), in windows, with memory for a few of them: --data is a file, a pipe, or
-    /// - for standard input. Needs a solver that learns online [default: sfd1]; --checkpoint writes the model on the way
+    /// Learn in one pass over a stream of rows (libsvm, csv), in windows, with memory for a few of them: --data is a
+    /// file, a pipe, or
+    /// - for standard input. Needs a solver that learns online [default: sfd1]; --checkpoint writes the model on the
+    ///   way
     #[arg(long)]
     pub(crate) stream: bool,
     /// A model of the same task, labels and features whose weights are the prior w0: lambda/2 |w - w0|^2 instead of
@@ -125,7 +133,8 @@ pub(crate) struct TrainArgs {
     /// Stop when the duality gap is at most X, or X% of the primal
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub(crate) gap: Option<String>,
-    /// Stop after X passes (oracle calls of training / n); `train` without a budget: 1000, without any stop --gap 1% too
+    /// Stop after X passes (oracle calls of training / n); `train` without a budget: 1000, without any stop --gap 1%
+    /// too
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub(crate) passes: Option<String>,
     /// Stop after N oracle calls of training
@@ -134,8 +143,8 @@ pub(crate) struct TrainArgs {
     /// Stop after S seconds of training and evaluation
     #[arg(long, value_name = "S", allow_hyphen_values = true)]
     pub(crate) seconds: Option<String>,
-    /// Stop once the loss on test data (--test, --holdout, data.test_folds) has not fallen for K measurements, one a pass; whichever
-    /// stop ends the run, the weights with the lowest loss are saved (not for `path`)
+    /// Stop once the loss on test data (--test, --holdout, data.test_folds) has not fallen for K measurements, one a
+    /// pass; whichever stop ends the run, the weights with the lowest loss are saved (not for `path`)
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     pub(crate) patience: Option<String>,
     /// Seed of all chance [default: 0]
@@ -181,12 +190,12 @@ pub(crate) struct TrainArgs {
 pub(crate) struct PathArgs {
     #[command(flatten)]
     pub(crate) train: TrainArgs,
-    /// How far the primal may be from the optimum anywhere on the path: absolute, or in percent of the primal there, as in
-    /// 5% [default: 0.1]
+    /// How far the primal may be from the optimum anywhere on the path: absolute, or in percent of the primal there, as
+    /// in 5% [default: 0.1]
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub(crate) eps: Option<String>,
-    /// Where the path or an even grid begins: a number, 1/n or c:X; above it the first weights serve, scaled [default: where
-    /// answers begin to change]
+    /// Where the path or an even grid begins: a number, 1/n or c:X; above it the first weights serve, scaled [default:
+    /// where answers begin to change]
     #[arg(long, value_name = "L", allow_hyphen_values = true)]
     pub(crate) lambda_max: Option<String>,
     /// The smallest lambda [default: 1e-5]
@@ -280,15 +289,15 @@ pub(crate) struct PredictArgs {
     /// divided by tabs
     #[arg(long, value_name = "M", allow_hyphen_values = true, conflicts_with = "confidence")]
     pub(crate) top: Option<String>,
-    /// Say how sure the labels are, one example per line: its number (from 0), its labels, and for each how much lower the best
-    /// labelling with another label there scores; divided by tabs, the last by spaces
+    /// Say how sure the labels are, one example per line: its number (from 0), its labels, and for each how much lower
+    /// the best labelling with another label there scores; divided by tabs, the last by spaces
     #[arg(long)]
     pub(crate) confidence: bool,
     /// Write the lines of the data with a column more, the prediction; blank lines between sentences stay
     #[arg(long, conflicts_with_all = ["top", "confidence", "json"])]
     pub(crate) columns: bool,
-    /// Write one JSON object per example and line: its number (from 0), prediction, truth and loss (null where there is none),
-    /// and the prediction's score
+    /// Write one JSON object per example and line: its number (from 0), prediction, truth and loss (null where there is
+    /// none), and the prediction's score
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -297,8 +306,8 @@ pub(crate) struct PredictArgs {
 pub(crate) struct EvaluateArgs {
     #[command(flatten)]
     pub(crate) on: OnData,
-    /// Say label by label how the model does (precision, recall, F1, which labels are taken for which), and of tags of chunks
-    /// what the script conlleval prints
+    /// Say label by label how the model does (precision, recall, F1, which labels are taken for which), and of tags of
+    /// chunks what the script conlleval prints
     #[arg(long)]
     pub(crate) report: bool,
     /// Print one JSON object
@@ -364,8 +373,8 @@ pub(crate) struct InferArgs {
 
 #[derive(Args)]
 pub(crate) struct DescribeArgs {
-    /// solver, task, run, path, stream, oracle, loss, kernel, format or engine, or a parameter of runs, as in `describe stop`
-    /// [default: everything, in short]
+    /// solver, task, run, path, stream, oracle, loss, kernel, format or engine, or a parameter of runs, as in `describe
+    /// stop` [default: everything, in short]
     pub(crate) kind: Option<String>,
     /// One of them
     pub(crate) name: Option<String>,
@@ -404,7 +413,8 @@ pub(crate) struct DataArgs {
 pub(crate) enum DataCommand {
     /// Write a seeded synthetic data set: `letters` (handwritten-like words in the format of letter.data), `chunks`
     /// (sentences with parts of speech and chunk tags in the format conll), `trees` (sentences as trees of words in the
-    /// format tree), `graphs` (small pictures in the format graph), `scenes` (rows with any of six labels in the format multilabel) or `rotamers` (folded chains in the format mrf)
+    /// format tree), `graphs` (small pictures in the format graph), `scenes` (rows with any of six labels in the format
+    /// multilabel) or `rotamers` (folded chains in the format mrf)
     Make(MakeArgs),
 }
 

@@ -11,7 +11,7 @@ const LEAST: usize = 3;
 /// By how much a line laid through earlier points may miss the later ones, as a share of their fall.
 const TOLERANCE: f64 = 0.3;
 
-/// How far ahead a forecast may go, in multiples of the time that it stands on.
+/// The longest forecast, in multiples of the time observed.
 const FARTHEST: f64 = 10.0;
 
 /// Gaps over time, and the two ways in which they fall: at a rate (cutting planes, near the end) or as a power of time
@@ -41,21 +41,21 @@ impl Law {
 
 /// The line through points by least squares: its value at the middle, the middle, the slope.
 #[derive(Clone, Copy)]
-struct Fit {
+struct LineFit {
     level: f64,
     middle: f64,
     slope: f64,
 }
 
-impl Fit {
+impl LineFit {
     /// `None` where the points do not say a slope.
-    fn of(law: Law, points: &[(f64, f64)]) -> Option<Fit> {
+    fn of(law: Law, points: &[(f64, f64)]) -> Option<LineFit> {
         let n = points.len() as f64;
         let middle = points.iter().map(|&(t, _)| law.at(t)).sum::<f64>() / n;
         let level = points.iter().map(|&(_, y)| y).sum::<f64>() / n;
         let spread: f64 = points.iter().map(|&(t, _)| (law.at(t) - middle).powi(2)).sum();
         let slope = points.iter().map(|&(t, y)| (law.at(t) - middle) * (y - level)).sum::<f64>() / spread;
-        (points.len() >= LEAST && slope.is_finite()).then_some(Fit { level, middle, slope })
+        (points.len() >= LEAST && slope.is_finite()).then_some(LineFit { level, middle, slope })
     }
 
     fn value(&self, law: Law, seconds: f64) -> f64 {
@@ -87,7 +87,7 @@ impl Decline {
         let since = |seconds: f64| self.points.partition_point(|&(t, _)| t < seconds);
         let (earlier, recent) = (&self.points[since(last / 4.0)..since(last / 2.0)], &self.points[since(last / 2.0)..]);
         let miss = |law: Law| {
-            let (before, after) = (Fit::of(law, earlier)?, Fit::of(law, recent)?);
+            let (before, after) = (LineFit::of(law, earlier)?, LineFit::of(law, recent)?);
             let fall = after.value(law, last / 2.0) - after.value(law, last);
             let squares: f64 = recent.iter().map(|&(t, y)| (before.value(law, t) - y).powi(2)).sum();
             let miss = (squares / recent.len() as f64).sqrt() / fall;

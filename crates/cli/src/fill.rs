@@ -1,5 +1,5 @@
 //! Text on terminals that are narrower than it: lines are broken at spaces, and tables divided into blocks of columns.
-//! What goes to a file or a pipe stays as it is.
+//! Text to a file or a pipe stays as it is.
 
 use std::io::{self, IsTerminal};
 
@@ -60,8 +60,8 @@ fn push_broken(text: &mut String, line: &str, columns: usize) {
     }
 }
 
-/// Where the lines that follow a broken one begin: under its description in a list of names, after its name in `name:
-/// what it is`, else under its first word.
+/// Returns the indentation of the lines that follow a broken one: under its description in a list of names, after its
+/// name in `name: what it is`, else under its first word.
 fn hanging(line: &str) -> usize {
     let start = line.len() - line.trim_start_matches(' ').len();
     let content = &line[start..];
@@ -74,16 +74,16 @@ fn hanging(line: &str) -> usize {
 }
 
 /// A table of short cells, set to the right.
-pub(crate) struct Table {
+pub(crate) struct TextTable {
     /// Heads of the columns, and the width of each where there is room.
     heads: Vec<(&'static str, usize)>,
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl TextTable {
     /// Begins with the heads of the columns, and how wide these are where there is room.
     pub(crate) fn new(heads: &[(&'static str, usize)]) -> Self {
-        Table { heads: heads.to_vec(), rows: Vec::new() }
+        TextTable { heads: heads.to_vec(), rows: Vec::new() }
     }
 
     /// Appends a row of as many cells.
@@ -145,7 +145,8 @@ mod tests {
                     name: what it is and why\n";
         assert_eq!(filled(text, None), text);
         assert_eq!(filled(text, Some(80)), text);
-        let expected = "solver\n  fw    steps of all\n        examples at once\n      the first word is\n      the place to \
+        let expected = "solver\n  fw    steps of all\n        examples at once\n      the first word is\n      the \
+                        place to \
                         go on\n  name: what it is and\n      why\n";
         assert_eq!(filled(text, Some(24)), expected);
         assert!(filled(text, Some(24)).lines().all(|line| line.chars().count() <= 24));
@@ -157,7 +158,7 @@ mod tests {
     /// A table keeps its widths where there is room, else it is narrow, else it comes in blocks.
     #[test]
     fn tables_fit() {
-        let mut table = Table::new(&[("lambda", 8), ("primal", 8), ("gap", 8)]);
+        let mut table = TextTable::new(&[("lambda", 8), ("primal", 8), ("gap", 8)]);
         table.push(["0.1", "12.5", "-"].map(str::to_owned));
         table.note("... more".to_owned());
         assert_eq!(table.text(None), "    lambda   primal      gap\n       0.1     12.5        -\n  ... more\n");

@@ -7,9 +7,9 @@ use multiplane::run::GapTarget;
 
 use crate::eta::{Decline, about};
 
-/// How far a run has come on its way to the first of its stops.
+/// The progress of a run towards the first of its stops.
 #[derive(Default)]
-pub struct Forecast {
+pub struct Eta {
     target: Option<GapTarget>,
     stop: StopSpec,
     /// The gap where one was first known, the last one, what that is to be, and how it has fallen between.
@@ -19,10 +19,10 @@ pub struct Forecast {
     decline: Decline,
 }
 
-impl Forecast {
+impl Eta {
     /// Of a run that ends at this gap, if at any, and by the budgets of these stops.
     pub fn new(target: Option<GapTarget>, stop: StopSpec) -> Self {
-        Forecast { target, stop, ..Forecast::default() }
+        Eta { target, stop, ..Eta::default() }
     }
 
     /// Hears of the gap after so many seconds, and of the primal value that goes with it.
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn the_nearest_stop_is_forecast() {
         let tick = Tick { pass: 2.0, oracle_calls: 20, seconds: 4.0, ..Tick::default() };
-        let forecast = |stop: StopSpec| Forecast::new(None, stop);
+        let forecast = |stop: StopSpec| Eta::new(None, stop);
         assert_eq!(forecast(StopSpec::default()).remaining(tick, "s"), "");
         let seconds = StopSpec { seconds: Some(10.0), ..StopSpec::default() };
         assert_eq!(forecast(seconds.clone()).remaining(tick, "s"), "about 6 s to go");
@@ -90,17 +90,17 @@ mod tests {
         let calls = StopSpec { calls: Some(25), ..seconds };
         assert_eq!(forecast(calls.clone()).remaining(tick, "s"), "about 1 s to go");
         let target = Some(GapTarget::Absolute(0.01));
-        let mut blind = Forecast::new(target, passes);
+        let mut blind = Eta::new(target, passes);
         blind.push(4.0, 0.1, 1.0);
         assert_eq!((blind.remaining(tick, "s").as_str(), blind.wanted()), ("at most 4 s to go", 0.01));
         // By a tenth in two seconds, and on: 1.5 seconds more, or as long as the calls last.
-        let mut falling = Forecast::new(target, StopSpec::default());
+        let mut falling = Eta::new(target, StopSpec::default());
         for eighth in 1..=32 {
             let seconds = f64::from(eighth) / 8.0;
             falling.push(seconds, 10f64.powf(0.75 - seconds / 2.0), 1.0);
         }
         assert_eq!(falling.remaining(tick, "s"), "about 2 s to go");
         assert!(falling.share(tick) > 0.5 && falling.share(tick) < 1.0);
-        assert_eq!(Forecast { stop: calls, ..falling }.remaining(tick, "s"), "about 1 s to go");
+        assert_eq!(Eta { stop: calls, ..falling }.remaining(tick, "s"), "about 1 s to go");
     }
 }

@@ -4,13 +4,14 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use multiplane::clock::Stopwatch;
 use multiplane::infer::SolveProgress;
 use multiplane_lab::numbers::number;
 
 use crate::interrupt;
-use crate::status_line::{Part, StatusLine, Stopwatch};
+use crate::status_line::{StatusLine, StatusPart};
 
-/// How a solve ended.
+/// The end of a solve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Ending {
     /// The engine was done.
@@ -21,8 +22,8 @@ pub(crate) enum Ending {
     Interrupted,
 }
 
-/// What is told of an engine's progress, and says when it has to stop.
-pub(crate) struct Watcher {
+/// Shows an engine's progress, and stops it.
+pub(crate) struct SolveWatcher {
     engine: &'static str,
     started: Stopwatch,
     limit: Option<f64>,
@@ -31,11 +32,18 @@ pub(crate) struct Watcher {
     ending: Ending,
 }
 
-impl Watcher {
+impl SolveWatcher {
     /// A watcher; the line is drawn on a terminal only, and not where `hidden`.
     pub(crate) fn new(engine: &'static str, limit: Option<f64>, hidden: bool) -> Self {
         let line = if hidden { None } else { StatusLine::new() };
-        Watcher { engine, started: Stopwatch::start(), limit, asked: interrupt::flag(), line, ending: Ending::Done }
+        SolveWatcher {
+            engine,
+            started: Stopwatch::start(),
+            limit,
+            asked: interrupt::flag(),
+            line,
+            ending: Ending::Done,
+        }
     }
 
     /// A new solve begins.
@@ -44,12 +52,12 @@ impl Watcher {
         self.ending = Ending::Done;
     }
 
-    /// Whether a signal has come, also after an engine's last look.
+    /// Returns true if a signal has come, also after the engine's last report.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// How the last solve ended.
+    /// Returns the end of the last solve.
     pub(crate) fn ending(&self) -> Ending {
         self.ending
     }
@@ -71,16 +79,16 @@ impl Watcher {
     }
 }
 
-fn parts(engine: &str, progress: SolveProgress, seconds: f64) -> Vec<Part> {
+fn parts(engine: &str, progress: SolveProgress, seconds: f64) -> Vec<StatusPart> {
     let SolveProgress { iteration, energy, bound } = progress;
     let shown = |value: f64| if value.is_finite() { number(value) } else { "-".into() };
     vec![
-        Part::new(3, engine),
-        Part::new(4, format!("iteration {iteration}")),
-        Part::new(1, format!("energy {}", shown(energy))),
-        Part::new(5, format!("bound {}", shown(bound))),
-        Part::new(0, format!("gap {}", shown(energy - bound))),
-        Part::new(2, format!("{seconds:.1} s")),
+        StatusPart::new(3, engine),
+        StatusPart::new(4, format!("iteration {iteration}")),
+        StatusPart::new(1, format!("energy {}", shown(energy))),
+        StatusPart::new(5, format!("bound {}", shown(bound))),
+        StatusPart::new(0, format!("gap {}", shown(energy - bound))),
+        StatusPart::new(2, format!("{seconds:.1} s")),
     ]
 }
 
@@ -103,7 +111,7 @@ mod tests {
         assert_eq!(median(&mut [4.0, 1.0, 2.0, 3.0]), 2.5);
     }
 
-    /// What is not known yet is a dash.
+    /// Unknown values are dashes.
     #[test]
     fn unknown_values_are_dashes() {
         let progress = SolveProgress { iteration: 3, energy: f64::INFINITY, bound: -1.5 };

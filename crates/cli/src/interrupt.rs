@@ -34,8 +34,8 @@ pub(crate) fn leave_at_once() {
     flag().store(true, Ordering::Relaxed);
 }
 
-/// A file that grows beyond the limit of the system's user fails to be written, as on a full disk, instead of ending the
-/// program: the signal is blocked here and in all threads that come. External programs start with nothing blocked.
+/// A file that grows beyond the limit of the system's user fails to be written, as on a full disk, instead of ending
+/// the program: the signal is blocked here and in all threads that come. External programs start with nothing blocked.
 #[cfg(unix)]
 fn fail_at_the_limit() {
     use nix::sys::signal::{SigSet, Signal};
@@ -52,12 +52,13 @@ pub(crate) fn flag() -> Arc<AtomicBool> {
     ASKED.get_or_init(Arc::default).clone()
 }
 
-/// Whether a signal is leaving at once: what fails then, as a program that was ended does not answer, is no fault of anybody's.
+/// Returns true if a signal is ending the process at once. Errors after that are ignored: external programs were
+/// stopped on purpose.
 pub(crate) fn is_leaving() -> bool {
     LEAVING.load(Ordering::SeqCst)
 }
 
-/// Whether a signal has asked the run to end.
+/// Returns true if a signal has asked the run to end.
 pub(crate) fn is_asked() -> bool {
     ASKED.get().is_some_and(|asked| asked.load(Ordering::Relaxed))
 }

@@ -1,4 +1,4 @@
-//! How a model does label by label, as text for a terminal of 80 columns and as JSON.
+//! A model's scores label by label, as text for a terminal of 80 columns and as JSON.
 
 use multiplane::metrics::{ChunkReport, ChunkScore, LabelReport, MeanScore};
 use serde_json::{Value, json};
@@ -96,7 +96,7 @@ pub(crate) fn text(report: &LabelReport) -> String {
     text + &report.chunks().map_or(String::new(), |chunks| format!("\n{}", conlleval(report, &chunks)))
 }
 
-/// What the script conlleval of the CoNLL shared tasks prints.
+/// Prints as the script conlleval of the CoNLL shared tasks does.
 fn conlleval(report: &LabelReport, ChunkReport { all, types }: &ChunkReport) -> String {
     let shares = |score: &ChunkScore| {
         let [precision, recall, f1] = [score.precision(), score.recall(), score.f1()].map(|share| 100.0 * share);

@@ -23,7 +23,7 @@ use std::io::Write;
 
 use multiplane::Error;
 
-pub use crate::forecast::Forecast;
+pub use crate::forecast::Eta;
 
 use crate::args::{Cli, Command};
 use crate::commands::done::Done;

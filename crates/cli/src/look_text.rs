@@ -65,7 +65,7 @@ pub(crate) fn text(look: &Look, with_weights: bool, columns: Option<usize>) -> S
     text
 }
 
-/// What is known of the features.
+/// Describes the features.
 fn features(look: &Look) -> String {
     let named = if look.named_features { ", by name" } else { "" };
     let template = match &look.template {

@@ -5,10 +5,10 @@ use std::io;
 use multiplane::observe::{Observer, Record, Tick};
 use multiplane_lab::numbers::{counted, number};
 
-use crate::status_line::{Part, StatusLine};
+use crate::status_line::{StatusLine, StatusPart};
 
 /// The line; it goes away when it is dropped.
-pub(crate) struct PathProgress {
+pub(crate) struct PathProgressLine {
     line: StatusLine,
     lambda_min: f64,
     /// The first lambda at which the gap was looked at, the present one, and how many there were.
@@ -18,11 +18,11 @@ pub(crate) struct PathProgress {
     gap: Option<f64>,
 }
 
-impl PathProgress {
+impl PathProgressLine {
     /// A line for a path down to `lambda_min`; `None` where nobody would see it.
-    pub(crate) fn new(lambda_min: f64) -> Option<PathProgress> {
+    pub(crate) fn new(lambda_min: f64) -> Option<PathProgressLine> {
         let line = StatusLine::new()?;
-        Some(PathProgress { line, lambda_min, first: None, lambda: f64::NAN, points: 0, gap: None })
+        Some(PathProgressLine { line, lambda_min, first: None, lambda: f64::NAN, points: 0, gap: None })
     }
 
     /// Share of the way done, in the logarithm of lambda.
@@ -36,19 +36,19 @@ impl PathProgress {
         let (share, lambda, gap, points) = (self.share(), self.lambda, self.gap, self.points);
         self.line.show(|| {
             vec![
-                Part::new(5, "path"),
-                Part::bar(6, share),
-                Part::new(0, format!("lambda {}", number(lambda))),
-                Part::new(1, format!("gap {}", gap.map_or("-".into(), number))),
-                Part::new(3, counted(points as u64, "point")),
-                Part::new(4, format!("{:.1} passes", tick.pass)),
-                Part::new(2, format!("{:.1} s", tick.seconds)),
+                StatusPart::new(5, "path"),
+                StatusPart::bar(6, share),
+                StatusPart::new(0, format!("lambda {}", number(lambda))),
+                StatusPart::new(1, format!("gap {}", gap.map_or("-".into(), number))),
+                StatusPart::new(3, counted(points as u64, "point")),
+                StatusPart::new(4, format!("{:.1} passes", tick.pass)),
+                StatusPart::new(2, format!("{:.1} s", tick.seconds)),
             ]
         });
     }
 }
 
-impl Observer for PathProgress {
+impl Observer for PathProgressLine {
     fn moved(&mut self, lambda: f64) {
         self.lambda = lambda;
         self.gap = None;

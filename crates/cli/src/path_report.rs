@@ -6,7 +6,7 @@ use multiplane::{Breakpoint, CrossValidation, PathEnd, PathKind, PathSummary};
 use multiplane_lab::numbers::{counted as things, number};
 use multiplane_lab::path_charts::{best_tested, counted, eps_of};
 
-use crate::fill::Table;
+use crate::fill::TextTable;
 use crate::terminal::{of_kernel, spent};
 
 /// Most rows of a table.
@@ -60,7 +60,7 @@ pub(crate) fn text(summary: &PathSummary, columns: Option<usize>) -> String {
     text
 }
 
-/// Which of `n` rows to show.
+/// Returns the rows to show, out of `n`.
 fn shown(n: usize) -> Vec<usize> {
     let rows = n.min(MOST_ROWS);
     (0..rows).map(|row| if rows < 2 { 0 } else { row * (n - 1) / (rows - 1) }).collect()
@@ -71,7 +71,7 @@ fn points_table(points: &[Breakpoint], columns: Option<usize>) -> String {
     let heads = [("lambda", 12), ("primal", 10), ("dual", 10), ("gap", 10), ("train loss", 11)];
     let test = tested.then_some(("test loss", 10));
     let heads: Vec<_> = heads.into_iter().chain(test).chain([("passes", 9), ("seconds", 9)]).collect();
-    let mut table = Table::new(&heads);
+    let mut table = TextTable::new(&heads);
     let optional = |value: Option<f64>| value.map_or("-".into(), number);
     for point in shown(points.len()).into_iter().map(|k| &points[k]) {
         let bounds = [number(point.lambda), number(point.primal), optional(point.dual), optional(point.gap)];
@@ -89,7 +89,7 @@ fn points_table(points: &[Breakpoint], columns: Option<usize>) -> String {
 fn validation_table(validation: &CrossValidation, columns: Option<usize>) -> String {
     let losses = &validation.losses;
     let mut text = format!("  cross-validation, {} folds, whose passes come on top\n", validation.folds);
-    let mut table = Table::new(&[("lambda", 12), ("mean", 10), ("std", 10)]);
+    let mut table = TextTable::new(&[("lambda", 12), ("mean", 10), ("std", 10)]);
     let best = losses.iter().position(|row| row.lambda == validation.best_lambda);
     let mut rows = shown(losses.len());
     rows.extend(best);

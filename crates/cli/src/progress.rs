@@ -7,42 +7,42 @@ use multiplane::Session;
 use multiplane::observe::{EarlyStopping, Observer, Record, Tick};
 use multiplane_lab::numbers::label;
 
-use crate::forecast::Forecast;
-use crate::status_line::{Part, StatusLine};
+use crate::forecast::Eta;
+use crate::status_line::{StatusLine, StatusPart};
 use crate::terminal::seconds_of;
 
 /// The line; it goes away when it is dropped.
-pub(crate) struct Progress {
+pub(crate) struct ProgressLine {
     line: StatusLine,
     label: String,
-    forecast: Forecast,
-    /// What is known of the gap now.
-    known: Option<Known>,
-    /// What held-out data say, where they may end the run, and the patience with them.
+    forecast: Eta,
+    /// The gap now.
+    known: Option<KnownGap>,
+    /// The lowest loss on held-out data, if it may end the run, and the patience.
     watched: Option<EarlyStopping>,
     patience: Option<u64>,
     unit: &'static str,
 }
 
-/// What is known of the gap.
+/// A gap, with the primal value that goes with it.
 #[derive(Clone, Copy)]
-struct Known {
+struct KnownGap {
     seconds: f64,
     gap: f64,
     /// The primal value that goes with it.
     primal: f64,
-    /// Whether the gap is only an estimate.
+    /// True if the gap is only an estimate.
     estimated: bool,
 }
 
-impl Known {
+impl KnownGap {
     /// The smaller of the gap proven so far and the estimate of the present one.
-    fn of(record: &Record) -> Option<Known> {
+    fn of(record: &Record) -> Option<KnownGap> {
         let (seconds, proven) = (record.tick().seconds, record.certificate.gap.filter(|gap| gap.is_finite()));
         let estimate = record.tick().gap_estimate.filter(|&estimate| proven.is_none_or(|gap| estimate < gap));
         let gap = estimate.or(proven)?;
         let primal = record.certificate.dual? + gap;
-        Some(Known { seconds, gap, primal, estimated: estimate.is_some() || !record.certificate.certified })
+        Some(KnownGap { seconds, gap, primal, estimated: estimate.is_some() || !record.certificate.certified })
     }
 
     /// Shows it, and what it is to be; 0 where that is not said.
@@ -55,14 +55,14 @@ impl Known {
     }
 }
 
-impl Progress {
+impl ProgressLine {
     /// A line for a run of this session; `None` where nobody would see it.
-    pub(crate) fn new(label: &str, session: &Session) -> Option<Progress> {
+    pub(crate) fn new(label: &str, session: &Session) -> Option<ProgressLine> {
         let line = StatusLine::new()?;
         let stop = session.spec().stop.clone();
         let (patience, unit) = (stop.patience, seconds_of(session.spec().clock));
-        let forecast = Forecast::new(session.target(), stop);
-        Some(Progress { line, label: label.into(), forecast, known: None, watched: None, patience, unit })
+        let forecast = Eta::new(session.target(), stop);
+        Some(ProgressLine { line, label: label.into(), forecast, known: None, watched: None, patience, unit })
     }
 
     /// The lowest loss on held-out data, and how long it has stood.
@@ -76,22 +76,22 @@ impl Progress {
         let held_out = self.held_out();
         self.line.show(|| {
             vec![
-                Part::new(4, label),
-                Part::bar(6, forecast.share(tick)),
-                Part::new(0, known.map_or("gap -".into(), |known| known.show(forecast.wanted()))),
-                Part::new(1, forecast.remaining(tick, unit)),
-                Part::new(2, held_out),
-                Part::new(3, format!("{:.1} passes", tick.pass)),
-                Part::new(5, format!("{} calls", tick.oracle_calls + tick.evaluation_calls)),
-                Part::new(2, format!("{:.1} {unit}", tick.seconds)),
+                StatusPart::new(4, label),
+                StatusPart::bar(6, forecast.share(tick)),
+                StatusPart::new(0, known.map_or("gap -".into(), |known| known.show(forecast.wanted()))),
+                StatusPart::new(1, forecast.remaining(tick, unit)),
+                StatusPart::new(2, held_out),
+                StatusPart::new(3, format!("{:.1} passes", tick.pass)),
+                StatusPart::new(5, format!("{} calls", tick.oracle_calls + tick.evaluation_calls)),
+                StatusPart::new(2, format!("{:.1} {unit}", tick.seconds)),
             ]
         });
     }
 }
 
-impl Observer for Progress {
+impl Observer for ProgressLine {
     fn evaluated(&mut self, record: &Record) -> io::Result<()> {
-        if let Some(known) = Known::of(record) {
+        if let Some(known) = KnownGap::of(record) {
             self.forecast.push(known.seconds, known.gap, known.primal);
             self.known = Some(known);
         }
@@ -112,7 +112,7 @@ mod tests {
     /// A gap with a tilde is an estimate, and what it is to be stands behind it.
     #[test]
     fn gaps_are_shown() {
-        let known = Known { seconds: 4.0, gap: 0.1, primal: 1.0, estimated: true };
+        let known = KnownGap { seconds: 4.0, gap: 0.1, primal: 1.0, estimated: true };
         assert_eq!((known.show(0.01), known.show(0.0)), ("gap ~0.1 -> 0.01".into(), "gap ~0.1".into()));
     }
 }

@@ -1,12 +1,13 @@
-//! The line at the bottom of a terminal that says how far a command is: never wider than the terminal, at most five times
-//! a second, not in the first second, and gone when the command writes anything else or ends.
+//! The line at the bottom of a terminal that says how far a command is: never wider than the terminal, at most five
+//! times a second, not in the first second, and gone when the command writes anything else or ends.
 //!
-//! Carriage returns and spaces draw it, no escape sequences: every terminal knows these. One row is all it takes, as what
-//! wrapped could not be taken back.
+//! Carriage returns and spaces draw it, no escape sequences: every terminal knows these. One row is all it takes, as
+//! what wrapped could not be taken back.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+
+use multiplane::clock::Stopwatch;
 
 /// Seconds before the line is drawn at all: what ends sooner needs none.
 const QUIET: f64 = 1.0;
@@ -17,35 +18,22 @@ const REDRAWN: f64 = 0.2;
 /// Columns that the line takes at most. Where a terminal does not say its size, clap takes 100.
 const MOST_COLUMNS: usize = 160;
 
-/// What a terminal writes by itself when Ctrl-C is typed, `^C`: room is left for it, and it is wiped with the line.
+/// Columns of `^C`, which a terminal writes when Ctrl-C is typed: they are left free, and wiped with the line.
 const ECHO: usize = 2;
 
 /// Columns that the line takes on the terminal now, 0 where there is none. There is one terminal.
 static SHOWN: AtomicUsize = AtomicUsize::new(0);
 
-/// Wall time.
-pub(crate) struct Stopwatch(Instant);
-
-impl Stopwatch {
-    pub(crate) fn start() -> Self {
-        Stopwatch(Instant::now())
-    }
-
-    pub(crate) fn seconds(&self) -> f64 {
-        self.0.elapsed().as_secs_f64()
-    }
-}
-
 /// A part of the line. Where there is no room for all of them, those of the highest rank go first.
-pub(crate) struct Part {
+pub(crate) struct StatusPart {
     rank: u8,
     text: String,
 }
 
-impl Part {
+impl StatusPart {
     /// A part of one-column characters; an empty text is none.
     pub(crate) fn new(rank: u8, text: impl Into<String>) -> Self {
-        Part { rank, text: text.into() }
+        StatusPart { rank, text: text.into() }
     }
 
     /// A bar of which so much is done.
@@ -53,14 +41,14 @@ impl Part {
         const CELLS: usize = 20;
         let done = (share.clamp(0.0, 1.0) * CELLS as f64) as usize;
         let tip = if done < CELLS { ">" } else { "" };
-        Part::new(rank, format!("[{:CELLS$}]", "=".repeat(done) + tip))
+        StatusPart::new(rank, format!("[{:CELLS$}]", "=".repeat(done) + tip))
     }
 }
 
 /// The parts that fit into so many columns, in their order, two spaces between; the most important one is cut where not
 /// even it fits.
-pub(crate) fn fitted(parts: &[Part], columns: usize) -> String {
-    let mut kept: Vec<&Part> = parts.iter().filter(|part| !part.text.is_empty()).collect();
+pub(crate) fn fitted(parts: &[StatusPart], columns: usize) -> String {
+    let mut kept: Vec<&StatusPart> = parts.iter().filter(|part| !part.text.is_empty()).collect();
     loop {
         let line = kept.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("  ");
         if line.chars().count() <= columns {
@@ -96,7 +84,7 @@ impl StatusLine {
     }
 
     /// Draws what there is to say, if it is time to.
-    pub(crate) fn show(&mut self, parts: impl FnOnce() -> Vec<Part>) {
+    pub(crate) fn show(&mut self, parts: impl FnOnce() -> Vec<StatusPart>) {
         let now = self.watch.seconds();
         if now - self.drawn >= REDRAWN {
             self.drawn = now;
@@ -111,7 +99,7 @@ impl Drop for StatusLine {
     }
 }
 
-fn draw(parts: &[Part]) {
+fn draw(parts: &[StatusPart]) {
     let columns = columns();
     let line = fitted(parts, columns.saturating_sub(1 + ECHO));
     let length = line.chars().count();
@@ -121,7 +109,7 @@ fn draw(parts: &[Part]) {
     let _ = write!(io::stderr(), "\r{line}{}{}", " ".repeat(rest), "\u{8}".repeat(rest));
 }
 
-/// How many columns a line of `length` may have left.
+/// Returns the columns to wipe after a line of `length`.
 fn wiped(length: usize, columns: usize) -> usize {
     if length == 0 { 0 } else { (length + ECHO).min(columns.saturating_sub(1)) }
 }
@@ -138,13 +126,13 @@ pub(crate) fn clear() {
 mod tests {
     use super::*;
 
-    fn parts() -> Vec<Part> {
+    fn parts() -> Vec<StatusPart> {
         vec![
-            Part::new(2, "mp-bcfw"),
-            Part::bar(3, 0.5),
-            Part::new(0, "gap ~0.1 -> 0.01"),
-            Part::new(1, ""),
-            Part::new(1, "3 s"),
+            StatusPart::new(2, "mp-bcfw"),
+            StatusPart::bar(3, 0.5),
+            StatusPart::new(0, "gap ~0.1 -> 0.01"),
+            StatusPart::new(1, ""),
+            StatusPart::new(1, "3 s"),
         ]
     }
 
@@ -164,11 +152,11 @@ mod tests {
     #[test]
     fn bars_have_one_width() {
         for share in [-1.0, 0.0, 0.499, 0.999, 1.0, 7.0, f64::NAN] {
-            assert_eq!(Part::bar(0, share).text.len(), 22, "{share}");
+            assert_eq!(StatusPart::bar(0, share).text.len(), 22, "{share}");
         }
     }
 
-    /// What is wiped never wraps, and has room for the echo of Ctrl-C.
+    /// Wiping never wraps, and has room for the echo of Ctrl-C.
     #[test]
     fn wiping_stays_in_the_row() {
         assert_eq!(wiped(0, 80), 0);

@@ -30,7 +30,7 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// Whether a character is none that is to be seen.
+/// Returns true if a terminal would obey a character instead of showing it.
 fn commands(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
@@ -58,7 +58,7 @@ pub(crate) fn print_on(text: &str) -> Result<bool, Error> {
     }
 }
 
-/// What a kernel took, in a line of a summary.
+/// Returns a summary's line of the cost of a kernel.
 pub(crate) fn of_kernel(kernel: &KernelCost) -> String {
     let (kept, all) = (kernel.support_vectors, kernel.kernel_rows);
     let rows = match kernel.merged {
@@ -69,13 +69,14 @@ pub(crate) fn of_kernel(kernel: &KernelCost) -> String {
     format!("  kernel  {computed} values computed, {read} read again; {rows}\n")
 }
 
-/// Writes a line to standard error, escaped: names of files, labels and what programs say end up in messages. If even that fails there is nobody to tell.
+/// Writes a line to standard error, escaped: names of files, labels and what programs say end up in messages. If even
+/// that fails there is nobody to tell.
 pub(crate) fn complain(line: &str) {
     status_line::clear();
     let _ = writeln!(io::stderr(), "{}", escaped(line));
 }
 
-/// What seconds are called: under the work clock they are counted, not measured.
+/// Returns the name of seconds: under the work clock they are counted, not measured.
 pub(crate) fn seconds_of(clock: ClockKind) -> &'static str {
     match clock {
         ClockKind::Wall => "s",
@@ -83,7 +84,8 @@ pub(crate) fn seconds_of(clock: ClockKind) -> &'static str {
     }
 }
 
-/// What a run on `n` examples took, certificates included; `looks` is what the calls for bounds alone are called.
+/// Returns a summary's lines of the cost of a run on `n` examples, certificates included; `looks` names the calls
+/// for bounds alone.
 pub(crate) fn spent(cost: &RunCost, n: usize, clock: ClockKind, looks: &str) -> String {
     let (n, all, unit) = (n as f64, cost.all_seconds(), seconds_of(clock));
     format!(

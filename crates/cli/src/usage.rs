@@ -13,40 +13,16 @@ use serde_json::Value;
 use crate::args;
 use crate::terminal::complain;
 
-/// What other programs call an option, and what it is here.
-struct Foreign {
-    names: &'static [&'static str],
-    option: &'static str,
-    /// What to write after it, where nothing stood there.
-    value: &'static str,
-    /// Whether it is for commands that train alone, where others have an option of that name too.
-    of_training: bool,
-}
-
-impl Foreign {
-    const fn new(names: &'static [&'static str], option: &'static str, value: &'static str) -> Self {
-        Foreign { names, option, value, of_training: false }
-    }
-
-    const fn of_training(self) -> Self {
-        Foreign { of_training: true, ..self }
-    }
-}
-
-const FOREIGN: [Foreign; 13] = [
-    Foreign::new(&["max-iter", "n-iter", "iterations", "epochs", "max-epochs", "max-passes"], "passes", "X"),
-    Foreign::new(&["max-calls"], "calls", "N"),
-    Foreign::new(&["timeout", "time-limit", "max-seconds", "max-time"], "seconds", "S"),
-    Foreign::new(&["tol", "tolerance"], "gap", "1%"),
-    Foreign::new(&["alpha", "reg", "regularization"], "lambda", "X").of_training(),
-    Foreign::new(&["test-size"], "holdout", "20%"),
-    Foreign::new(&["n-jobs", "jobs", "j"], "threads", "N"),
-    Foreign::new(&["random-state"], "seed", "K"),
-    Foreign::new(&["o", "output"], "out", "FILE"),
-    Foreign::new(&["q", "silent"], "quiet", ""),
-    Foreign::new(&["s"], "solver", "NAME"),
-    Foreign::new(&["m"], "model", "MODEL"),
-    Foreign::new(&["f"], "format", "NAME"),
+/// Options of other libraries, each with its name here and an example of its value.
+const FOREIGN: [(&str, &str, &str); 8] = [
+    ("max-iter", "passes", "X"),
+    ("epochs", "passes", "X"),
+    ("tol", "gap", "1%"),
+    ("alpha", "lambda", "X"),
+    ("test-size", "holdout", "20%"),
+    ("n-jobs", "threads", "N"),
+    ("random-state", "seed", "K"),
+    ("output", "out", "FILE"),
 ];
 
 /// Answers a command line that is none, or that asks for help, and returns the exit code.
@@ -56,7 +32,7 @@ pub(crate) fn refuse(error: &clap::Error, arguments: &[OsString]) -> u8 {
     if let Some(other) = unknown(error, &typed) {
         complain(&format!("error: {other}"));
     } else if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        complain(&in_one_line(&error.render().to_string(), &Known::of(&typed).call));
+        complain(&in_one_line(&error.render().to_string(), &KnownOptions::of(&typed).call));
     } else {
         match error.print() {
             Err(fault) if !error.use_stderr() && fault.kind() != io::ErrorKind::BrokenPipe => {
@@ -69,7 +45,7 @@ pub(crate) fn refuse(error: &clap::Error, arguments: &[OsString]) -> u8 {
     error.exit_code().try_into().unwrap_or(u8::MAX) // clap knows 0 and 2
 }
 
-/// What clap says in paragraphs, on one line: the fault and the tip, without usage; `call` is the command.
+/// Joins clap's paragraphs into one line: the fault and the tip, without usage; `call` is the command.
 fn in_one_line(text: &str, call: &str) -> String {
     let joined = |paragraph: &str| paragraph.lines().map(str::trim).collect::<Vec<_>>().join(" ");
     let mut paragraphs = text.split("\n\n");
@@ -80,16 +56,16 @@ fn in_one_line(text: &str, call: &str) -> String {
 }
 
 /// A command, with the options that it has.
-struct Known {
+struct KnownOptions {
     /// As it is typed, the program's name before it.
     call: String,
     /// Long names of its options.
     options: Vec<String>,
 }
 
-impl Known {
+impl KnownOptions {
     /// The command that is typed.
-    fn of(typed: &[&str]) -> Known {
+    fn of(typed: &[&str]) -> KnownOptions {
         let (mut command, mut call) = (args::command(), "multiplane".to_owned());
         for word in typed.iter().skip(1) {
             let Some(inner) = command.find_subcommand(word).cloned() else { break };
@@ -97,7 +73,7 @@ impl Known {
             call += &format!(" {word}");
         }
         let options = command.get_arguments().filter(|argument| !argument.is_hide_set());
-        Known { call, options: options.filter_map(|argument| argument.get_long().map(str::to_owned)).collect() }
+        KnownOptions { call, options: options.filter_map(|argument| argument.get_long().map(str::to_owned)).collect() }
     }
 
     fn has(&self, option: &str) -> bool {
@@ -109,13 +85,13 @@ impl Known {
     }
 }
 
-/// What to say of an argument that the command does not have.
+/// Returns the message for an argument that the command does not have.
 fn unknown(error: &clap::Error, typed: &[&str]) -> Option<String> {
     let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else { return None };
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
     }
-    let known = Known::of(typed);
+    let known = KnownOptions::of(typed);
     let help = format!("`{} --help` lists what there is", known.call);
     let Some(name) = argument.strip_prefix("--").or_else(|| argument.strip_prefix('-')) else {
         return Some(format!("unexpected argument `{argument}`: {help}"));
@@ -133,7 +109,7 @@ fn unknown(error: &clap::Error, typed: &[&str]) -> Option<String> {
     Some(format!("there is no option {option}: {}", instead.unwrap_or(help)))
 }
 
-/// What stands after an argument, where that may be its value.
+/// Returns the word after an argument, if it may be its value.
 fn after<'a>(typed: &[&'a str], argument: &str) -> Option<&'a str> {
     let at = typed.iter().position(|text| text.split('=').next() == Some(argument))?;
     if let Some((_, value)) = typed[at].split_once('=') {
@@ -143,13 +119,13 @@ fn after<'a>(typed: &[&'a str], argument: &str) -> Option<&'a str> {
 }
 
 /// Options whose answer is more than a name.
-fn special(known: &Known, name: &str, value: Option<&str>) -> Option<String> {
+fn special(known: &KnownOptions, name: &str, value: Option<&str>) -> Option<String> {
     Some(match name {
         "C" | "c" if known.trains() => {
             let c = value.filter(|value| value.parse::<f64>().is_ok()).unwrap_or("X");
             format!("give --lambda c:{c} for C = {c}, which is lambda = 1/({c} n)")
         }
-        "v" | "verbose" if known.has("record") && known.has("quiet") => {
+        "verbose" if known.has("record") && known.has("quiet") => {
             "progress is shown on a terminal, --record FILE writes all there is to know, --quiet says nothing".into()
         }
         "cv" if known.trains() => match value.filter(|value| value.parse::<u32>().is_ok()) {
@@ -160,18 +136,19 @@ fn special(known: &Known, name: &str, value: Option<&str>) -> Option<String> {
     })
 }
 
-/// What the option of another program is called here.
-fn foreign(known: &Known, name: &str, value: Option<&str>) -> Option<String> {
+/// Returns the name here of an option of another program.
+fn foreign(known: &KnownOptions, name: &str, value: Option<&str>) -> Option<String> {
     let name = name.replace('_', "-");
-    let is_meant = |other: &&Foreign| other.names.contains(&&*name) && known.has(other.option);
-    let found = FOREIGN.iter().find(is_meant).filter(|found| !found.of_training || known.trains())?;
-    let value = match (found.value, value) {
-        ("", _) => return Some(format!("give --{}", found.option)),
-        (usual, None) => usual.to_owned(),
-        (_, Some(value)) if found.option == "holdout" => percent(value),
-        (_, Some(value)) => value.to_owned(),
+    let &(_, option, usual) = FOREIGN.iter().find(|(foreign, ..)| *foreign == name)?;
+    // Commands that do not train have another `--lambda`.
+    if !known.has(option) || (option == "lambda" && !known.trains()) {
+        return None;
+    }
+    let value = match value {
+        Some(share) if option == "holdout" => percent(share),
+        _ => value.unwrap_or(usual).to_owned(),
     };
-    Some(format!("give --{} {value}", found.option))
+    Some(format!("give --{option} {value}"))
 }
 
 /// A share as `--holdout` takes it.
@@ -183,7 +160,7 @@ fn percent(share: &str) -> String {
 }
 
 /// The parameter that `--set` reaches and that ends in this name.
-fn by_set(known: &Known, name: &str, value: Option<&str>, typed: &[&str]) -> Option<String> {
+fn by_set(known: &KnownOptions, name: &str, value: Option<&str>, typed: &[&str]) -> Option<String> {
     let key = name.replace('-', "_");
     if !known.has("set") || key.len() < 2 {
         return None;
@@ -218,7 +195,7 @@ fn collect(prefix: &str, params: &[Param], ends: &impl Fn(&&Param) -> bool, foun
 
 /// The parameters of a command with what their names begin with: those of the task and solver that are named, or of
 /// all tasks.
-fn tables(known: &Known, typed: &[&str]) -> Vec<(String, Vec<Param>)> {
+fn tables(known: &KnownOptions, typed: &[&str]) -> Vec<(String, Vec<Param>)> {
     let of_data = |param: &Param| param.name == "data";
     if !known.has("task") {
         return vec![(String::new(), run_parameters().into_iter().filter(of_data).collect())];
@@ -244,22 +221,24 @@ mod tests {
         unknown(&error, &line.split(' ').collect::<Vec<_>>()).unwrap()
     }
 
-    /// What clap says is one line, too.
+    /// Clap's messages are one line, too.
     #[test]
     fn faults_are_one_line() {
         let told = |line: &str| {
             let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
             let text = args::parse(&arguments).err().expect("no such line").render().to_string();
-            in_one_line(&text, &Known::of(&line.split(' ').collect::<Vec<_>>()).call)
+            in_one_line(&text, &KnownOptions::of(&line.split(' ').collect::<Vec<_>>()).call)
         };
         for (typed, expected) in [
             (
                 "multiplane trian",
-                "error: unrecognized subcommand 'trian'; a similar subcommand exists: 'train'; `multiplane --help` says more",
+                "error: unrecognized subcommand 'trian'; a similar subcommand exists: 'train'; `multiplane --help` \
+                 says more",
             ),
             (
                 "multiplane predict",
-                "error: the following required arguments were not provided: --model <M>; `multiplane predict --help` says more",
+                "error: the following required arguments were not provided: --model <M>; `multiplane predict --help` \
+                 says more",
             ),
             (
                 "multiplane completions foo",
@@ -289,17 +268,15 @@ mod tests {
             ("train --pairwise full", "--pairwise: give --set task.pairwise=full"),
             ("train --max-iter 3", "--max-iter: give --passes 3"),
             ("train --epochs", "--epochs: give --passes X"),
-            ("train --iterations=3", "--iterations: give --passes 3"),
+            ("train --epochs=3", "--epochs: give --passes 3"),
             ("train --cv 5", "--cv: give --lambda cv:5"),
             ("train --tol 1e-3", "--tol: give --gap 1e-3"),
-            ("predict -o file", "-o: give --out file"),
-            ("train -q", "-q: give --quiet"),
+            ("predict --output file", "--output: give --out file"),
             ("train --test-size 0.2", "--test-size: give --holdout 20%"),
             ("train --n-jobs -1", "--n-jobs: give --threads N"),
             ("train --random-state 7", "--random-state: give --seed 7"),
             ("train --alpha 0.1", "--alpha: give --lambda 0.1"),
-            ("path --reg 0.1", "--reg: give --lambda 0.1"),
-            ("train -s fw", "-s: give --solver fw"),
+            ("path --alpha 0.1", "--alpha: give --lambda 0.1"),
             ("train -C 2", "-C: give --lambda c:2 for C = 2, which is lambda = 1/(2 n)"),
             ("train --C", "--C: give --lambda c:X for C = X, which is lambda = 1/(X n)"),
             (

@@ -13,8 +13,8 @@ use crate::dataset::{Data, Dataset};
 pub struct Classified {
     /// The feature vectors.
     pub rows: SparseRows,
-    /// The label of each row, as it stands in the file, or its place in `names`; [`NO_LABEL`](Classified::NO_LABEL) of a row
-    /// without one.
+    /// The label of each row, as it stands in the file, or its place in `names`; [`NO_LABEL`](Classified::NO_LABEL) of
+    /// a row without one.
     pub labels: Vec<i64>,
     /// Names of the labels in alphabetical order, where these are no integers.
     pub names: Vec<String>,

@@ -6,7 +6,7 @@
 use super::columns::Columns;
 use super::format::{Appended, FirstLine, FormatEntry};
 use super::rules::ReadRules;
-use super::sequence_windows::{Place, ReadSequences, SequenceWindows, parse_sequences};
+use super::sequence_windows::{LinePlace, ReadSequences, SequenceWindows, parse_sequences};
 use super::text::{Line, Lines, keep_mark, words_of};
 use crate::dataset::Dataset;
 use multiplane_infer::file::DataError;
@@ -21,7 +21,7 @@ pub const FORMAT: FormatEntry = FormatEntry::new(
 )
 .by_rules(|path, rules| parse_with(Lines::open(path)?, rules).map(Dataset::new))
 .streamed(|lines, rules| {
-    let rows = Rows::new(&rules.reading);
+    let rows = ColumnLines::new(&rules.reading);
     Box::new(SequenceWindows::new(lines, rules, rows))
 })
 .appended(Appended::Tokens)
@@ -82,38 +82,38 @@ pub(super) fn parse(lines: Lines) -> Result<Columns, DataError> {
 }
 
 fn parse_with(lines: Lines, rules: &ReadRules) -> Result<Columns, DataError> {
-    parse_sequences(lines, Rows::new(rules), "lines of columns, the label in the last")
+    parse_sequences(lines, ColumnLines::new(rules), "lines of columns, the label in the last")
 }
 
 /// What is known of a file line by line.
-struct Rows {
+struct ColumnLines {
     /// Columns that there are at least.
     least: usize,
     /// The number of columns, and the line that set it.
     shape: Option<(usize, u64)>,
 }
 
-impl Rows {
+impl ColumnLines {
     fn new(rules: &ReadRules) -> Self {
-        Rows { least: least_columns(rules), shape: None }
+        ColumnLines { least: least_columns(rules), shape: None }
     }
 }
 
-impl ReadSequences for Rows {
+impl ReadSequences for ColumnLines {
     type Of = Columns;
 
     fn begin(&self) -> Columns {
         Columns::new(self.shape.map_or(0, |(width, _)| width))
     }
 
-    fn place(&mut self, line: &Line<'_>) -> Result<Place, DataError> {
+    fn place(&mut self, line: &Line<'_>) -> Result<LinePlace, DataError> {
         let found = words_of(line.text).count();
         if found == 0 {
-            return Ok(Place::Between);
+            return Ok(LinePlace::Between);
         }
         let shape = *self.shape.get_or_insert((found, line.number));
         check_columns(line, found, shape, self.least)?;
-        Ok(Place::Within)
+        Ok(LinePlace::Within)
     }
 
     fn push(&mut self, line: &Line<'_>, data: &mut Columns) -> Result<(), DataError> {

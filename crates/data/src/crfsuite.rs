@@ -1,9 +1,10 @@
 //! CRFsuite's attributes: `label TAB attribute TAB attribute:weight ...`, one token per line, a blank line after each
-//! sequence. Attributes are any words; their weight is 1 unless given. In names `\\:` is a colon and `\\\\` a backslash.
+//! sequence. Attributes are any words; their weight is 1 unless given. In names `\\:` is a colon and `\\\\` a
+//! backslash.
 
 use super::format::{Appended, FirstLine, FormatEntry};
 use super::rules::ReadRules;
-use super::sequence_windows::{Place, ReadSequences, SequenceWindows, parse_sequences};
+use super::sequence_windows::{LinePlace, ReadSequences, SequenceWindows, parse_sequences};
 use super::tagged::Tagged;
 use super::text::{Line, Lines, keep_mark, push_number};
 use crate::dataset::Dataset;
@@ -19,7 +20,7 @@ pub const FORMAT: FormatEntry = FormatEntry::new(
 )
 .by_rules(|path, rules| parse_with(Lines::open(path)?, rules).map(Dataset::new))
 .streamed(|lines, rules| {
-    let tokens = Tokens::new(&rules.reading);
+    let tokens = AttributeLines::new(&rules.reading);
     Box::new(SequenceWindows::new(lines, rules, tokens))
 })
 .appended(Appended::Tokens)
@@ -94,11 +95,11 @@ pub(super) fn parse(lines: Lines) -> Result<Tagged, DataError> {
 }
 
 fn parse_with(lines: Lines, rules: &ReadRules) -> Result<Tagged, DataError> {
-    parse_sequences(lines, Tokens::new(rules), "lines of a label and attributes, divided by tabs")
+    parse_sequences(lines, AttributeLines::new(rules), "lines of a label and attributes, divided by tabs")
 }
 
 /// What is known of a file line by line.
-struct Tokens {
+struct AttributeLines {
     /// Whether labels may be missing.
     unlabelled: bool,
     /// Whether the sequence in hand has labels, once it has a token.
@@ -107,21 +108,21 @@ struct Tokens {
     found: Vec<(String, f64)>,
 }
 
-impl Tokens {
+impl AttributeLines {
     fn new(rules: &ReadRules) -> Self {
-        Tokens { unlabelled: rules.unlabelled, labelled: None, found: Vec::new() }
+        AttributeLines { unlabelled: rules.unlabelled, labelled: None, found: Vec::new() }
     }
 }
 
-impl ReadSequences for Tokens {
+impl ReadSequences for AttributeLines {
     type Of = Tagged;
 
     fn begin(&self) -> Tagged {
         Tagged::of_attributes()
     }
 
-    fn place(&mut self, line: &Line<'_>) -> Result<Place, DataError> {
-        Ok(if line.text.trim_ascii().is_empty() { Place::Between } else { Place::Within })
+    fn place(&mut self, line: &Line<'_>) -> Result<LinePlace, DataError> {
+        Ok(if line.text.trim_ascii().is_empty() { LinePlace::Between } else { LinePlace::Within })
     }
 
     fn push(&mut self, line: &Line<'_>, data: &mut Tagged) -> Result<(), DataError> {
@@ -286,7 +287,8 @@ mod tests {
                 (b"O\ta\\\n", "f:1:4: found `\\` as escape, expected `\\:` or `\\\\`"),
                 (
                     b"@weight:2\n",
-                    "f:1:1: found `@weight:2` as label, expected a name: weights of sequences are not read (a label `@...` is `\\@...`)",
+                    "f:1:1: found `@weight:2` as label, expected a name: weights of sequences are not read (a label \
+                     `@...` is `\\@...`)",
                 ),
                 (
                     b"O\ta:1e308\ta:1e308\n",

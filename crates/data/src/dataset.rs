@@ -65,7 +65,8 @@ impl Dataset {
         data.downcast_ref()
     }
 
-    /// Lets every example count as much as a number says: the objective is their weighted mean. An example of weight 0 has no part in it.
+    /// Lets every example count as much as a number says: the objective is their weighted mean. An example of weight 0
+    /// has no part in it.
     ///
     /// # Errors
     ///

@@ -36,20 +36,21 @@ pub struct StreamRules {
 
 /// A stream that is read in windows: so many examples at a time, in their order.
 pub trait Windows {
-    /// Reads the next `most` examples, or what is left of them; `None` at the end. Examples before a fault come first, and the
-    /// fault is told when the next ones are asked for; after it there are none.
+    /// Reads the next `most` examples, or what is left of them; `None` at the end. Examples before a fault come first,
+    /// and the fault is told when the next ones are asked for; after it there are none.
     ///
     /// # Errors
     ///
     /// The stream cannot be read, or a line breaks a rule; the place is told.
     fn next(&mut self, most: usize) -> Result<Option<Dataset>, DataError>;
 
-    /// Returns the lines that were read since it was last asked, with their ends, where the rules say that they are kept.
+    /// Returns the lines that were read since it was last asked, with their ends, where the rules say that they are
+    /// kept.
     fn take_text(&mut self) -> String;
 }
 
 /// Whether a file that begins with this line is one of the format.
-pub type Rule = fn(&FirstLine<'_>) -> bool;
+pub type GuessRule = fn(&FirstLine<'_>) -> bool;
 
 /// How predictions are appended to the lines of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,9 +78,9 @@ pub struct FormatEntry {
     /// Endings of the names that such files have (`csv`), or whole names (`letter.data`).
     names: &'static [&'static str],
     /// How a first line of the format is known, with the rank of that rule.
-    rule: Option<(u8, Rule)>,
+    rule: Option<(u8, GuessRule)>,
     /// How a first line may look that only a task tells to be of the format.
-    likely: Option<Rule>,
+    likely: Option<GuessRule>,
     /// The tensor by which a container of the format is known.
     tensor: Option<&'static str>,
 }
@@ -139,14 +140,14 @@ impl FormatEntry {
     /// Says how a first line of the format is known. Formats are asked by ascending rank: a rule that takes more lines
     /// comes later. A line in which something is amiss should still be known by the rest of it, so that the reader says
     /// what.
-    pub const fn known_by(mut self, rank: u8, rule: Rule) -> Self {
+    pub const fn known_by(mut self, rank: u8, rule: GuessRule) -> Self {
         self.rule = Some((rank, rule));
         self
     }
 
     /// Says how a first line may look that is taken for one of the format where a task reads no other that it could
     /// be of.
-    pub const fn likely(mut self, rule: Rule) -> Self {
+    pub const fn likely(mut self, rule: GuessRule) -> Self {
         self.likely = Some(rule);
         self
     }

@@ -74,8 +74,8 @@ pub fn read_with(path: &Path, format: Option<Format>, rules: &ReadRules) -> Resu
     }
 }
 
-/// Tells the format of a stream by how it begins: lines of which the last one may be the first that is neither blank nor a
-/// comment. `None` where that says nothing.
+/// Tells the format of a stream by how it begins: lines of which the last one may be the first that is neither blank
+/// nor a comment. `None` where that says nothing.
 pub fn guess_line(name: &Path, head: &[u8]) -> Option<Format> {
     classify(Lines::from_bytes(name, head).ok()?, None).ok()
 }
@@ -214,7 +214,8 @@ mod tests {
                 (
                     b"\nIt was a dark night\n",
                     "f:2:1: found `It was a dark night`, which is none of the formats (libsvm, letter, csv, conll, \
-                     crfsuite, hmm, multilabel, tree, jsonl, graph, mrf, opaque): name it with --format, e.g. --format conll",
+                     crfsuite, hmm, multilabel, tree, jsonl, graph, mrf, opaque): name it with --format, e.g. \
+                     --format conll",
                 ),
             ],
         );

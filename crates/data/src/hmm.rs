@@ -6,7 +6,7 @@
 use super::format::{FirstLine, FormatEntry};
 use super::libsvm;
 use super::rules::ReadRules;
-use super::sequence_windows::{Place, ReadSequences, SequenceWindows, parse_sequences};
+use super::sequence_windows::{LinePlace, ReadSequences, SequenceWindows, parse_sequences};
 use super::tagged::Tagged;
 use super::text::{Line, Lines, keep_mark, push_number, words_of};
 use crate::dataset::Dataset;
@@ -21,7 +21,7 @@ pub const FORMAT: FormatEntry =
     })
     .by_rules(|path, rules| parse_with(Lines::open(path)?, rules).map(Dataset::new))
     .streamed(|lines, rules| {
-        let rows = Rows::new(&rules.reading);
+        let rows = HmmLines::new(&rules.reading);
         Box::new(SequenceWindows::new(lines, rules, rows))
     })
     .named(&["hmm"])
@@ -80,11 +80,11 @@ pub(super) fn parse(lines: Lines) -> Result<Tagged, DataError> {
 }
 
 fn parse_with(lines: Lines, rules: &ReadRules) -> Result<Tagged, DataError> {
-    parse_sequences(lines, Rows::new(rules), "rows of `TAG qid:N index:value ...`")
+    parse_sequences(lines, HmmLines::new(rules), "rows of `TAG qid:N index:value ...`")
 }
 
 /// What is known of a file line by line.
-struct Rows {
+struct HmmLines {
     /// Whether tags may be missing.
     unlabelled: bool,
     /// The qid of the sequence in hand, and whether it has tags.
@@ -93,9 +93,9 @@ struct Rows {
     values: Vec<f64>,
 }
 
-impl Rows {
+impl HmmLines {
     fn new(rules: &ReadRules) -> Self {
-        Rows { unlabelled: rules.unlabelled, open: None, indices: Vec::new(), values: Vec::new() }
+        HmmLines { unlabelled: rules.unlabelled, open: None, indices: Vec::new(), values: Vec::new() }
     }
 
     /// Whether a line that begins with this word has a tag.
@@ -109,17 +109,17 @@ fn content<'a>(line: &Line<'a>) -> &'a str {
     line.text.split('#').next().unwrap_or_default()
 }
 
-impl ReadSequences for Rows {
+impl ReadSequences for HmmLines {
     type Of = Tagged;
 
     fn begin(&self) -> Tagged {
         Tagged::default()
     }
 
-    fn place(&mut self, line: &Line<'_>) -> Result<Place, DataError> {
+    fn place(&mut self, line: &Line<'_>) -> Result<LinePlace, DataError> {
         let content = content(line);
         let mut words = words_of(content);
-        let Some((at, tag)) = words.clone().next() else { return Ok(Place::Nowhere) };
+        let Some((at, tag)) = words.clone().next() else { return Ok(LinePlace::Nowhere) };
         let tagged = self.is_tagged(tag);
         if tagged && tag.contains(':') {
             return Err(line.bad(at, tag, "tag", "a tag, then qid:N"));
@@ -127,13 +127,13 @@ impl ReadSequences for Rows {
         let word = words.nth(usize::from(tagged));
         let qid = qid(line, word, content, self.open.map(|(qid, _)| qid))?;
         let place = match self.open {
-            Some((open, _)) if open != qid => Place::First,
+            Some((open, _)) if open != qid => LinePlace::First,
             Some((_, labelled)) if labelled != tagged => {
                 let rule =
                     if labelled { "a tag as the tokens before it have" } else { "no tag as the tokens before it" };
                 return Err(line.bad(at, tag, "tag", rule));
             }
-            _ => Place::Within,
+            _ => LinePlace::Within,
         };
         self.open = Some((qid, tagged));
         Ok(place)

@@ -263,7 +263,8 @@ mod tests {
                 ),
                 (
                     b"1 1:1\nspam 1:1\n",
-                    "f:2:1: found `spam` as label, expected an integer as on line 1: labels are all integers or all names",
+                    "f:2:1: found `spam` as label, expected an integer as on line 1: labels are all integers or all \
+                     names",
                 ),
                 (
                     b"spam 1:1\n1 1:1\n",
@@ -302,7 +303,8 @@ mod tests {
                 ),
                 (
                     b"1 99999999999999999999:1\n",
-                    "f:1:3: found index `99999999999999999999`, expected at most 268435456: w would need at least 128 EiB",
+                    "f:1:3: found index `99999999999999999999`, expected at most 268435456: w would need at least 128 \
+                     EiB",
                 ),
                 ("1 1:1 2:é 3:\n".as_bytes(), "f:1:9: found `é` as value, expected a finite number"),
                 (

@@ -1,7 +1,7 @@
 //! LIBSVM text with a list of labels per row: `label,label index:value index:value ... # comment`.
 //!
-//! A label is any word without comma, colon or `#`. A row without labels begins with its first feature, as in the sets of
-//! LIBSVM's site. Features are those of [`libsvm`](super::libsvm).
+//! A label is any word without comma, colon or `#`. A row without labels begins with its first feature, as in the sets
+//! of LIBSVM's site. Features are those of [`libsvm`](super::libsvm).
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -41,8 +41,8 @@ pub fn read(path: &Path) -> Result<LabelSets, DataError> {
     parse(Lines::open(path)?)
 }
 
-/// Writes rows so that [`read`] gives them back; columns beyond the last entry are kept by a zero in the first row, a row of
-/// nothing at all by a `qid`. Labels that no row has are lost.
+/// Writes rows so that [`read`] gives them back; columns beyond the last entry are kept by a zero in the first row, a
+/// row of nothing at all by a `qid`. Labels that no row has are lost.
 ///
 /// # Errors
 ///

@@ -1,4 +1,5 @@
-//! Labels of rows as a file has them: integers, or names. Names become numbers in alphabetical order once all are known.
+//! Labels of rows as a file has them: integers, or names. Names become numbers in alphabetical order once all are
+//! known.
 
 use multiplane_infer::file::{DataError, quote};
 
@@ -42,7 +43,8 @@ pub(super) struct RowLabels {
 }
 
 impl RowLabels {
-    /// Appends the label that begins at byte `at`: all are integers, or all are names, so that a slip of the pen is no class.
+    /// Appends the label that begins at byte `at`: all are integers, or all are names, so that a slip of the pen is no
+    /// class.
     pub(super) fn push(&mut self, line: &Line<'_>, at: usize, label: RowLabel) -> Result<(), DataError> {
         let is_name = match label {
             RowLabel::Missing => {

@@ -216,8 +216,8 @@ mod tests {
         }
     }
 
-    /// Rows before a fault are handed out, then it is told, with its place: lines that break off, labels and features that
-    /// were not declared or not seen in the first window.
+    /// Rows before a fault are handed out, then it is told, with its place: lines that break off, labels and features
+    /// that were not declared or not seen in the first window.
     #[test]
     fn faults_come_after_the_rows_before_them() {
         let whole = StreamRules { whole_lines: true, ..StreamRules::default() };

@@ -41,7 +41,7 @@ impl ReadRules {
     }
 }
 
-/// A column of a table, as users name it: by a name of the header, or by its number, from 1, or from -1 for the last one
-/// backwards. What is a name of the header is that.
+/// A column of a table, as users name it: by a name of the header, or by its number, from 1, or from -1 for the last
+/// one backwards. What is a name of the header is that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column(pub String);

@@ -11,7 +11,7 @@ const MOST_TOKENS: usize = 1 << 18;
 
 /// Where a line stands among the sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum LinePlace {
     /// It says nothing: a comment, or a blank line that means nothing.
     Nowhere,
     /// Between sequences: the one in hand has ended.
@@ -33,7 +33,7 @@ pub(super) trait ReadSequences {
     fn begin(&self) -> Self::Of;
 
     /// Tells the place of a line, which is held to what can be told of it without the data. Asked once of each.
-    fn place(&mut self, line: &Line<'_>) -> Result<Place, DataError>;
+    fn place(&mut self, line: &Line<'_>) -> Result<LinePlace, DataError>;
 
     /// Appends the line whose place was told last.
     fn push(&mut self, line: &Line<'_>, data: &mut Self::Of) -> Result<(), DataError>;
@@ -65,14 +65,14 @@ pub(super) fn parse_sequences<R: ReadSequences>(
     while let Some(line) = lines.next_line()? {
         let place = read.place(&line)?;
         match (place, &mut data) {
-            (Place::Nowhere, _) | (Place::Between, None) => continue,
-            (Place::Between | Place::First, Some(data)) => read.end(data),
+            (LinePlace::Nowhere, _) | (LinePlace::Between, None) => continue,
+            (LinePlace::Between | LinePlace::First, Some(data)) => read.end(data),
             _ => {}
         }
-        if place != Place::Between {
+        if place != LinePlace::Between {
             let data = data.get_or_insert_with(|| read.begin());
             read.push(&line, data)?;
-            if place == Place::Last {
+            if place == LinePlace::Last {
                 read.end(data);
             }
         }
@@ -119,14 +119,14 @@ impl<R: ReadSequences> SequenceWindows<R> {
                 return Ok(false);
             };
             match place {
-                Place::Nowhere => continue,
-                Place::Between if !begun => continue,
-                Place::Between => {}
-                Place::First if begun => self.held = true,
+                LinePlace::Nowhere => continue,
+                LinePlace::Between if !begun => continue,
+                LinePlace::Between => {}
+                LinePlace::First if begun => self.held = true,
                 _ => {
                     self.read.push(&line, data.get_or_insert_with(|| self.read.begin()))?;
                     begun = true;
-                    if place != Place::Last {
+                    if place != LinePlace::Last {
                         continue;
                     }
                 }

@@ -13,8 +13,10 @@ const HMM: &[u8] = b"NN qid:1 1:1 3:0.5 # x\nVB qid:1 7:1\n\nNN qid:3\n";
 const SETS: &[u8] = b"a,b 1:0.5 3:-2e-3 # tail\n 2:1\r\nb\nb,c,a 7:1\n";
 const NAMED: &[u8] = b"\"a;b\";c;label\n0.5;1;x\n\n 2e1 ; -4;\"x \"\"y\"\"\"\n0;0;x\n";
 const ATTRIBUTES: &[u8] = b"B-NP\tw=a\\:b\tp=\\\\:0.5\t\tw=a\nO\tw=x:-2\r\n\nO\n";
-const TREES: &[u8] = b"{\"nodes\": [{\"features\": {\"a\": 1, \"b\": -0.5}, \"label\": \"x\"}, {\"parent\": 0, \"type\": \"t\"}]}\n{\"edges\": [[1, 0]], \"nodes\": [{\"features\": {}}, {}]}\n";
-const LINES: &[u8] = b"{\"tokens\": [{\"a\": 1.5, \"b\": {\"c\": \"x\", \"d\": [\"y\"]}}, [\"a\"], {}], \"labels\": [\"p\", -3, \"p\"]}\n\n{\"labels\": [\"q\"], \"tokens\": [{\"a\": true}]}\r\n";
+const TREES: &[u8] = b"{\"nodes\": [{\"features\": {\"a\": 1, \"b\": -0.5}, \"label\": \"x\"}, {\"parent\": 0, \
+    \"type\": \"t\"}]}\n{\"edges\": [[1, 0]], \"nodes\": [{\"features\": {}}, {}]}\n";
+const LINES: &[u8] = b"{\"tokens\": [{\"a\": 1.5, \"b\": {\"c\": \"x\", \"d\": [\"y\"]}}, [\"a\"], {}], \"labels\": \
+    [\"p\", -3, \"p\"]}\n\n{\"labels\": [\"q\"], \"tokens\": [{\"a\": true}]}\r\n";
 const RUBBISH: [&[u8]; 14] = [
     b":",
     b"-1",

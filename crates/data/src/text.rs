@@ -4,8 +4,8 @@ pub use multiplane_infer::file::{Line, Lines, push_number};
 
 use multiplane_infer::file::DataError;
 
-/// Keeps the text that a file begins with: readers take a byte order mark away, so that one of the text's own needs another
-/// before it.
+/// Keeps the text that a file begins with: readers take a byte order mark away, so that one of the text's own needs
+/// another before it.
 pub fn keep_mark(first_line: &mut String) {
     if first_line.starts_with('\u{feff}') {
         first_line.insert(0, '\u{feff}');

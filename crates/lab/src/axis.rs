@@ -5,9 +5,9 @@ use crate::numbers::label;
 /// The range of an axis in its own coordinate: log10 of the value if `log`, else the value.
 pub(crate) struct ChartAxis {
     log: bool,
-    /// Where it begins.
+    /// The lower end.
     pub(crate) low: f64,
-    /// Where it ends.
+    /// The upper end.
     pub(crate) high: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What the demo found: a table and letters for the terminal, curves and a report for the browser.
+//! The demo's report: a table and letters for the terminal, curves and a report for the browser.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::chart::{Chart, Series};
 use crate::findings::{DELAY_US, Findings, Leg, Sample, TARGET, write_file};
 use crate::letters::draw_word;
 use crate::numbers::number;
-use crate::report::{Report, Section};
+use crate::report::{ReportPage, ReportSection};
 
 /// Passes, calls and seconds are all in: what proving the gap took is part of them.
 const COLUMNS: [&str; 8] =
@@ -36,7 +36,7 @@ fn oracle(leg: &Leg) -> String {
     if leg.delay_us > 0.0 { format!("+{} µs a call", leg.delay_us) } else { "as it is".into() }
 }
 
-/// What the numbers say, in words.
+/// Puts the figures into words.
 fn lessons(findings: &Findings) -> Vec<String> {
     let error = |evaluation: &Evaluation| 100.0 * (1.0 - evaluation.get("accuracy").unwrap_or(0.0));
     let mut lessons = vec![format!(
@@ -50,7 +50,8 @@ fn lessons(findings: &Findings) -> Vec<String> {
             let reached = |leg: &Leg| leg.summary.certificate.gap.is_some_and(|gap| gap <= TARGET);
             let least = if reached(plain) { "" } else { "more than " };
             lessons.push(format!(
-                "{}: to a proven gap of {TARGET}, auto needs {} oracle calls in {:.2} s, mp-bcfw {} in {:.2} s, bcfw {least}{} in \
+                "{}: to a proven gap of {TARGET}, auto needs {} oracle calls in {:.2} s, mp-bcfw {} in {:.2} s, bcfw \
+                 {least}{} in \
                  {:.2} s, all in.",
                 if delay > 0.0 { format!("Costly oracle (+{delay} µs)") } else { "Fast oracle".into() },
                 auto.summary.cost.all_calls(),
@@ -118,36 +119,37 @@ pub(crate) fn write(dir: &Path, findings: &Findings) -> Result<(), Error> {
     {
         write_file(dir, name, svg)?;
     }
-    let report = Report {
+    let report = ReportPage {
         title: "multiplane demo".into(),
         lead: "A structural SVM learns to read handwritten-like words. Every run below ends with a certificate: the \
                optimum lies between its dual and its primal value."
             .into(),
         sections: vec![
-            Section::Text { heading: "What to see".into(), body: lessons(findings).join("\n\n") },
-            Section::Table {
+            ReportSection::Text { heading: "What to see".into(), body: lessons(findings).join("\n\n") },
+            ReportSection::Table {
                 heading: "Runs".into(),
                 columns: COLUMNS.iter().map(|column| column.to_string()).collect(),
                 rows: rows(&findings.legs),
                 note: format!("All runs stop at a gap of {TARGET} or when their time is up; lambda = 1/n."),
             },
-            Section::Figure {
+            ReportSection::Figure {
                 heading: "By oracle calls".into(),
                 svg: calls,
-                caption: "What each oracle call buys: the gap as the visits let it expect, and at the end of each line as it is proven. \
+                caption: "What each oracle call buys: the gap as the visits let it expect, and at the end of each \
+                          line as it is proven. \
                           Dashed: the same solver with the costly oracle.".into(),
             },
-            Section::Figure {
+            ReportSection::Figure {
                 heading: "By time, with the oracle as it is".into(),
                 svg: fast,
                 caption: "A chain's oracle takes microseconds, so there is little to save.".into(),
             },
-            Section::Figure {
+            ReportSection::Figure {
                 heading: "By time, with a costly oracle".into(),
                 svg: costly,
                 caption: format!("Every call takes {DELAY_US} µs more, as a graph cut would."),
             },
-            Section::Pre { heading: "Predictions on test words".into(), body: drawn(&findings.samples) },
+            ReportSection::Pre { heading: "Predictions on test words".into(), body: drawn(&findings.samples) },
         ],
     };
     write_file(dir, "report.html", &report.html())

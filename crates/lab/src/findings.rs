@@ -1,4 +1,4 @@
-//! What the demo finds: the runs that it makes and the words that it reads.
+//! The findings of the demo: the runs that it makes and the words that it reads.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use multiplane::{Error, Evaluation, Summary, durable_write};
 
 /// The gap at which every chain run stops.
 pub(crate) const TARGET: f64 = 0.02;
-/// What one call costs more in the costly runs, in microseconds.
+/// The delay of each call in the costly runs, in microseconds.
 pub(crate) const DELAY_US: f64 = 300.0;
 
 /// One training run of the demo.
@@ -16,9 +16,9 @@ pub(crate) struct Leg {
     pub(crate) solver: &'static str,
     /// Delay of each oracle call, in microseconds.
     pub(crate) delay_us: f64,
-    /// How it ended.
+    /// Its summary.
     pub(crate) summary: Summary,
-    /// What it went through.
+    /// Its records, in order.
     pub(crate) records: Vec<Record>,
 }
 
@@ -28,11 +28,11 @@ pub(crate) struct Sample {
     pub(crate) pixels: Vec<[bool; 128]>,
     /// The word.
     pub(crate) truth: String,
-    /// What the chain reads.
+    /// The chain's prediction.
     pub(crate) predicted: String,
 }
 
-/// All that the demo found.
+/// The results of the demo.
 pub(crate) struct Findings {
     /// Single letters on the test set.
     pub(crate) letters: Evaluation,

@@ -1,4 +1,4 @@
-//! What is drawn and written of runs: line charts, report pages, and the demo, which trains and reports.
+//! Line charts and report pages of runs, and the demo, which trains and reports.
 //!
 //! A chart or a page is a function of its numbers: the same numbers give the same bytes. Nothing here prints.
 

@@ -40,18 +40,18 @@ pre { margin: 0; padding: .9rem 1rem; overflow-x: auto; background: var(--tint);
 ";
 
 /// A report: a title, a lead and sections in the order given.
-pub(crate) struct Report {
+pub(crate) struct ReportPage {
     /// Heading and `<title>`, plain text.
     pub title: String,
     /// One paragraph below the title, plain text.
     pub lead: String,
-    /// What follows.
-    pub sections: Vec<Section>,
+    /// The sections, in order.
+    pub sections: Vec<ReportSection>,
 }
 
 /// One section under its own heading. All strings are plain text except `svg`; an empty note or caption leaves
 /// no trace.
-pub(crate) enum Section {
+pub(crate) enum ReportSection {
     /// Paragraphs, divided by empty lines.
     Text { heading: String, body: String },
     /// A table. Columns in which most filled cells are numbers, with or without units, are set to the right as a
@@ -63,7 +63,7 @@ pub(crate) enum Section {
     Pre { heading: String, body: String },
 }
 
-impl Report {
+impl ReportPage {
     /// The page; the same report gives the same bytes.
     pub(crate) fn html(&self) -> String {
         let (title, lead) = (escape(&self.title), escape(&self.lead));
@@ -81,32 +81,32 @@ impl Report {
     }
 }
 
-impl Section {
+impl ReportSection {
     /// Appends the section.
     fn write(&self, out: &mut String) {
-        let (Section::Text { heading, .. }
-        | Section::Table { heading, .. }
-        | Section::Figure { heading, .. }
-        | Section::Pre { heading, .. }) = self;
+        let (ReportSection::Text { heading, .. }
+        | ReportSection::Table { heading, .. }
+        | ReportSection::Figure { heading, .. }
+        | ReportSection::Pre { heading, .. }) = self;
         let _ = writeln!(out, "<section>\n<h2>{}</h2>", escape(heading));
         match self {
-            Section::Text { body, .. } => {
+            ReportSection::Text { body, .. } => {
                 for paragraph in paragraphs(body) {
                     let _ = writeln!(out, "<p>{}</p>", escape(&paragraph));
                 }
             }
-            Section::Table { columns, rows, note, .. } => {
+            ReportSection::Table { columns, rows, note, .. } => {
                 *out += "<figure>\n<div class=\"scroll\">\n";
                 write_table(columns, rows, out);
                 *out += "</div>\n";
                 write_caption(note, out);
             }
-            Section::Figure { svg, caption, .. } => {
+            ReportSection::Figure { svg, caption, .. } => {
                 let _ = writeln!(out, "<figure>\n{}", svg.trim_end());
                 write_caption(caption, out);
             }
             // A browser drops one line break after the tag: give it one, so that none of the text's is lost.
-            Section::Pre { body, .. } => {
+            ReportSection::Pre { body, .. } => {
                 let _ = writeln!(out, "<pre>\n{}</pre>", escape(body.trim_end()));
             }
         }
@@ -151,7 +151,7 @@ fn write_table(columns: &[String], rows: &[Vec<String>], out: &mut String) {
     *out += "</tbody>\n</table>\n";
 }
 
-/// Whether most of the column's filled cells are numbers.
+/// Returns true if most of the column's filled cells are numbers.
 fn is_numeric_column(rows: &[Vec<String>], column: usize) -> bool {
     let cells = rows.iter().filter_map(|row| row.get(column));
     let filled = cells.filter(|cell| !matches!(cell.trim(), "" | "-" | "–" | "—"));
@@ -159,7 +159,7 @@ fn is_numeric_column(rows: &[Vec<String>], column: usize) -> bool {
     numbers.len() > others.len()
 }
 
-/// Whether a cell reads as a number, with or without a sign, a relation, thousands marks and a unit:
+/// Returns true if a cell reads as a number, with or without a sign, a relation, thousands marks and a unit:
 /// "1e-3", "<= 12,000", "3.5 ms", "10k", "1.2 ± 0.1".
 fn is_number(cell: &str) -> bool {
     if let Some((value, deviation)) = cell.split_once('±') {
@@ -200,16 +200,16 @@ mod tests {
     }
 
     /// A report with one section of each kind and hostile text in every field that is plain text.
-    fn hostile() -> Report {
+    fn hostile() -> ReportPage {
         let text = || "<b>&\"'".to_owned();
         let svg = "<svg></svg>\n".to_owned();
         let sections = vec![
-            Section::Text { heading: text(), body: text() },
-            Section::Table { heading: text(), columns: vec![text()], rows: vec![vec![text()]], note: text() },
-            Section::Figure { heading: text(), svg, caption: text() },
-            Section::Pre { heading: text(), body: text() },
+            ReportSection::Text { heading: text(), body: text() },
+            ReportSection::Table { heading: text(), columns: vec![text()], rows: vec![vec![text()]], note: text() },
+            ReportSection::Figure { heading: text(), svg, caption: text() },
+            ReportSection::Pre { heading: text(), body: text() },
         ];
-        Report { title: text(), lead: text(), sections }
+        ReportPage { title: text(), lead: text(), sections }
     }
 
     /// Every text is escaped wherever it stands, and only the figure's markup passes as it is.

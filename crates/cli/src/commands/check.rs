@@ -49,7 +49,7 @@ fn plan(args: &CheckArgs) -> Result<Plan, Error> {
     Ok(Plan { examples, seed, seconds, passes, ..Plan::default() })
 }
 
-/// What the command line asks for; of a file that is written for `train` nothing else matters.
+/// The parts of a specification that matter here; a file written for `train` may have others.
 fn tree(args: &CheckArgs) -> Result<Map<String, Value>, Error> {
     let mut tree = match &args.spec {
         Some(path) => read_spec(path)?,
@@ -80,7 +80,8 @@ fn text(task: &str, n: usize, d: usize, diagnosis: &Diagnosis) -> String {
     };
     let forecast = &profile.forecast;
     text += &format!(
-        "\ncost\n  decode    {} calls a second; features and loss are {:.0} % of a call\n  planes    {} entries on average, {} at most\n",
+        "\ncost\n  decode    {} calls a second; features and loss are {:.0} % of a call\n  planes    {} entries on \
+         average, {} at most\n",
         number(profile.decodes_per_second),
         100.0 * profile.features_share,
         number(profile.plane_entries_mean),

@@ -6,14 +6,14 @@ use multiplane_lab::demo::Demo;
 use crate::args::DemoArgs;
 use crate::commands::done::Done;
 use crate::interrupt;
-use crate::progress::Progress;
+use crate::progress::ProgressLine;
 use crate::terminal::print;
 
 pub(crate) fn run(args: &DemoArgs) -> Result<Done, Error> {
     let options = |label: &str, session: &Session| {
         let mut options = RunOptions { interrupt: Some(interrupt::flag()), ..RunOptions::default() };
         if !args.quiet
-            && let Some(progress) = Progress::new(label, session)
+            && let Some(progress) = ProgressLine::new(label, session)
         {
             options.observers.push(Box::new(progress));
         }

@@ -21,7 +21,7 @@ const KINDS: [&str; 10] = ["solver", "task", "run", "path", "stream", "oracle", 
 const OF_TASKS: [&str; 2] = ["loss", "kernel"];
 
 /// One thing that can be described.
-struct Item {
+struct DescribedItem {
     name: String,
     summary: String,
     /// Further facts: (what, text).
@@ -29,7 +29,7 @@ struct Item {
     params: Vec<Param>,
     /// The values that a preset gives to the parameters.
     preset: Value,
-    /// What the dotted names begin with.
+    /// The beginning of the dotted names.
     prefix: String,
 }
 
@@ -59,14 +59,14 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<Done, Error> {
     if args.json {
         let json: serde_json::Map<String, Value> = all
             .iter()
-            .map(|(kind, items)| ((*kind).into(), Value::Array(items.iter().map(Item::json).collect())))
+            .map(|(kind, items)| ((*kind).into(), Value::Array(items.iter().map(DescribedItem::json).collect())))
             .collect();
         let text = serde_json::to_string_pretty(&json).map_err(|error| Error::failed(error.to_string()))?;
         print(&(text + "\n"))?;
     } else {
         let sections = all.iter().map(|(kind, items)| match detailed {
-            true if *kind == "solver" && !args.all => items.iter().map(Item::brief).collect::<String>(),
-            true => items.iter().map(Item::text).collect::<String>(),
+            true if *kind == "solver" && !args.all => items.iter().map(DescribedItem::brief).collect::<String>(),
+            true => items.iter().map(DescribedItem::text).collect::<String>(),
             false => list(kind, items),
         });
         let mut text = sections.collect::<Vec<_>>().join("\n");
@@ -78,13 +78,13 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<Done, Error> {
     Ok(Done::Finished)
 }
 
-fn list(kind: &str, items: &[Item]) -> String {
+fn list(kind: &str, items: &[DescribedItem]) -> String {
     let width = items.iter().map(|item| item.name.len()).max().unwrap_or(0);
     let lines = items.iter().map(|item| format!("  {:width$}  {}\n", item.name, item.summary));
     format!("{kind}\n{}", lines.collect::<String>())
 }
 
-fn items(kind: &str, name: Option<&str>) -> Result<Vec<Item>, Error> {
+fn items(kind: &str, name: Option<&str>) -> Result<Vec<DescribedItem>, Error> {
     Ok(match (kind, name) {
         ("solver", Some(name)) => vec![solver(find_solver(name)?)],
         ("solver", None) => SOLVERS.iter().map(solver).collect(),
@@ -100,41 +100,41 @@ fn items(kind: &str, name: Option<&str>) -> Result<Vec<Item>, Error> {
     })
 }
 
-fn solver(entry: &multiplane::solvers::SolverEntry) -> Item {
+fn solver(entry: &multiplane::solvers::SolverEntry) -> DescribedItem {
     let certificate = if entry.has_dual { "primal, dual and gap" } else { "none: it has no dual value" };
     let mut facts = vec![("source", entry.source.into()), ("certificate", certificate.into())];
     if !entry.minimises {
         facts.push(("lambda", "not used; the primal value told is that at lambda, and is not minimised".into()));
     }
-    Item {
+    DescribedItem {
         facts,
         params: from_schema(&(entry.schema)()),
         preset: (entry.preset)(),
         prefix: "solver".into(),
-        ..Item::short(entry.name, entry.summary.into())
+        ..DescribedItem::short(entry.name, entry.summary.into())
     }
 }
 
-fn task(entry: &multiplane::entry::TaskEntry) -> Item {
+fn task(entry: &multiplane::entry::TaskEntry) -> DescribedItem {
     let formats = entry.formats.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
     let mut facts = vec![("oracle", entry.oracle.into()), ("formats", formats), ("weights", entry.layout.into())];
     facts.extend(entry.lambda.map(|advice| ("lambda to begin with", advice.into())));
-    Item {
+    DescribedItem {
         facts,
         params: from_schema(&(entry.schema)()),
         preset: (entry.defaults)(),
         prefix: "task".into(),
-        ..Item::short(entry.name, entry.summary.into())
+        ..DescribedItem::short(entry.name, entry.summary.into())
     }
 }
 
 /// The parameters that runs of all tasks and solvers have.
-fn run_items() -> Vec<Item> {
+fn run_items() -> Vec<DescribedItem> {
     let of_param = |param: Param| {
-        let item = Item::short(&param.name, param.doc.clone());
+        let item = DescribedItem::short(&param.name, param.doc.clone());
         match param.kind {
-            ParamKind::Table(params) => Item { params, preset: param.default, prefix: param.name, ..item },
-            _ => Item { params: vec![param], ..item },
+            ParamKind::Table(params) => DescribedItem { params, preset: param.default, prefix: param.name, ..item },
+            _ => DescribedItem { params: vec![param], ..item },
         }
     };
     run_parameters().into_iter().map(of_param).collect()
@@ -145,58 +145,74 @@ fn is_run_parameter(name: &str) -> bool {
 }
 
 /// The loops of `path`.
-fn outer_loops() -> Vec<Item> {
+fn outer_loops() -> Vec<DescribedItem> {
     let path = "the regularisation path: proven weights at every lambda, and what a grid has in common with it";
     let grid = "models at some lambdas only";
     vec![
-        Item { params: params_of::<PathSpec>(), prefix: "path".into(), ..Item::short("path", path.into()) },
-        Item { params: params_of::<GridOptions>(), prefix: "grid".into(), ..Item::short("grid", grid.into()) },
+        DescribedItem {
+            params: params_of::<PathSpec>(),
+            prefix: "path".into(),
+            ..DescribedItem::short("path", path.into())
+        },
+        DescribedItem {
+            params: params_of::<GridOptions>(),
+            prefix: "grid".into(),
+            ..DescribedItem::short("grid", grid.into())
+        },
     ]
 }
 
-/// What `train --stream` has beside what every run has.
-fn streams() -> Vec<Item> {
+/// Returns the parameters of `train --stream` alone.
+fn streams() -> Vec<DescribedItem> {
     let summary = "one pass over rows in windows (train --stream): memory for a few windows, no certificate";
-    vec![Item { params: params_of::<StreamSpec>(), prefix: "stream".into(), ..Item::short("stream", summary.into()) }]
+    vec![DescribedItem {
+        params: params_of::<StreamSpec>(),
+        prefix: "stream".into(),
+        ..DescribedItem::short("stream", summary.into())
+    }]
 }
 
 /// Formats of data sets, and of the single problems that `infer` solves.
-fn formats() -> Vec<Item> {
-    let data = FORMATS.iter().map(|format| Item::short(format.name, format.description.into()));
-    let problems = infer::format::FORMATS.iter().map(|format| Item {
+fn formats() -> Vec<DescribedItem> {
+    let data = FORMATS.iter().map(|format| DescribedItem::short(format.name, format.description.into()));
+    let problems = infer::format::FORMATS.iter().map(|format| DescribedItem {
         facts: vec![("read by", "infer, known by the ending of the file's name".into())],
-        ..Item::short(format.name, format.description.into())
+        ..DescribedItem::short(format.name, format.description.into())
     });
     data.chain(problems).collect()
 }
 
-fn engines() -> Vec<Item> {
-    let listed = infer::registry::ENGINES.iter().map(|entry| Item::short(entry.name, entry.summary.into()));
-    listed.chain([Item::short(MAX_FLOW, MAX_FLOW_SUMMARY.into())]).collect()
+fn engines() -> Vec<DescribedItem> {
+    let listed = infer::registry::ENGINES.iter().map(|entry| DescribedItem::short(entry.name, entry.summary.into()));
+    listed.chain([DescribedItem::short(MAX_FLOW, MAX_FLOW_SUMMARY.into())]).collect()
 }
 
-fn oracles(name: Option<&str>) -> Result<Vec<Item>, Error> {
-    let mut items: Vec<Item> = TASKS
+fn oracles(name: Option<&str>) -> Result<Vec<DescribedItem>, Error> {
+    let mut items: Vec<DescribedItem> = TASKS
         .iter()
         .map(|task| {
             let exact = if task.is_exact { " (exact)" } else { "" };
-            Item::short(task.name, format!("{}{exact}, of task {}", task.oracle, task.name))
+            DescribedItem::short(task.name, format!("{}{exact}, of task {}", task.oracle, task.name))
         })
         .collect();
     let schema = params_of::<OracleSpec>();
     let wrapper = "a wrapper of any of them: every call costs oracle.delay_us microseconds more";
-    items.push(Item { params: schema, prefix: "oracle".into(), ..Item::short("delayed", wrapper.into()) });
+    items.push(DescribedItem {
+        params: schema,
+        prefix: "oracle".into(),
+        ..DescribedItem::short("delayed", wrapper.into())
+    });
     pick(items, "oracle", name)
 }
 
-/// Whether this is the dotted name of a parameter of tasks.
+/// Returns true if this is the dotted name of a parameter of tasks.
 fn is_of_task(name: &str, parameter: &str) -> bool {
     name.strip_prefix("task.") == Some(parameter)
 }
 
 /// The variants of a parameter in all tasks that have it; of those that several tasks have, what the first says.
-fn of_tasks(kind: &str, name: Option<&str>) -> Result<Vec<Item>, Error> {
-    let mut items: Vec<Item> = Vec::new();
+fn of_tasks(kind: &str, name: Option<&str>) -> Result<Vec<DescribedItem>, Error> {
+    let mut items: Vec<DescribedItem> = Vec::new();
     for task in TASKS.iter() {
         let params = from_schema(&(task.schema)());
         let choice = params.into_iter().find(|param| param.name == kind).map(|param| param.kind);
@@ -204,11 +220,11 @@ fn of_tasks(kind: &str, name: Option<&str>) -> Result<Vec<Item>, Error> {
         for variant in variants {
             match items.iter_mut().find(|item| item.name == variant.name) {
                 Some(known) => known.facts[0].1 += &format!(", {}", task.name),
-                None => items.push(Item {
+                None => items.push(DescribedItem {
                     facts: vec![("tasks", task.name.into())],
                     params: variant.params,
                     prefix: format!("task.{kind}"),
-                    ..Item::short(&variant.name, variant.doc)
+                    ..DescribedItem::short(&variant.name, variant.doc)
                 }),
             }
         }
@@ -216,19 +232,19 @@ fn of_tasks(kind: &str, name: Option<&str>) -> Result<Vec<Item>, Error> {
     pick(items, kind, name)
 }
 
-fn pick(items: Vec<Item>, kind: &str, name: Option<&str>) -> Result<Vec<Item>, Error> {
+fn pick(items: Vec<DescribedItem>, kind: &str, name: Option<&str>) -> Result<Vec<DescribedItem>, Error> {
     let Some(name) = name else { return Ok(items) };
     let known: Vec<String> = items.iter().map(|item| item.name.clone()).collect();
-    let found: Vec<Item> = items.into_iter().filter(|item| item.name == name).collect();
+    let found: Vec<DescribedItem> = items.into_iter().filter(|item| item.name == name).collect();
     if found.is_empty() {
         return Err(Error::input(unknown_name(kind, name, known.iter().map(String::as_str))));
     }
     Ok(found)
 }
 
-impl Item {
-    fn short(name: &str, summary: String) -> Item {
-        Item {
+impl DescribedItem {
+    fn short(name: &str, summary: String) -> DescribedItem {
+        DescribedItem {
             name: name.into(),
             summary,
             facts: Vec::new(),
@@ -262,10 +278,11 @@ impl Item {
     }
 }
 
-impl Item {
+impl DescribedItem {
     /// Every parameter on one line, without the fields of what is chosen: what they are is in the full text.
     fn brief(&self) -> String {
-        let bare = Item { facts: self.facts.clone(), ..Item::short(&self.name, self.summary.clone()) };
+        let bare =
+            DescribedItem { facts: self.facts.clone(), ..DescribedItem::short(&self.name, self.summary.clone()) };
         let mut text = bare.text();
         if !self.params.is_empty() {
             text += "\nparameters (--set NAME=VALUE):\n";

@@ -1,8 +1,8 @@
-//! How a command ends.
+//! The end of a command.
 
 use multiplane::Error;
 
-/// How a command ended that was not refused.
+/// The end of a command that was not refused.
 pub(crate) enum Done {
     /// All went well.
     Finished,
@@ -12,7 +12,7 @@ pub(crate) enum Done {
     Interrupted,
 }
 
-/// What to say of a part that the contract names and that does not exist yet.
+/// Refuses a part that is named and does not exist yet.
 pub(crate) fn not_built(what: &str) -> Result<Done, Error> {
     Err(Error::input(format!("{what} is not built yet in version {}", env!("CARGO_PKG_VERSION"))))
 }

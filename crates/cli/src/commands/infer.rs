@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use multiplane::clock::Stopwatch;
 use multiplane::infer::format::flow::{Flow, FlowProblem};
 use multiplane::infer::format::{self, Instance};
 use multiplane::infer::maxflow::Capacity;
@@ -14,21 +15,20 @@ use serde_json::{Value, json};
 use crate::args::InferArgs;
 use crate::commands::done::Done;
 use crate::commands::outputs::refuse_overwriting;
-use crate::infer_watch::{Ending, Watcher, median};
-use crate::status_line::Stopwatch;
+use crate::infer_watch::{Ending, SolveWatcher, median};
 use crate::terminal::{complain, print};
 
 /// The engine of .max files, which is not one of the registry: it solves no energies.
 pub(crate) const MAX_FLOW: &str = "max-flow";
-/// What it does, in one line.
+/// Its summary, in one line.
 pub(crate) const MAX_FLOW_SUMMARY: &str = "flow networks (.max): maximum flow and minimum cut, exact";
 
 /// Most labels that are shown to people.
 const SHOWN_LABELS: usize = 40;
 
-/// What was found: the JSON object, in which numbers that are not finite are null, and what people are told beside it.
+/// The result: a JSON object, in which numbers that are not finite are null, and the text for people.
 #[derive(Serialize)]
-struct Report {
+struct SolveReport {
     engine: &'static str,
     energy: f64,
     bound: f64,
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &InferArgs) -> Result<Done, Error> {
     })
 }
 
-/// What can be refused before the file is read.
+/// Refuses arguments before the file is read.
 fn check(args: &InferArgs) -> Result<(), Error> {
     if args.repeat == 0 {
         return Err(Error::input("repeat = 0: must be at least 1"));
@@ -121,7 +121,7 @@ fn refused(path: &Path, reason: &str) -> Error {
 }
 
 /// Solves a pairwise model.
-fn minimise(args: &InferArgs, mrf: &Mrf) -> Result<Report, Error> {
+fn minimise(args: &InferArgs, mrf: &Mrf) -> Result<SolveReport, Error> {
     let refuse = |error: multiplane::infer::Error| refused(&args.data, &error.to_string());
     let (entry, mut engine) = match args.engine.as_deref() {
         None => registry::automatic(mrf).map_err(refuse)?,
@@ -136,7 +136,7 @@ fn minimise(args: &InferArgs, mrf: &Mrf) -> Result<Report, Error> {
     if args.seconds.is_some() {
         engine.set_search(u64::MAX); // the watcher ends it
     }
-    let mut watcher = Watcher::new(entry.name, args.seconds, args.quiet);
+    let mut watcher = SolveWatcher::new(entry.name, args.seconds, args.quiet);
     let (mut labels, mut found, mut times) = (Vec::new(), Vec::new(), Vec::new());
     let mut best: Option<Answer> = None;
     let answer = loop {
@@ -167,7 +167,7 @@ fn minimise(args: &InferArgs, mrf: &Mrf) -> Result<Report, Error> {
         Ending::Seconds if answer.is_exact() => Ending::Done,
         ending => ending,
     };
-    Ok(Report {
+    Ok(SolveReport {
         engine: entry.name,
         energy: answer.energy,
         bound: answer.bound,
@@ -188,7 +188,7 @@ fn cut<C: Capacity>(
     network: FlowProblem<C>,
     shown: impl Fn(C) -> Value,
     value: impl Fn(C) -> f64,
-) -> Report {
+) -> SolveReport {
     let (edges, built) = (network.edges().len(), network.cut());
     drop(network); // a large one should not stand beside its graph
     let (mut labels, mut times) = (Vec::new(), Vec::new());
@@ -199,7 +199,7 @@ fn cut<C: Capacity>(
         times.push(watch.seconds());
         cut.labels(&mut labels);
     }
-    Report {
+    SolveReport {
         engine: MAX_FLOW,
         energy: value(flow),
         bound: value(flow),
@@ -214,7 +214,7 @@ fn cut<C: Capacity>(
     }
 }
 
-impl Report {
+impl SolveReport {
     fn text(&self, args: &InferArgs) -> String {
         let mut text = format!(
             "{}: {} variables, {} edges, engine {}\n",

@@ -1,4 +1,4 @@
-//! What a training command is to do and where its outputs go: from its own arguments, or from a checkpoint.
+//! The work of a training command and its outputs: from its own arguments, or from a checkpoint.
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -20,29 +20,29 @@ use crate::interrupt;
 use crate::terminal::complain;
 use crate::tree::{Flag, in_line, overlay, tree, utf8};
 
-/// Where records go.
-pub(crate) enum Record {
+/// The destination of records.
+pub(crate) enum RecordTarget {
     /// To a new file.
     New(PathBuf),
     /// To the file of the run that is resumed.
     Continued(RecordPosition),
 }
 
-impl Record {
+impl RecordTarget {
     /// Opens the file; one that is continued is cut back to where the checkpoint was.
     pub(crate) fn open(&self) -> Result<RecordFile, Error> {
         match self {
-            Record::New(path) => {
+            RecordTarget::New(path) => {
                 RecordFile::create(path).map_err(|error| Error::input(format!("{}: {error}", path.display())))
             }
-            Record::Continued(position) => RecordFile::reopen(position),
+            RecordTarget::Continued(position) => RecordFile::reopen(position),
         }
     }
 }
 
-/// What a job is: they differ in their stops, and in the checkpoints that they can go on from.
+/// The kind of a job: kinds differ in their stops, and in the checkpoints that they can resume.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum JobKind {
     /// A single run.
     Run,
     /// A path or grid: stops that nobody named do not cut it short.
@@ -50,27 +50,27 @@ pub(crate) enum Kind {
 }
 
 /// A training job.
-pub(crate) struct Job {
+pub(crate) struct TrainingJob {
     pub(crate) spec: RunSpec,
     /// The loop around the run, for a path or grid.
     pub(crate) outer: OuterOptions,
     pub(crate) model: Option<PathBuf>,
     pub(crate) svg: Option<PathBuf>,
-    pub(crate) record: Option<Record>,
+    pub(crate) record: Option<RecordTarget>,
     pub(crate) checkpoint: Option<PathBuf>,
     every: Option<f64>,
-    /// What is resumed, and the file that it was read from.
+    /// The checkpoint to resume, and its file.
     pub(crate) from: Option<Checkpoint>,
     pub(crate) generation: Option<PathBuf>,
-    /// What it does because that checkpoint says so.
+    /// Commands and outputs that come from that checkpoint.
     pub(crate) inherited: Inherited,
 }
 
-impl Kind {
+impl JobKind {
     /// Reads the specification that a tree describes, and for a loop around runs that of the loop.
     fn spec(self, mut tree: Map<String, Value>) -> Result<(RunSpec, OuterOptions), Error> {
         refuse_streams(&tree)?;
-        let outer = if self == Kind::Outer { OuterOptions::take(&mut tree)? } else { OuterOptions::default() };
+        let outer = if self == JobKind::Outer { OuterOptions::take(&mut tree)? } else { OuterOptions::default() };
         if !tree.contains_key("task") {
             let known = TASKS.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
             return Err(Error::input(format!("no task given: --task is one of {known}")));
@@ -78,8 +78,8 @@ impl Kind {
         let mut spec = RunSpec::from_tree(&tree)?;
         let named = |stops: &Value| stops.as_object().is_some_and(|stops| stops.values().any(|stop| !stop.is_null()));
         match self {
-            Kind::Outer if !tree.get("stop").is_some_and(named) => spec.stop = StopSpec::default(),
-            Kind::Run if !spec.solver.entry.has_dual && !spec.stop.has_budget() => {
+            JobKind::Outer if !tree.get("stop").is_some_and(named) => spec.stop = StopSpec::default(),
+            JobKind::Run if !spec.solver.entry.has_dual && !spec.stop.has_budget() => {
                 let name = spec.solver.entry.name;
                 return Err(Error::input(format!(
                     "solver `{name}` has no dual value and so no gap to stop at: give --passes, --calls or --seconds"
@@ -98,19 +98,20 @@ impl Kind {
         let refuse = |reason: &str| Err(Error::input(format!("--patience {patience}: {reason}")));
         let data = &spec.data;
         match self {
-            Kind::Outer => refuse("a path or grid trains each of its models to a gap; `train` has patience"),
-            Kind::Run if data.test.is_none() && data.holdout.is_none() && data.test_folds.is_none() => refuse(
-                "there are no test data whose loss could be watched; give --holdout 20%, --test FILE or --set data.test_folds=..",
+            JobKind::Outer => refuse("a path or grid trains each of its models to a gap; `train` has patience"),
+            JobKind::Run if data.test.is_none() && data.holdout.is_none() && data.test_folds.is_none() => refuse(
+                "there are no test data whose loss could be watched; give --holdout 20%, --test FILE or --set \
+                 data.test_folds=..",
             ),
-            Kind::Run => Ok(()),
+            JobKind::Run => Ok(()),
         }
     }
 
     /// Refuses a checkpoint of the other kind, and names the command that goes on with it.
     fn check(self, checkpoint: &Checkpoint) -> Result<(), Error> {
         let (found, this, other) = match (self, &checkpoint.info.outer) {
-            (Kind::Run, Some(outer)) => (outer.name(), "training run", "path"),
-            (Kind::Outer, None) => ("training run", "path", "train"),
+            (JobKind::Run, Some(outer)) => (outer.name(), "training run", "path"),
+            (JobKind::Outer, None) => ("training run", "path", "train"),
             _ => return Ok(()),
         };
         Err(Error::input(format!(
@@ -119,8 +120,8 @@ impl Kind {
     }
 }
 
-/// What is left of a checkpoint's loop beside what the arguments say: what one of these sets, the loop's own figures no
-/// longer say.
+/// Returns the rest of a checkpoint's loop, without what the arguments say: what one of these sets, the loop's own
+/// figures no longer say.
 fn sections(saved: &Outer, given: &Map<String, Value>) -> Map<String, Value> {
     let mut tree = saved.to_tree();
     let says = |section: &str, key: &str| given.get(section).is_some_and(|section| !section[key].is_null());
@@ -135,12 +136,12 @@ fn sections(saved: &Outer, given: &Map<String, Value>) -> Map<String, Value> {
     tree
 }
 
-impl Job {
+impl TrainingJob {
     /// Reads the job that the arguments describe; `flags` are those that `train` does not have.
-    pub(crate) fn of(args: &TrainArgs, kind: Kind, flags: &[Flag]) -> Result<Job, Error> {
+    pub(crate) fn of(args: &TrainArgs, kind: JobKind, flags: &[Flag]) -> Result<TrainingJob, Error> {
         let every = args.checkpoint_every.as_deref().map(seconds).transpose()?;
         match &args.resume {
-            Some(path) => Job::resumed(args, kind, flags, path, every),
+            Some(path) => TrainingJob::resumed(args, kind, flags, path, every),
             None if every.is_some() && args.checkpoint.is_none() => {
                 Err(Error::input("--checkpoint-every says how often, but not where: give --checkpoint PATH"))
             }
@@ -148,12 +149,12 @@ impl Job {
                 let read = kind.spec(tree(args, flags)?);
                 let (spec, outer) =
                     read.map_err(|error| args.spec.iter().fold(error, |error, path| in_line(path, error)))?;
-                Ok(Job {
+                Ok(TrainingJob {
                     spec,
                     outer,
                     model: args.out.clone(),
                     svg: None,
-                    record: args.record.clone().map(Record::New),
+                    record: args.record.clone().map(RecordTarget::New),
                     checkpoint: args.checkpoint.clone(),
                     every,
                     from: None,
@@ -165,7 +166,13 @@ impl Job {
     }
 
     /// The checkpoint's job, with what the arguments may change.
-    fn resumed(args: &TrainArgs, kind: Kind, flags: &[Flag], path: &Path, every: Option<f64>) -> Result<Job, Error> {
+    fn resumed(
+        args: &TrainArgs,
+        kind: JobKind,
+        flags: &[Flag],
+        path: &Path,
+        every: Option<f64>,
+    ) -> Result<TrainingJob, Error> {
         let (checkpoint, generation, fallback) = Checkpoint::load_newest(path)?;
         if let Some(reason) = fallback {
             complain(&format!("warning: {reason}; going on from {}, which is older", generation.display()));
@@ -192,13 +199,13 @@ impl Job {
             inherited.add("--out", outputs.model.as_deref());
         }
         inherited.add("--svg", outputs.svg.as_deref());
-        let continued = outputs.record.filter(again).map(Record::Continued);
-        Ok(Job {
+        let continued = outputs.record.filter(again).map(RecordTarget::Continued);
+        Ok(TrainingJob {
             spec,
             outer,
             model: args.out.clone().or(outputs.model),
             svg: outputs.svg,
-            record: continued.or(args.record.clone().map(Record::New)),
+            record: continued.or(args.record.clone().map(RecordTarget::New)),
             checkpoint: Some(args.checkpoint.clone().unwrap_or_else(|| path.into())),
             every: every.or(outputs.checkpoint_every),
             from: Some(checkpoint),
@@ -207,11 +214,11 @@ impl Job {
         })
     }
 
-    /// Where the record goes.
+    /// Returns the destination of the record.
     pub(crate) fn record_path(&self) -> Option<PathBuf> {
         self.record.as_ref().map(|record| match record {
-            Record::New(path) => path.clone(),
-            Record::Continued(position) => position.path.clone(),
+            RecordTarget::New(path) => path.clone(),
+            RecordTarget::Continued(position) => position.path.clone(),
         })
     }
 
@@ -238,7 +245,7 @@ impl Job {
         Ok(())
     }
 
-    /// What the job adds to its run: signals, checkpoints, records, and where it goes on from.
+    /// Returns the options of the job's run: signals, checkpoints, records, and the checkpoint to resume.
     pub(crate) fn hooks(&mut self, quiet: bool) -> Result<RunOptions, Error> {
         let mut hooks = RunOptions { resume: self.from.take(), ..RunOptions::default() };
         // The lock comes before the record is touched: another process may be writing both.

@@ -35,7 +35,7 @@ pub(crate) fn open_model(on: &OnData) -> Result<Model, Error> {
     choose(on, ModelFile::load(&on.model)?)
 }
 
-/// Whether the data is a stream, which cannot be read twice and may be endless.
+/// Returns true if the data is a stream, which cannot be read twice and may be endless.
 pub(crate) fn is_stream(on: &OnData) -> bool {
     on.data.as_deref().is_some_and(|path| path == Path::new("-") || is_special(path))
 }
@@ -68,7 +68,7 @@ fn choose(on: &OnData, saved: ModelFile) -> Result<Model, Error> {
     }
 }
 
-/// What a file and `--lambda` come to.
+/// The model that a file and `--lambda` choose.
 pub(crate) enum Chosen {
     /// Weights at one lambda.
     Model(Model),
@@ -112,7 +112,7 @@ fn only_data(key: &str) -> Error {
     Error::input(format!("--set {key}: only data.* can be set here, the rest is in the model"))
 }
 
-/// What `--set task.*` says of how to run an external program; nothing else of a task can be set beside a model.
+/// Returns the `--set task.*` that say how to run an external program; a model has all other parameters of a task.
 pub(crate) fn local_parameters(on: &OnData, model: &Model) -> Result<Map<String, Value>, Error> {
     let mut tree = Map::new();
     apply_sets(&mut tree, &on.set)?;
@@ -147,7 +147,7 @@ fn shown(on: &OnData) -> String {
     on.data.as_ref().map_or_else(|| "the program's data".into(), |path| path.display().to_string())
 }
 
-/// What is said of the data, and how the task is run here.
+/// The data as given, and the parameters that the task takes here.
 pub(crate) fn said_of(on: &OnData, model: &Model) -> Result<(DataSpec, Map<String, Value>), Error> {
     let mut tree = Map::new();
     apply_sets(&mut tree, &on.set)?;

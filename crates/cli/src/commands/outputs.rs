@@ -20,7 +20,7 @@ pub(crate) fn refuse_overwriting<'a>(
     Ok(())
 }
 
-/// Whether two paths lead to one regular file, which need not exist yet: by links of either kind.
+/// Returns true if two paths lead to one regular file, which need not exist yet: by links of either kind.
 fn is_same_file(one: &Path, other: &Path) -> bool {
     // A file may stand behind standard input.
     let one = if one == Path::new("-") { Path::new("/dev/stdin") } else { one };
@@ -37,7 +37,7 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
     place(one).is_some_and(|place_of_one| place(other) == Some(place_of_one)) || is_one_inode(one, other)
 }
 
-/// Whether two names are of one file.
+/// Returns true if two names are of one file.
 #[cfg(unix)]
 fn is_one_inode(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;

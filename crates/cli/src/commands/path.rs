@@ -11,9 +11,9 @@ use serde_json::Value;
 
 use crate::args::PathArgs;
 use crate::commands::done::Done;
-use crate::commands::job::{Job, Kind};
+use crate::commands::job::{JobKind, TrainingJob};
 use crate::fill::{columns, filled};
-use crate::path_progress::PathProgress;
+use crate::path_progress::PathProgressLine;
 use crate::terminal::{complain, print};
 use crate::tree::Flag;
 use crate::{interrupt, path_report};
@@ -49,7 +49,7 @@ fn follow(args: &PathArgs) -> Result<Done, Error> {
     let folds = args.cv.as_deref().map(|text| folds(text, &session)).transpose()?;
     let mut hooks = job.hooks(shared.quiet)?;
     if !shared.quiet
-        && let Some(progress) = PathProgress::new(lowest(&outer))
+        && let Some(progress) = PathProgressLine::new(lowest(&outer))
     {
         hooks.observers.push(Box::new(progress));
     }
@@ -90,7 +90,7 @@ fn follow(args: &PathArgs) -> Result<Done, Error> {
 }
 
 /// The job that the arguments, or a checkpoint, describe.
-fn job(args: &PathArgs) -> Result<Job, Error> {
+fn job(args: &PathArgs) -> Result<TrainingJob, Error> {
     let shared = &args.train;
     if args.cv.is_some() && (shared.checkpoint.is_some() || shared.resume.is_some()) {
         return Err(Error::input(
@@ -98,7 +98,7 @@ fn job(args: &PathArgs) -> Result<Job, Error> {
              --checkpoint and --resume without --cv",
         ));
     }
-    let mut job = Job::of(shared, Kind::Outer, &flags(args))?;
+    let mut job = TrainingJob::of(shared, JobKind::Outer, &flags(args))?;
     if job.spec.regularizer != RegularizerSpec::default() {
         return Err(Error::input("--prior, --freeze: a path or grid goes from w = 0 and moves all weights"));
     }
@@ -172,7 +172,8 @@ fn folds(text: &str, session: &Session) -> Result<(Dataset, Vec<u32>), Error> {
     }
     if session.has_given_kernel() {
         return Err(Error::input(
-            "--cv: the columns of task.kernel=precomputed belong to rows, which folds take apart; expected another kernel, or GridSearchCV in Python",
+            "--cv: the columns of task.kernel=precomputed belong to rows, which folds take apart; expected another \
+             kernel, or GridSearchCV in Python",
         ));
     }
     let folds = match text {
@@ -204,7 +205,7 @@ fn validate(
 }
 
 /// Saves, draws and reports.
-fn finish(args: &PathArgs, job: &Job, model: &PathModel, mut summary: PathSummary) -> Result<Done, Error> {
+fn finish(args: &PathArgs, job: &TrainingJob, model: &PathModel, mut summary: PathSummary) -> Result<Done, Error> {
     if let Some(path) = &job.model {
         if is_special(path) {
             interrupt::leave_at_once();

@@ -12,7 +12,7 @@ use crate::args::PredictArgs;
 use crate::commands::done::Done;
 use crate::commands::on_data::{is_stream, open, open_model, open_with, said_of, threads, told};
 use crate::commands::outputs::refuse_overwriting;
-use crate::commands::predicted::{Appender, Writer};
+use crate::commands::predicted::{Appender, PredictionWriter};
 use crate::terminal::{complain, print, print_on};
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
             .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
     }
     let threads = threads(&args.on)?;
-    let mut writer = Writer::of(args)?;
+    let mut writer = PredictionWriter::of(args)?;
     if is_stream(&args.on) {
         let model = open_model(&args.on)?;
         if comes_in_windows(args, &model)? {
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
     Ok(Done::Finished)
 }
 
-/// Whether a stream can be read in windows; the whole of a pipe can be read in any format.
+/// Returns true if a stream can be read in windows; the whole of a pipe can be read in any format.
 fn comes_in_windows(args: &PredictArgs, model: &Model) -> Result<bool, Error> {
     let task = &model.info.provenance.task;
     let Some(path) =
@@ -73,7 +73,12 @@ fn finish(args: &PredictArgs, text: &str) -> Result<(), Error> {
 }
 
 /// Predicts what arrives as it arrives.
-fn predict_stream(args: &PredictArgs, model: &Model, mut writer: Writer, threads: usize) -> Result<Done, Error> {
+fn predict_stream(
+    args: &PredictArgs,
+    model: &Model,
+    mut writer: PredictionWriter,
+    threads: usize,
+) -> Result<Done, Error> {
     writer.check(model)?;
     let (spec, local) = said_of(&args.on, model)?;
     if spec.folds.is_some() {

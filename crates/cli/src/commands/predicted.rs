@@ -1,4 +1,4 @@
-//! How `predict` shows its answers: as plain lines, as objects, or as a column more in the lines of the data.
+//! Output of `predict`: as plain lines, as objects, or as a column more in the lines of the data.
 
 use std::fmt::Write;
 
@@ -12,17 +12,17 @@ use crate::commands::on_data::said_of;
 use crate::commands::several;
 
 /// Writes answers as lines.
-pub(crate) struct Writer {
-    asked: Option<several::Asked>,
+pub(crate) struct PredictionWriter {
+    asked: Option<several::RequestedLists>,
     json: bool,
     /// Examples written so far.
     count: usize,
 }
 
-impl Writer {
+impl PredictionWriter {
     /// Reads the options.
-    pub(crate) fn of(args: &PredictArgs) -> Result<Writer, Error> {
-        Ok(Writer { asked: several::Asked::of(args)?, json: args.json, count: 0 })
+    pub(crate) fn of(args: &PredictArgs) -> Result<PredictionWriter, Error> {
+        Ok(PredictionWriter { asked: several::RequestedLists::of(args)?, json: args.json, count: 0 })
     }
 
     /// Refuses models that cannot do what is asked.
@@ -63,7 +63,7 @@ impl Writer {
 pub(crate) struct Appender {
     appended: Appended,
     rules: ReadRules,
-    /// What divides the columns of a table; nothing before its first line.
+    /// The separator of a table's columns; `None` before its first line.
     separator: Option<char>,
     path: Option<std::path::PathBuf>,
 }

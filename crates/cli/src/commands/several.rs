@@ -9,8 +9,8 @@ use serde_json::json;
 use crate::args::PredictArgs;
 use crate::terminal::complain;
 
-/// What was asked for beside the labels, and how it is shown.
-pub(crate) struct Asked {
+/// Lists and margins that were asked for besides labels.
+pub(crate) struct RequestedLists {
     what: What,
     json: bool,
 }
@@ -18,13 +18,13 @@ pub(crate) struct Asked {
 enum What {
     /// So many of the best labellings.
     Top(usize),
-    /// How sure labels are.
+    /// The margin of each label.
     Confidence,
 }
 
-impl Asked {
+impl RequestedLists {
     /// Reads the options; `None` where the labels alone are wanted.
-    pub(crate) fn of(args: &PredictArgs) -> Result<Option<Asked>, Error> {
+    pub(crate) fn of(args: &PredictArgs) -> Result<Option<RequestedLists>, Error> {
         let what = match &args.top {
             Some(text) => match text.parse() {
                 Ok(count @ 1..=MOST_LISTED) => What::Top(count),
@@ -36,7 +36,7 @@ impl Asked {
             None if args.confidence => What::Confidence,
             None => return Ok(None),
         };
-        Ok(Some(Asked { what, json: args.json }))
+        Ok(Some(RequestedLists { what, json: args.json }))
     }
 
     /// Refuses models of tasks that know their best labelling only.
@@ -89,7 +89,8 @@ fn write_top(
     })?;
     if unproven > 0 {
         complain(&format!(
-            "warning: the lists of {unproven} of {} examples are not proven to be the best: their decoder is approximate",
+            "warning: the lists of {unproven} of {} examples are not proven to be the best: their decoder is \
+             approximate",
             example - first
         ));
     }

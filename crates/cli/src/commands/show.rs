@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::args::ShowArgs;
 use crate::commands::done::Done;
 use crate::commands::on_data::{Chosen, at_lambda};
-use crate::fill::{Table, columns, filled};
+use crate::fill::{TextTable, columns, filled};
 use crate::look_text::text;
 use crate::terminal::print;
 
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Done, Error> {
     let saved = ModelFile::load(&args.model)?;
     let rows = match &saved {
         ModelFile::Model(_) => None,
-        ModelFile::Path(path) => Some(Rows::of(path)),
+        ModelFile::Path(path) => Some(ShownRows::of(path)),
     };
     let blame = |error: Error| match error {
         Error::Input(_) | Error::Parameter(_) => Error::input(format!("{}: {error}", args.model.display())),
@@ -48,30 +48,30 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Done, Error> {
 }
 
 /// The points of a path or grid.
-struct Rows {
+struct ShownRows {
     kind: PathKind,
     chosen: Option<f64>,
     end: f64,
     certified: bool,
-    points: Vec<Point>,
+    points: Vec<ShownPoint>,
 }
 
-struct Point {
+struct ShownPoint {
     lambda: f64,
     primal: f64,
     dual: Option<f64>,
     nonzero: usize,
 }
 
-impl Rows {
+impl ShownRows {
     fn of(path: &PathModel) -> Self {
-        let point = |k: usize| Point {
+        let point = |k: usize| ShownPoint {
             lambda: path.lambdas[k],
             primal: path.primal[k],
             dual: Some(path.dual[k]).filter(|dual| !dual.is_nan()),
             nonzero: path.row(k).iter().filter(|weight| **weight != 0.0).count(),
         };
-        Rows {
+        ShownRows {
             kind: path.info.kind,
             chosen: path.info.chosen,
             end: path.info.lambda_end,
@@ -81,8 +81,8 @@ impl Rows {
     }
 
     fn json(&self) -> Value {
-        let point = |point: &Point| {
-            let Point { lambda, primal, dual, nonzero } = point;
+        let point = |point: &ShownPoint| {
+            let ShownPoint { lambda, primal, dual, nonzero } = point;
             let gap = dual.map(|dual| primal - dual);
             json!({ "lambda": lambda, "primal": primal, "dual": dual, "gap": gap, "nonzero": nonzero })
         };
@@ -109,7 +109,7 @@ impl Rows {
             (true, true) => ".\nAbove: at the lambda asked for",
         };
         let mut text = format!("\n{what}, {proven}{which}\n");
-        let mut table = Table::new(&["lambda", "primal", "dual", "gap", "nonzero"].map(|head| (head, 12)));
+        let mut table = TextTable::new(&["lambda", "primal", "dual", "gap", "nonzero"].map(|head| (head, 12)));
         let shown = |value: Option<f64>| value.map_or("-".into(), number);
         for (k, point) in self.points.iter().enumerate() {
             if count > MOST_ROWS && (MOST_ROWS / 2..count - MOST_ROWS / 2).contains(&k) {

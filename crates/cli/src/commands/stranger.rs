@@ -1,5 +1,5 @@
-//! What a checkpoint would run and write by itself: said before it happens, and asked for anew where the checkpoint is
-//! another user's. A checkpoint holds the command of an external task and the paths of its run's outputs.
+//! Commands and outputs that a checkpoint names: they are said first, and must be asked for again where the checkpoint
+//! is another user's. A checkpoint holds the command of an external task and the paths of its run's outputs.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::terminal::complain;
 
-/// What a job does because its checkpoint says so, and no argument.
+/// Commands and outputs of a job that its checkpoint names, and no argument.
 #[derive(Default)]
 pub(crate) struct Inherited {
     /// The command of its external program.

@@ -80,7 +80,8 @@ fn options(args: &TrainArgs, every: Option<f64>) -> Result<StreamOptions, Error>
     Ok(StreamOptions { interrupt: Some(interrupt::flag()), record: record.transpose()?, snapshots })
 }
 
-/// Saves and reports. Where a fault ended the stream only the snapshot is written: `--out` is for streams that end well.
+/// Saves and reports. Where a fault ended the stream only the snapshot is written: `--out` is for streams that end
+/// well.
 fn finish(args: &TrainArgs, end: StreamEnd) -> Result<Done, Error> {
     let StreamEnd { model, mut summary, fault, unwritten, warnings } = end;
     if let Some(fault) = fault {

@@ -8,17 +8,18 @@ use multiplane_lab::path_charts;
 
 use crate::args::TrainArgs;
 use crate::commands::done::Done;
-use crate::commands::job::{Job, Kind};
+use crate::commands::job::{JobKind, TrainingJob};
 use crate::commands::stream;
 use crate::interrupt;
-use crate::progress::Progress;
-use crate::status_line::{Part, StatusLine};
+use crate::progress::ProgressLine;
+use crate::status_line::{StatusLine, StatusPart};
 use crate::terminal::{complain, of_kernel, print, seconds_of, spent};
 
-/// By how much the dual may be above the primal where rounding is the reason, relative: runs end with an error beyond that.
+/// By how much the dual may be above the primal where rounding is the reason, relative: runs end with an error beyond
+/// that.
 const ROUNDING: f64 = 1e-9;
 
-/// How parameters are set here.
+/// The way to set a parameter.
 fn set(name: &str, value: &str) -> String {
     match name {
         "lambda" => format!("--lambda {value}"),
@@ -30,7 +31,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     if args.stream {
         return stream::run(args);
     }
-    let mut job = Job::of(args, Kind::Run, &[])?;
+    let mut job = TrainingJob::of(args, JobKind::Run, &[])?;
     job.svg.clone_from(&args.svg);
     if job.svg.is_some() && !matches!(job.spec.lambda, Lambda::CrossValidated(_)) {
         return Err(Error::input(
@@ -90,7 +91,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
 }
 
 /// Opens the session; lambda is chosen before, where it is to be, and a signal ends that, too.
-fn open(args: &TrainArgs, job: &Job) -> Result<Session, Error> {
+fn open(args: &TrainArgs, job: &TrainingJob) -> Result<Session, Error> {
     let is_choice = matches!(job.spec.lambda, Lambda::CrossValidated(_));
     let interrupt = is_choice.then(interrupt::flag);
     Session::open_choosing(job.spec.clone(), interrupt, &mut progress_of_choice(args.quiet))
@@ -101,16 +102,16 @@ fn progress_of_choice(quiet: bool) -> impl FnMut(&str) {
     let mut line = if quiet { None } else { StatusLine::new() };
     move |told| {
         if let Some(line) = &mut line {
-            line.show(|| vec![Part::new(0, told)]);
+            line.show(|| vec![StatusPart::new(0, told)]);
         }
     }
 }
 
-fn hooks(args: &TrainArgs, job: &mut Job, session: &Session) -> Result<RunOptions, Error> {
+fn hooks(args: &TrainArgs, job: &mut TrainingJob, session: &Session) -> Result<RunOptions, Error> {
     let mut hooks = job.hooks(args.quiet)?;
     hooks.losses = job.record.is_some();
     if !args.quiet
-        && let Some(progress) = Progress::new(session.spec().solver.entry.name, session)
+        && let Some(progress) = ProgressLine::new(session.spec().solver.entry.name, session)
     {
         hooks.observers.push(Box::new(progress));
     }
@@ -225,12 +226,13 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
     text
 }
 
-/// How lambda was chosen.
+/// Describes how lambda was chosen.
 fn chosen(choice: &LambdaChoice, n: usize, clock: ClockKind) -> String {
     let best = choice.losses.iter().find(|row| row.lambda == choice.lambda);
     let folds = if choice.folds == 1 { "fold" } else { "folds" };
     format!(
-        "  lambda  chosen by its loss on {} examples held out in {} {folds}, {}; {:.1} passes and {:.2} {} on top of those below\n",
+        "  lambda  chosen by its loss on {} examples held out in {} {folds}, {}; {:.1} passes and {:.2} {} on top of \
+         those below\n",
         choice.held_out,
         choice.folds,
         number(best.map_or(f64::NAN, |row| row.mean_loss)),
@@ -240,13 +242,14 @@ fn chosen(choice: &LambdaChoice, n: usize, clock: ClockKind) -> String {
     )
 }
 
-/// A gap as it is shown: 0 where it is below by no more than rounding may be, as a run allows for it; anything else as it is.
+/// A gap as it is shown: 0 where it is below by no more than rounding may be, as a run allows for it; anything else as
+/// it is.
 fn shown(gap: f64, primal: f64) -> f64 {
     let by_rounding = gap < 0.0 && -gap <= ROUNDING * (1.0 + primal.abs());
     if by_rounding { 0.0 } else { gap }
 }
 
-/// What measuring the losses took, where that shows beside the run.
+/// Describes the cost of measuring losses, if it is noticeable.
 fn seconds_of_losses(summary: &Summary) -> String {
     let (seconds, all) = (summary.loss_seconds, summary.cost.all_seconds());
     match seconds >= f64::max(0.01 * all, 0.1) {
@@ -269,7 +272,7 @@ fn stopped(summary: &Summary, standstill: Option<String>) -> String {
     standstill.map_or(reason.clone(), |standstill| format!("{reason}; {standstill}"))
 }
 
-/// Which iterate was saved, where held-out data have chosen it.
+/// Names the iterate that was saved, if held-out data have chosen it.
 fn chosen_pass(summary: &Summary) -> String {
     summary.early_stopping.map_or(String::new(), |watched| {
         let which = if summary.stop_reason == StopReason::Patience { "" } else { "the lowest held-out loss, " };

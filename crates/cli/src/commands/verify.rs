@@ -19,7 +19,7 @@ use crate::terminal::{complain, print};
 /// Largest relative difference that rounding explains.
 const TOLERANCE: f64 = 1e-9;
 
-/// How near a gap comes to primal minus dual, relative to these, once the three were written as text.
+/// The largest error of gap = primal - dual by writing the three as text, relative to them.
 const SAME: f64 = 1e-14;
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
@@ -28,7 +28,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
         check_fingerprint(&args.on, &*problem, &path.info.provenance.fingerprint)?;
         if args.checkpoint.is_some() {
             return Err(Error::input(
-                "--checkpoint: a path or grid is not verified by a checkpoint: that holds the state at one lambda only, after \
+                "--checkpoint: a path or grid is not verified by a checkpoint: that holds the state at one lambda \
+                 only, after \
                  the last point; its primal values are recomputed without one",
             ));
         }
@@ -39,7 +40,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     let (model, problem) = open(&args.on, true)?;
     if !model.info.provenance.spec["stream"].is_null() {
         return Err(Error::input(format!(
-            "{}: it was learned from a stream: it claims no bounds, and its fingerprint is that of windows read one after the \
+            "{}: it was learned from a stream: it claims no bounds, and its fingerprint is that of windows read one \
+             after the \
              other, so neither values nor data can be verified; `multiplane evaluate` measures its loss on any data",
             args.on.model.display()
         )));
@@ -89,7 +91,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     Ok(if verified { Done::Finished } else { Done::Failed })
 }
 
-/// What the model says of its bounds that cannot be true, its primal value being what was found.
+/// Returns the claims of the model that cannot be true at the primal value found.
 fn claims(model: &Model, found: &PrimalClaim) -> Option<String> {
     let Certificate { primal: reported, dual, gap, certified } = model.info.certificate;
     let Some(dual) = dual else {
@@ -110,7 +112,7 @@ fn claims(model: &Model, found: &PrimalClaim) -> Option<String> {
     (certified && is_above(dual, found)).then(|| above(dual, found))
 }
 
-/// Whether a dual value is above the primal value found: weak duality rules that out.
+/// Returns true if a dual value is above the primal value found: weak duality rules that out.
 fn is_above(dual: f64, found: &PrimalClaim) -> bool {
     Verdict::of(dual - found.found, found.error, found.found) == Verdict::Untrue
 }
@@ -223,7 +225,8 @@ fn verify_run(session: &Session, checkpoint: &Checkpoint, model: &Model, threads
         let fault = match Verdict::of(stated - dual, found.dual_error, stated) {
             Verdict::True => None,
             Verdict::Untrue => Some(format!(
-                "the dual value of the model is {stated}, that of the checkpoint's point {dual}: one of them is not of the \
+                "the dual value of the model is {stated}, that of the checkpoint's point {dual}: one of them is not \
+                 of the \
                  end of this run"
             )),
             Verdict::Unknown => Some(format!(

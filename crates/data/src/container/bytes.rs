@@ -19,8 +19,8 @@ pub struct Bytes {
 impl Bytes {
     /// Maps a file.
     ///
-    /// The file must stay as it is while it is mapped: writing into it changes the data under a run, and cutting it short
-    /// ends the process. Programs that replace files by renaming, as ours do, do no harm.
+    /// The file must stay as it is while it is mapped: writing into it changes the data under a run, and cutting it
+    /// short ends the process. Programs that replace files by renaming, as ours do, do no harm.
     ///
     /// # Errors
     ///

@@ -46,13 +46,13 @@ pub(super) fn refuse_compressed(path: &Path) -> Result<(), DataError> {
 pub struct Container {
     path: PathBuf,
     bytes: Bytes,
-    tensors: BTreeMap<String, Place>,
+    tensors: BTreeMap<String, TensorPlace>,
     metadata: HashMap<String, String>,
 }
 
 /// Where a tensor stands.
 #[derive(Clone, Debug)]
-struct Place {
+struct TensorPlace {
     dtype: Dtype,
     shape: Vec<usize>,
     /// In the file.
@@ -65,7 +65,7 @@ struct Place {
 pub struct Tensor<'a> {
     container: &'a Container,
     name: &'a str,
-    place: &'a Place,
+    place: &'a TensorPlace,
 }
 
 /// Returns the names of the tensors of a file that may be a container, without reading more than its header; `None`
@@ -108,7 +108,7 @@ impl Container {
         let place = |name: String| {
             let info = found.info(&name)?;
             let (start, end) = (begin + info.data_offsets.0, begin + info.data_offsets.1);
-            Some((name, Place { dtype: info.dtype, shape: info.shape.clone(), start, end }))
+            Some((name, TensorPlace { dtype: info.dtype, shape: info.shape.clone(), start, end }))
         };
         let tensors = found.tensors().into_keys().filter_map(place).collect();
         let metadata = found.metadata().clone().unwrap_or_default();

@@ -23,7 +23,8 @@ enum Held<T> {
 }
 
 impl<T: Real> Buffer<T> {
-    /// Takes the bytes of numbers, as they are where that is possible: on little-endian machines, where they are aligned.
+    /// Takes the bytes of numbers, as they are where that is possible: on little-endian machines, where they are
+    /// aligned.
     pub(super) fn of_bytes(bytes: Bytes) -> Self {
         let usable = cfg!(target_endian = "little") && bytemuck::try_cast_slice::<u8, T>(bytes.as_slice()).is_ok();
         if usable {

@@ -38,8 +38,8 @@ impl TensorToWrite<'_> {
     }
 }
 
-/// Returns the bytes of a container of these tensors. Those of 8 bytes a number must come before those of 4, so that all
-/// are aligned; names hold nothing that JSON would have to escape.
+/// Returns the bytes of a container of these tensors. Those of 8 bytes a number must come before those of 4, so that
+/// all are aligned; names hold nothing that JSON would have to escape.
 pub fn pack(tensors: &[(&str, TensorToWrite<'_>)]) -> Vec<u8> {
     let (mut header, mut end) = (String::from("{"), 0);
     for (place, (name, tensor)) in tensors.iter().enumerate() {

@@ -91,7 +91,8 @@ pub(super) fn label_column(
             [_, _, ..] if asked.is_none() && kept - strangers.len() == known.len() => {
                 let some: Vec<String> = strangers.iter().take(20).map(|&column| quote(names[column])).collect();
                 let (some, more) = (some.join(", "), if strangers.len() > 20 { ", ..." } else { "" });
-                let rule = "expected one at most, the label: name it by data.label_column, and leave others out by data.ignore";
+                let rule = "expected one at most, the label: name it by data.label_column, and leave others out by \
+                            data.ignore";
                 let found = format!("found columns {some}{more} that the model was not trained on");
                 return Err(line.error(0, format!("{found}, {rule}")));
             }

@@ -1,5 +1,5 @@
-//! What the first lines of a table say: what divides its columns, their names, which is the label, and which feature each
-//! of the others is.
+//! What the first lines of a table say: what divides its columns, their names, which is the label, and which feature
+//! each of the others is.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) struct Field<'a> {
 
 /// What is known of the columns of a table.
 #[derive(Debug)]
-pub(super) struct Head {
+pub(super) struct TableHead {
     /// Fields per line, and the line that set it.
     pub(super) full_width: usize,
     pub(super) setter: u64,
@@ -39,8 +39,8 @@ pub(super) struct Head {
     pub(super) order: Option<Vec<u32>>,
 }
 
-/// What divides the columns of a table that begins with this line: of tab, `;` and comma the one that is there most often
-/// outside of quotation marks, the first of equals.
+/// What divides the columns of a table that begins with this line: of tab, `;` and comma the one that is there most
+/// often outside of quotation marks, the first of equals.
 pub(super) fn separator_of(text: &str) -> char {
     let mut inside = false;
     let outside = |c: &char| {
@@ -62,8 +62,8 @@ pub(super) fn called(separator: char) -> String {
     }
 }
 
-/// Divides a line; blanks around fields go, and a field that begins with a quotation mark ends at the next one that is not
-/// doubled (RFC 4180, but that a field ends with its line).
+/// Divides a line; blanks around fields go, and a field that begins with a quotation mark ends at the next one that is
+/// not doubled (RFC 4180, but that a field ends with its line).
 pub(super) fn fields<'a>(line: &Line<'a>, separator: char) -> Result<Vec<Field<'a>>, DataError> {
     let text = line.text;
     let blank = |c: char| c != separator && matches!(c, ' ' | '\t' | '\r');
@@ -132,7 +132,7 @@ pub(super) fn is_header(fields: &[Field<'_>], rules: &ReadRules) -> bool {
     kept.peek().is_some() && kept.all(|(_, field)| is_name(field))
 }
 
-impl Head {
+impl TableHead {
     /// Finds out about a table that begins with this line, and takes what is left out from its fields; `header` says
     /// whether it names the columns.
     pub(super) fn new(
@@ -141,7 +141,7 @@ impl Head {
         header: bool,
         separator: char,
         rules: &ReadRules,
-    ) -> Result<Head, DataError> {
+    ) -> Result<TableHead, DataError> {
         let full_width = fields.len();
         let (ignored, label) = {
             let names: Option<Vec<&str>> = header.then(|| fields.iter().map(|field| &*field.text).collect());
@@ -164,7 +164,7 @@ impl Head {
             let message = format!("found {width} {columns}{beside}, expected {rule}");
             return Err(line.error(line.text.len(), message));
         }
-        let mut head = Head { full_width, setter: line.number, ignored, width, label, names: None, order: None };
+        let mut head = TableHead { full_width, setter: line.number, ignored, width, label, names: None, order: None };
         let Some(names) = names else { return Ok(head) };
         let columns = || (0..width).filter(|&column| Some(column) != label);
         if let Some(known) = &rules.names {
@@ -194,7 +194,7 @@ pub(super) fn without(fields: &mut Vec<Field<'_>>, ignored: &[usize]) {
     });
 }
 
-impl Head {
+impl TableHead {
     /// The number that users know a column by.
     pub(super) fn number_of(&self, column: usize) -> usize {
         self.ignored.iter().fold(column, |at, &ignored| at + usize::from(ignored <= at)) + 1
@@ -224,7 +224,8 @@ fn check_features(
         Some(known) if width - usize::from(label.is_some()) != known => {
             let columns = if width == 1 { "column" } else { "columns" };
             let message = format!(
-                "found {width} {columns}, expected {known}, the features of the model, or {} with a label, separated by {}",
+                "found {width} {columns}, expected {known}, the features of the model, or {} with a label, separated \
+                 by {}",
                 known + 1,
                 called(separator)
             );
@@ -250,7 +251,8 @@ fn order(line: &Line<'_>, fields: &[Field<'_>], label: Option<usize>, known: &St
                 let more = if known.len() > 20 { ", ..." } else { "" };
                 let some = some.join(", ");
                 let rule = format!(
-                    "a column that the model was trained on ({some}{more}) or the label (data.label_column): leave others out by data.ignore"
+                    "a column that the model was trained on ({some}{more}) or the label (data.label_column): leave \
+                     others out by data.ignore"
                 );
                 return Err(line.bad(field.at, &field.text, "column", &rule));
             }

@@ -6,7 +6,7 @@
 mod columns;
 mod head;
 
-use self::head::{Field, Head, called, fields, is_header, is_missing, separator_of, without};
+use self::head::{Field, TableHead, called, fields, is_header, is_missing, separator_of, without};
 use super::classified::Classified;
 use super::format::{Appended, FirstLine, FormatEntry};
 use super::row_labels::{RowLabel, RowLabels};
@@ -29,7 +29,7 @@ pub const FORMAT: FormatEntry = FormatEntry::new(
 )
 .by_rules(|path, rules| parse_with(Lines::open(path)?, rules).map(Dataset::new))
 .streamed(|lines, rules| {
-    let table = Table::new(&rules.reading);
+    let table = TableReader::new(&rules.reading);
     Box::new(RowWindows::new(lines, rules, table))
 })
 .appended(Appended::Rows)
@@ -101,7 +101,7 @@ pub(super) fn parse(lines: Lines) -> Result<Classified, DataError> {
 }
 
 fn parse_with(mut lines: Lines, rules: &ReadRules) -> Result<Classified, DataError> {
-    let (mut rows, mut labels, mut table) = (SparseRows::new(0), RowLabels::default(), Table::new(rules));
+    let (mut rows, mut labels, mut table) = (SparseRows::new(0), RowLabels::default(), TableReader::new(rules));
     let (mut indices, mut values) = (Vec::new(), Vec::new());
     while let Some(line) = lines.next_line()? {
         let Some((at, label)) = table.read(&line, &mut indices, &mut values)? else { continue };
@@ -126,22 +126,22 @@ fn parse_with(mut lines: Lines, rules: &ReadRules) -> Result<Classified, DataErr
 }
 
 /// What is known of a table line by line.
-struct Table {
+struct TableReader {
     rules: ReadRules,
     separator: char,
     /// What the first line says, once there was one.
-    head: Option<Head>,
+    head: Option<TableHead>,
     /// Entries of a row whose columns stand in another order than the features.
     entries: Vec<(u32, f64)>,
 }
 
-impl Table {
+impl TableReader {
     fn new(rules: &ReadRules) -> Self {
-        Table { rules: rules.clone(), separator: ',', head: None, entries: Vec::new() }
+        TableReader { rules: rules.clone(), separator: ',', head: None, entries: Vec::new() }
     }
 }
 
-impl ReadRow for Table {
+impl ReadRow for TableReader {
     fn read(&mut self, line: &Line<'_>, indices: &mut Vec<u32>, values: &mut Vec<f64>) -> Label {
         if line.text.trim().is_empty() {
             return Ok(None);
@@ -153,7 +153,7 @@ impl ReadRow for Table {
         let mut fields = fields(line, self.separator)?;
         if is_first {
             let header = is_header(&fields, &self.rules);
-            self.head = Some(Head::new(line, &mut fields, header, self.separator, &self.rules)?);
+            self.head = Some(TableHead::new(line, &mut fields, header, self.separator, &self.rules)?);
             if header {
                 return Ok(None);
             }
@@ -193,7 +193,7 @@ impl ReadRow for Table {
 }
 
 /// Refuses lines of another width than the first.
-fn check_width(line: &Line<'_>, found: usize, head: &Head, separator: char) -> Result<(), DataError> {
+fn check_width(line: &Line<'_>, found: usize, head: &TableHead, separator: char) -> Result<(), DataError> {
     if found == head.full_width {
         return Ok(());
     }
@@ -207,7 +207,7 @@ fn check_width(line: &Line<'_>, found: usize, head: &Head, separator: char) -> R
 fn row(
     line: &Line<'_>,
     fields: &[Field<'_>],
-    head: &Head,
+    head: &TableHead,
     rules: &ReadRules,
     mut each: impl FnMut(usize, f64),
 ) -> Result<(usize, RowLabel), DataError> {
@@ -237,7 +237,7 @@ fn row(
 
 /// What to do about a column of which a field is a word. It looks like the label where nobody says which is, and the
 /// last one has a number.
-fn advice(column: usize, fields: &[Field<'_>], head: &Head, rules: &ReadRules) -> String {
+fn advice(column: usize, fields: &[Field<'_>], head: &TableHead, rules: &ReadRules) -> String {
     let is_number = |field: &Field<'_>| field.text.parse::<f64>().is_ok();
     let text = &fields[column].text;
     if is_missing(text) || is_number(&fields[column]) {

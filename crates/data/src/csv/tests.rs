@@ -68,7 +68,8 @@ fn columns_are_ignored() {
     let refused = |names: &[&str]| ruled(text, rules(names)).unwrap_err();
     assert_eq!(
         refused(&["id", "note"]),
-        "f:2:6: found `mon` as value, expected a finite number; to leave this column out: --set data.ignore=3 (or =when)"
+        "f:2:6: found `mon` as value, expected a finite number; to leave this column out: --set data.ignore=3 (or \
+         =when)"
     );
     assert_eq!(refused(&["ID"]), "f:1:1: found no column `ID` (data.ignore): did you mean `id`?");
     assert!(refused(&["7"]).ends_with("or a number from 1 to 6 (from -1 counted from the last)"));
@@ -128,7 +129,8 @@ fn models_remember_what_is_left_out() {
     assert_eq!(rows("3,4\n", numbered.clone()), Ok((row, none)));
     assert_eq!(
         rows("9,3,4\n", numbered).unwrap_err(),
-        "f:1:6: found 3 columns, and the model has 2 features and was trained without others: say whether these are here: \
+        "f:1:6: found 3 columns, and the model has 2 features and was trained without others: say whether these are \
+         here: \
          data.ignore=1, or data.ignore=[]"
     );
 }
@@ -242,7 +244,8 @@ fn faults_are_named() {
             (b"1;2;3\n1;2;3;4\n", "f:2:8: found 4 columns, expected 3 as on line 1, separated by semicolons"),
             (
                 b"1,2,3\na,2,3\n",
-                "f:2:1: found `a` as value, expected a finite number; if this column is the label: --set data.label_column=1",
+                "f:2:1: found `a` as value, expected a finite number; if this column is the label: --set \
+                 data.label_column=1",
             ),
             (
                 b"kind,b,c\nx y,5,6\n",
@@ -251,7 +254,8 @@ fn faults_are_named() {
             ),
             (
                 b"a,b,c\nd,e,f\n",
-                "f:2:1: found `d` as value, expected a finite number; to leave this column out: --set data.ignore=1 (or =a)",
+                "f:2:1: found `d` as value, expected a finite number; to leave this column out: --set data.ignore=1 \
+                 (or =a)",
             ),
             (
                 b"a,1,c,label\n4,5,6,7\n",
@@ -259,15 +263,18 @@ fn faults_are_named() {
             ),
             (
                 b"x1,2,3\n4,5,6\n",
-                "f:1:1: found `x1` as value, expected a finite number; if this column is the label: --set data.label_column=1",
+                "f:1:1: found `x1` as value, expected a finite number; if this column is the label: --set \
+                 data.label_column=1",
             ),
             (
                 b"O.5,3\n",
-                "f:1:1: found `O.5` as value, expected a finite number; if this column is the label: --set data.label_column=1",
+                "f:1:1: found `O.5` as value, expected a finite number; if this column is the label: --set \
+                 data.label_column=1",
             ),
             (
                 b"1, x,3\n",
-                "f:1:4: found `x` as value, expected a finite number; if this column is the label: --set data.label_column=2",
+                "f:1:4: found `x` as value, expected a finite number; if this column is the label: --set \
+                 data.label_column=2",
             ),
             (b"1,,3\n", "f:1:3: found nothing as value, expected a finite number"),
             (

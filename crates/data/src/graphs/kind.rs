@@ -30,8 +30,8 @@ impl Graphs {
         Ok(Graphs { chosen: (0..arrays.len()).collect(), arrays: Arc::new(arrays), features_id: None })
     }
 
-    /// Takes a text that is the same for all data whose features were made in the same way: with the same settings, scaling
-    /// and whatever else was fitted.
+    /// Takes a text that is the same for all data whose features were made in the same way: with the same settings,
+    /// scaling and whatever else was fitted.
     #[must_use]
     pub fn with_features_id(mut self, id: Option<&str>) -> Graphs {
         self.features_id = id.map(Arc::from);

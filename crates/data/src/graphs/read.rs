@@ -19,8 +19,8 @@ pub const FORMAT: FormatEntry =
 const FEATURES_ID: &str = "multiplane.features";
 
 /// Reads a container: `node_offsets [n+1]`, `node_features [N, f]`, `labels [N]` (optional: none is known),
-/// `node_weights [N]` (optional), `edge_offsets [n+1]`, `edges [E, 2]`, `edge_features [E, g]` (optional). Other tensors
-/// are left alone. Of the metadata, `multiplane.features` says how the features were made.
+/// `node_weights [N]` (optional), `edge_offsets [n+1]`, `edges [E, 2]`, `edge_features [E, g]` (optional). Other
+/// tensors are left alone. Of the metadata, `multiplane.features` says how the features were made.
 ///
 /// # Errors
 ///

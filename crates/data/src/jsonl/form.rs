@@ -43,21 +43,21 @@ impl Form {
 }
 
 /// A sequence that fits its file.
-pub(super) struct Sequence {
+pub(super) struct FormedSequence {
     pub(super) form: Form,
-    tokens: Tokens,
+    tokens: FormedTokens,
     /// Where the list of tokens stands.
     key: &'static str,
     pub(super) labels: Option<Vec<String>>,
 }
 
-enum Tokens {
+enum FormedTokens {
     Attributes(Vec<Vec<(String, f64)>>),
     Columns(Vec<Vec<String>>),
     Numbers(Vec<Vec<f64>>),
 }
 
-impl Sequence {
+impl FormedSequence {
     /// Makes a sequence of a line; `expected` is what tokens are, and the line that set it.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl Sequence {
         line: &Line<'_>,
         parts: SequenceLine,
         expected: Option<(Form, u64)>,
-    ) -> Result<Sequence, DataError> {
+    ) -> Result<FormedSequence, DataError> {
         let (key, forms): (_, Vec<Option<Form>>) = match (&parts.tokens, &parts.columns) {
             (Some(tokens), None) => ("tokens", tokens.iter().map(Form::of).collect()),
             (None, Some(rows)) => ("columns", rows.iter().map(|row| Some(Form::Columns(row.len()))).collect()),
@@ -90,18 +90,18 @@ impl Sequence {
             return Err(line.error(place(line, key, token), format!("token {token}: found {found}, expected {rule}")));
         }
         let tokens = match parts.columns {
-            Some(rows) => Tokens::Columns(rows),
-            None => Tokens::of(line, form, parts.tokens.unwrap_or_default())?,
+            Some(rows) => FormedTokens::Columns(rows),
+            None => FormedTokens::of(line, form, parts.tokens.unwrap_or_default())?,
         };
         let labels = parts.labels.map(|labels| labels.into_iter().map(|label| label.0).collect::<Vec<String>>());
-        let sequence = Sequence { form, tokens, key, labels };
+        let sequence = FormedSequence { form, tokens, key, labels };
         sequence.check_texts(line)?;
         sequence.check_labels(line, forms.len())?;
         Ok(sequence)
     }
 
     fn check_texts(&self, line: &Line<'_>) -> Result<(), DataError> {
-        let Tokens::Columns(rows) = &self.tokens else { return Ok(()) };
+        let FormedTokens::Columns(rows) = &self.tokens else { return Ok(()) };
         for (token, row) in rows.iter().enumerate() {
             if let Some(text) = row.iter().find(|text| has_breaks(text)) {
                 let rule = "a text without tabs and line breaks";
@@ -134,9 +134,9 @@ fn place(line: &Line<'_>, key: &str, number: usize) -> usize {
     elements(line.text, key).get(number).copied().unwrap_or_default()
 }
 
-impl Tokens {
+impl FormedTokens {
     /// Tokens that are all of one form.
-    fn of(line: &Line<'_>, form: Form, tokens: Vec<Token>) -> Result<Tokens, DataError> {
+    fn of(line: &Line<'_>, form: Form, tokens: Vec<Token>) -> Result<FormedTokens, DataError> {
         match form {
             Form::Attributes => {
                 let mut attributes = Attributes::of_line(line.text.len());
@@ -148,15 +148,15 @@ impl Tokens {
                     };
                     found.map_err(|fault| line.error(place(line, "tokens", number), format!("token {number}: {fault}")))
                 });
-                made.collect::<Result<_, _>>().map(Tokens::Attributes)
+                made.collect::<Result<_, _>>().map(FormedTokens::Attributes)
             }
             Form::Columns(_) => {
                 let word = |token| if let Token::Word(word) = token { vec![word] } else { Vec::new() };
-                Ok(Tokens::Columns(tokens.into_iter().map(word).collect()))
+                Ok(FormedTokens::Columns(tokens.into_iter().map(word).collect()))
             }
             Form::Numbers(_) => {
                 let row = |token| if let Token::Numbers(row) = token { row } else { Vec::new() };
-                Ok(Tokens::Numbers(tokens.into_iter().map(row).collect()))
+                Ok(FormedTokens::Numbers(tokens.into_iter().map(row).collect()))
             }
         }
     }
@@ -164,18 +164,18 @@ impl Tokens {
 
 /// The sequences of a file, as the other formats of the same form have them.
 #[derive(Debug)]
-pub(crate) enum Sequences {
+pub(crate) enum FormedSequences {
     Columns(Columns),
     Tagged(Tagged),
 }
 
-impl Sequences {
+impl FormedSequences {
     /// Begins with none.
     pub(super) fn new(form: Form, labelled: bool) -> Self {
         match form {
-            Form::Attributes => Sequences::Tagged(Tagged::of_attributes()),
-            Form::Numbers(width) => Sequences::Tagged(Tagged::new(width)),
-            Form::Columns(width) => Sequences::Columns(Columns::told(width + usize::from(labelled), labelled)),
+            Form::Attributes => FormedSequences::Tagged(Tagged::of_attributes()),
+            Form::Numbers(width) => FormedSequences::Tagged(Tagged::new(width)),
+            Form::Columns(width) => FormedSequences::Columns(Columns::told(width + usize::from(labelled), labelled)),
         }
     }
 
@@ -184,16 +184,16 @@ impl Sequences {
     /// # Errors
     ///
     /// Weights of an attribute that add up to no number, with the byte of their token.
-    pub(super) fn push(&mut self, line: &Line<'_>, sequence: Sequence) -> Result<(), DataError> {
+    pub(super) fn push(&mut self, line: &Line<'_>, sequence: FormedSequence) -> Result<(), DataError> {
         let label = |token: usize| sequence.labels.as_ref().map(|labels| labels[token].as_str());
         match (self, &sequence.tokens) {
-            (Sequences::Columns(data), Tokens::Columns(rows)) => {
+            (FormedSequences::Columns(data), FormedTokens::Columns(rows)) => {
                 for (token, row) in rows.iter().enumerate() {
                     data.push_token(row.iter().map(String::as_str).chain(label(token)));
                 }
                 data.end_sentence();
             }
-            (Sequences::Tagged(data), Tokens::Attributes(tokens)) => {
+            (FormedSequences::Tagged(data), FormedTokens::Attributes(tokens)) => {
                 for (token, attributes) in tokens.iter().enumerate() {
                     let weights = attributes.iter().map(|(name, weight)| (name.as_str(), *weight));
                     data.push_attributes(label(token), weights)
@@ -201,7 +201,7 @@ impl Sequences {
                 }
                 data.end_sequence();
             }
-            (Sequences::Tagged(data), Tokens::Numbers(rows)) => {
+            (FormedSequences::Tagged(data), FormedTokens::Numbers(rows)) => {
                 for (token, row) in rows.iter().enumerate() {
                     let filled = |&(_, value): &(u32, f64)| value != 0.0;
                     let (indices, values): (Vec<u32>, Vec<f64>) = (0..).zip(row.iter().copied()).filter(filled).unzip();
@@ -219,28 +219,28 @@ impl Sequences {
 
     pub(super) fn tokens(&self) -> usize {
         match self {
-            Sequences::Columns(data) => data.tokens(),
-            Sequences::Tagged(data) => data.tags.len(),
+            FormedSequences::Columns(data) => data.tokens(),
+            FormedSequences::Tagged(data) => data.tags.len(),
         }
     }
 
     /// Returns the data as tasks know it.
     pub(crate) fn into_dataset(self) -> Dataset {
         match self {
-            Sequences::Columns(data) => Dataset::new(data),
-            Sequences::Tagged(data) => Dataset::new(data),
+            FormedSequences::Columns(data) => Dataset::new(data),
+            FormedSequences::Tagged(data) => Dataset::new(data),
         }
     }
 
     fn data(&self) -> &dyn Data {
         match self {
-            Sequences::Columns(data) => data,
-            Sequences::Tagged(data) => data,
+            FormedSequences::Columns(data) => data,
+            FormedSequences::Tagged(data) => data,
         }
     }
 }
 
-impl Data for Sequences {
+impl Data for FormedSequences {
     fn len(&self) -> usize {
         self.data().len()
     }

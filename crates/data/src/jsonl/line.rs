@@ -11,30 +11,30 @@ use serde::{Deserialize, Deserializer};
 pub(super) struct SequenceLine {
     pub(super) tokens: Option<Vec<Token>>,
     pub(super) columns: Option<Vec<Vec<String>>>,
-    pub(super) labels: Option<Vec<Label>>,
+    pub(super) labels: Option<Vec<LineLabel>>,
 }
 
 /// A token in any of its forms.
 pub(super) enum Token {
     Word(String),
-    Named(Features),
+    Named(FeatureObject),
     Names(Vec<String>),
     Numbers(Vec<f64>),
 }
 
 /// Names with values, in the order of the line.
-pub(super) struct Features(pub(super) Vec<(String, Feature)>);
+pub(super) struct FeatureObject(pub(super) Vec<(String, Feature)>);
 
 /// The value of a name.
 pub(super) enum Feature {
     Number(f64),
     Text(String),
-    Below(Features),
+    Below(FeatureObject),
     Names(Vec<String>),
 }
 
 /// A label: a text, or a whole number as its text.
-pub(super) struct Label(pub(super) String);
+pub(super) struct LineLabel(pub(super) String);
 
 /// What a list holds.
 enum Cell {
@@ -43,7 +43,7 @@ enum Cell {
 }
 
 /// Collects the entries of an object, each name once.
-fn features<'de, A: MapAccess<'de>>(mut map: A) -> Result<Features, A::Error> {
+fn features<'de, A: MapAccess<'de>>(mut map: A) -> Result<FeatureObject, A::Error> {
     let mut found: Vec<(String, Feature)> = Vec::new();
     while let Some(entry) = map.next_entry()? {
         found.push(entry);
@@ -52,7 +52,7 @@ fn features<'de, A: MapAccess<'de>>(mut map: A) -> Result<Features, A::Error> {
     names.sort_unstable();
     match names.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(pair) => Err(A::Error::custom(format!("the name {:?} twice in an object, expected it once", pair[0]))),
-        None => Ok(Features(found)),
+        None => Ok(FeatureObject(found)),
     }
 }
 
@@ -89,15 +89,15 @@ impl<'de> Deserialize<'de> for Token {
     }
 }
 
-impl<'de> Deserialize<'de> for Features {
+impl<'de> Deserialize<'de> for FeatureObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Object;
         impl<'de> Visitor<'de> for Object {
-            type Value = Features;
+            type Value = FeatureObject;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object of features")
             }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Features, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<FeatureObject, A::Error> {
                 features(map)
             }
         }
@@ -168,22 +168,22 @@ impl<'de> Deserialize<'de> for Cell {
     }
 }
 
-impl<'de> Deserialize<'de> for Label {
+impl<'de> Deserialize<'de> for LineLabel {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Either;
         impl Visitor<'_> for Either {
-            type Value = Label;
+            type Value = LineLabel;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a label: a text or a whole number")
             }
-            fn visit_i64<E: Error>(self, value: i64) -> Result<Label, E> {
-                Ok(Label(value.to_string()))
+            fn visit_i64<E: Error>(self, value: i64) -> Result<LineLabel, E> {
+                Ok(LineLabel(value.to_string()))
             }
-            fn visit_u64<E: Error>(self, value: u64) -> Result<Label, E> {
-                Ok(Label(value.to_string()))
+            fn visit_u64<E: Error>(self, value: u64) -> Result<LineLabel, E> {
+                Ok(LineLabel(value.to_string()))
             }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Label, E> {
-                Ok(Label(text.to_owned()))
+            fn visit_str<E: Error>(self, text: &str) -> Result<LineLabel, E> {
+                Ok(LineLabel(text.to_owned()))
             }
         }
         deserializer.deserialize_any(Either)

@@ -3,7 +3,7 @@
 
 use multiplane_infer::file::quote;
 
-use super::line::{Feature, Features};
+use super::line::{Feature, FeatureObject};
 
 /// Bytes of names that a line may come to, for each of its own: names within names repeat what stands before them.
 const MOST_REPEATED: usize = 16;
@@ -25,7 +25,7 @@ impl Attributes {
     /// # Errors
     ///
     /// A name that no attribute may have, or names that are too long together.
-    pub(super) fn of_features(&mut self, features: &Features) -> Result<Vec<(String, f64)>, String> {
+    pub(super) fn of_features(&mut self, features: &FeatureObject) -> Result<Vec<(String, f64)>, String> {
         let mut found = Vec::new();
         self.below("", features, &mut found)?;
         Ok(found)
@@ -43,7 +43,7 @@ impl Attributes {
     }
 
     /// What stands below a name, whose depth the parser of JSON has bounded.
-    fn below(&mut self, before: &str, features: &Features, found: &mut Vec<(String, f64)>) -> Result<(), String> {
+    fn below(&mut self, before: &str, features: &FeatureObject, found: &mut Vec<(String, f64)>) -> Result<(), String> {
         for (name, feature) in &features.0 {
             match feature {
                 Feature::Number(number) => self.push(&[before, name], *number, found)?,

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use multiplane_infer::file::DataError;
 
-use super::form::{Form, Sequence, Sequences};
+use super::form::{Form, FormedSequence, FormedSequences};
 use super::line::SequenceLine;
 use crate::dataset::Dataset;
 use crate::format::{FirstLine, FormatEntry};
 use crate::json_text::complaint;
 use crate::rules::ReadRules;
-use crate::sequence_windows::{Place, ReadSequences, SequenceWindows, parse_sequences};
+use crate::sequence_windows::{LinePlace, ReadSequences, SequenceWindows, parse_sequences};
 use crate::text::{Line, Lines};
 
 /// The format as users name it.
@@ -19,9 +19,9 @@ pub const FORMAT: FormatEntry = FormatEntry::new(
     "a line `{\"tokens\": [{\"name\": value, ...} or \"word\", ...], \"labels\": [...]}` a sequence",
     read,
 )
-.by_rules(|path, rules| parse_with(Lines::open(path)?, rules).map(Sequences::into_dataset))
+.by_rules(|path, rules| parse_with(Lines::open(path)?, rules).map(FormedSequences::into_dataset))
 .streamed(|lines, rules| {
-    let reading = Reading::new(&rules.reading);
+    let reading = LineReader::new(&rules.reading);
     Box::new(SequenceWindows::new(lines, rules, reading))
 })
 .named(&["jsonl"])
@@ -40,19 +40,19 @@ fn is_sequence(line: &FirstLine<'_>) -> bool {
 ///
 /// The file cannot be read, or a line is no JSON of the right keys and values; the place is told.
 pub fn read(path: &Path) -> Result<Dataset, DataError> {
-    parse(Lines::open(path)?).map(Sequences::into_dataset)
+    parse(Lines::open(path)?).map(FormedSequences::into_dataset)
 }
 
-pub(crate) fn parse(lines: Lines) -> Result<Sequences, DataError> {
+pub(crate) fn parse(lines: Lines) -> Result<FormedSequences, DataError> {
     parse_with(lines, &ReadRules::default())
 }
 
-fn parse_with(lines: Lines, rules: &ReadRules) -> Result<Sequences, DataError> {
-    parse_sequences(lines, Reading::new(rules), "a line `{\"tokens\": [...], \"labels\": [...]}` for each sequence")
+fn parse_with(lines: Lines, rules: &ReadRules) -> Result<FormedSequences, DataError> {
+    parse_sequences(lines, LineReader::new(rules), "a line `{\"tokens\": [...], \"labels\": [...]}` for each sequence")
 }
 
 /// What is known of a file line by line.
-struct Reading {
+struct LineReader {
     /// Whether labels may be missing.
     unlabelled: bool,
     /// What tokens are, and the line that set it.
@@ -60,16 +60,16 @@ struct Reading {
     /// Whether sentences of text have labels, and the line that set it.
     labelled: Option<(bool, u64)>,
     /// The line in hand.
-    sequence: Option<Sequence>,
+    sequence: Option<FormedSequence>,
 }
 
-impl Reading {
+impl LineReader {
     fn new(rules: &ReadRules) -> Self {
-        Reading { unlabelled: rules.unlabelled, form: None, labelled: None, sequence: None }
+        LineReader { unlabelled: rules.unlabelled, form: None, labelled: None, sequence: None }
     }
 
     /// Refuses sequences without labels where there must be some. Text has a column of labels or none.
-    fn check_labels(&mut self, line: &Line<'_>, sequence: &Sequence) -> Result<(), DataError> {
+    fn check_labels(&mut self, line: &Line<'_>, sequence: &FormedSequence) -> Result<(), DataError> {
         let labelled = sequence.labels.is_some();
         if !labelled && !self.unlabelled {
             return Err(line.error(0, "found no key `labels`, expected it"));
@@ -87,40 +87,40 @@ impl Reading {
     }
 }
 
-impl ReadSequences for Reading {
-    type Of = Sequences;
+impl ReadSequences for LineReader {
+    type Of = FormedSequences;
 
-    fn begin(&self) -> Sequences {
+    fn begin(&self) -> FormedSequences {
         let form = self.form.map_or(Form::Attributes, |(form, _)| form);
-        Sequences::new(form, self.labelled.is_none_or(|(labelled, _)| labelled))
+        FormedSequences::new(form, self.labelled.is_none_or(|(labelled, _)| labelled))
     }
 
-    fn place(&mut self, line: &Line<'_>) -> Result<Place, DataError> {
+    fn place(&mut self, line: &Line<'_>) -> Result<LinePlace, DataError> {
         if line.text.trim_ascii().is_empty() {
-            return Ok(Place::Nowhere);
+            return Ok(LinePlace::Nowhere);
         }
         if !line.text.trim_ascii_start().starts_with('{') {
             return Err(line.bad(0, line.text, "sequence", "an object `{\"tokens\": [...], \"labels\": [...]}`"));
         }
         let parts: SequenceLine = serde_json::from_str(line.text).map_err(|error| complaint(line, &error))?;
-        let sequence = Sequence::new(line, parts, self.form)?;
+        let sequence = FormedSequence::new(line, parts, self.form)?;
         self.check_labels(line, &sequence)?;
         self.form.get_or_insert((sequence.form, line.number));
         self.sequence = Some(sequence);
-        Ok(Place::Last)
+        Ok(LinePlace::Last)
     }
 
-    fn push(&mut self, line: &Line<'_>, data: &mut Sequences) -> Result<(), DataError> {
+    fn push(&mut self, line: &Line<'_>, data: &mut FormedSequences) -> Result<(), DataError> {
         self.sequence.take().map_or(Ok(()), |sequence| data.push(line, sequence))
     }
 
-    fn end(&mut self, _: &mut Sequences) {}
+    fn end(&mut self, _: &mut FormedSequences) {}
 
-    fn tokens(data: &Sequences) -> usize {
+    fn tokens(data: &FormedSequences) -> usize {
         data.tokens()
     }
 
-    fn into_dataset(data: Sequences) -> Dataset {
+    fn into_dataset(data: FormedSequences) -> Dataset {
         data.into_dataset()
     }
 }
@@ -179,7 +179,7 @@ mod tests {
         let read = |text: &str| parse_with(lines(text), &rules);
         let data = read("{\"tokens\": [{\"a\": 1}]}\n{\"tokens\": [[\"a\"]], \"labels\": [\"x\"]}\n").unwrap();
         assert_eq!((data.len(), data.tokens()), (2, 2));
-        let Sequences::Columns(text) = read("{\"tokens\": [\"a\"], \"labels\": null}").unwrap() else { panic!() };
+        let FormedSequences::Columns(text) = read("{\"tokens\": [\"a\"], \"labels\": null}").unwrap() else { panic!() };
         assert_eq!((text.width(), text.labelled()), (1, Some(false)));
         let mixed = "{\"tokens\": [\"a\"]}\n{\"tokens\": [\"a\"], \"labels\": [\"x\"]}";
         assert_eq!(read(mixed).unwrap_err().to_string(), "f:2:1: found labels, expected none as on line 1");
@@ -218,7 +218,8 @@ mod tests {
                 ),
                 (
                     b"{\"tokens\": [",
-                    "f:1:12: found the end of the line within JSON, expected all of an object: EOF while parsing a list",
+                    "f:1:12: found the end of the line within JSON, expected all of an object: EOF while parsing a \
+                     list",
                 ),
                 (b"{\"tokens\": [{\"a\": NaN}]}", "f:1:19: found no JSON at `NaN`: expected value"),
                 (b"{\"tokens\": [{\"a\": 1e999}]}", "f:1:23: found no JSON at `1e999`: number out of range"),
@@ -235,7 +236,8 @@ mod tests {
                 ),
                 (
                     b"{\"tokens\": [null]}",
-                    "f:1:16: found null, expected a token: an object of features, a text, or a list of names or numbers",
+                    "f:1:16: found null, expected a token: an object of features, a text, or a list of names or \
+                     numbers",
                 ),
                 (
                     b"{\"tokens\": [{\"a\": null}]}",
@@ -271,7 +273,8 @@ mod tests {
                     "f:1:13: token 0: found the attribute `a=\\t`, expected a name without tabs and line breaks",
                 ),
                 (
-                    b"{\"tokens\": [{\"a\": 1e308, \"b\": {\"c\": 1}}, {\"a:b\": 1e308, \"a\": {\"b\": 1e308}}], \"labels\": [0, 0]}",
+                    b"{\"tokens\": [{\"a\": 1e308, \"b\": {\"c\": 1}}, {\"a:b\": 1e308, \"a\": {\"b\": 1e308}}], \
+                        \"labels\": [0, 0]}",
                     "f:1:42: token 1: found weights of attribute `a:b` that add up to inf, expected a finite number",
                 ),
                 (

@@ -5,7 +5,7 @@
 
 use super::format::{FirstLine, FormatEntry};
 use super::rows::Row;
-use super::sequence_windows::{Place, ReadSequences, SequenceWindows, parse_sequences};
+use super::sequence_windows::{LinePlace, ReadSequences, SequenceWindows, parse_sequences};
 use super::text::{Line, Lines, push_number};
 use super::words::Words;
 use crate::dataset::Dataset;
@@ -106,7 +106,7 @@ struct Letters {
     /// The word in hand, where it goes on.
     open: Option<Open>,
     /// The letter in hand.
-    head: Option<Head>,
+    head: Option<LetterHead>,
     indices: Vec<u32>,
     values: Vec<f64>,
 }
@@ -123,15 +123,15 @@ impl ReadSequences for Letters {
         Words::without_letters(self.shape.map_or(0, |(columns, _)| columns - HEAD))
     }
 
-    fn place(&mut self, line: &Line<'_>) -> Result<Place, DataError> {
+    fn place(&mut self, line: &Line<'_>) -> Result<LinePlace, DataError> {
         let text = content(line);
         if text.is_empty() {
-            return Ok(Place::Nowhere);
+            return Ok(LinePlace::Nowhere);
         }
         check_columns(line, text, &mut self.shape)?;
-        let head = Head::parse(line, text)?;
+        let head = LetterHead::parse(line, text)?;
         let word = head.follow(line, self.open)?;
-        let (place, open) = if head.last { (Place::Last, None) } else { (Place::Within, Some(word)) };
+        let (place, open) = if head.last { (LinePlace::Last, None) } else { (LinePlace::Within, Some(word)) };
         (self.open, self.head) = (open, Some(head));
         Ok(place)
     }
@@ -191,7 +191,7 @@ struct Open {
 }
 
 /// The columns before the pixels, and for the messages where they begin.
-struct Head {
+struct LetterHead {
     letter: u8,
     last: bool,
     word_id: i64,
@@ -202,7 +202,7 @@ struct Head {
     bytes: usize,
 }
 
-impl Head {
+impl LetterHead {
     fn parse(line: &Line<'_>, text: &str) -> Result<Self, DataError> {
         let mut bytes = 0;
         let mut rest = text.splitn(HEAD + 1, '\t');
@@ -227,7 +227,7 @@ impl Head {
         let fold = u32::try_from(integer(5, "fold")?)
             .map_err(|_| line.bad(fields[5].0, fields[5].1, "fold", "an integer from 0 to 4294967295"))?;
         let (last, starts) = (next == -1, fields.map(|(start, _)| start));
-        Ok(Head { letter, last, word_id, position, fold, starts, bytes })
+        Ok(LetterHead { letter, last, word_id, position, fold, starts, bytes })
     }
 
     /// Checks this letter against the word that it should continue, or begin, and answers what comes next.

@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::container::Matrix;
 use crate::pairwise::Frame;
 
-/// Pairwise models as arrays, one after the other: all nodes with their labels, then all edges with theirs, with offsets by
-/// example.
+/// Pairwise models as arrays, one after the other: all nodes with their labels, then all edges with theirs, with
+/// offsets by example.
 #[derive(Clone, Debug)]
 pub struct MrfArrays {
     /// Where each example's nodes begin, and where the last one's end: n + 1 numbers from 0.

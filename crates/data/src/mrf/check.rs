@@ -26,7 +26,8 @@ pub(super) fn check(arrays: &MrfArrays) -> Result<(), String> {
             let owner = rows.partition_point(|&offset| offset <= row) - 1;
             let place = place(examples, owner);
             return Err(format!(
-                "{name}: found {value} in row {row}, column {column}, expected finite numbers; it is row {} of the {of} at \
+                "{name}: found {value} in row {row}, column {column}, expected finite numbers; it is row {} of the \
+                 {of} at \
                  {place}",
                 row - rows[owner]
             ));
@@ -59,7 +60,8 @@ fn check_labels(arrays: &MrfArrays) -> Result<(), String> {
         if label < NO_LABEL || label >= count as i64 {
             let place = place(&arrays.node_offsets, node);
             return Err(format!(
-                "labels: found {label} at {place}, a node with {count} labels: expected 0 to {}, or -1 where the truth is \
+                "labels: found {label} at {place}, a node with {count} labels: expected 0 to {}, or -1 where the \
+                 truth is \
                  not known",
                 count - 1
             ));
@@ -78,7 +80,8 @@ fn check_pairs(arrays: &MrfArrays) -> Result<(), String> {
             if Some(rows) != tail.checked_mul(head) {
                 let place = place(&arrays.edge_offsets, edge);
                 return Err(format!(
-                    "pair_offsets: found {rows} rows for the edge at {place}, expected {tail} x {head}, the labels of its \
+                    "pair_offsets: found {rows} rows for the edge at {place}, expected {tail} x {head}, the labels of \
+                     its \
                      ends"
                 ));
             }
@@ -131,7 +134,8 @@ pub(super) fn columns(arrays: &MrfArrays) -> Result<(Vec<u32>, Vec<u32>, usize),
     }
     match all.iter().zip(0..).find(|(found, expected)| **found != *expected) {
         Some((_, missing)) => Err(format!(
-            "unary_feature_columns and pair_feature_columns: found no column of feature {missing}, expected the features 0 \
+            "unary_feature_columns and pair_feature_columns: found no column of feature {missing}, expected the \
+             features 0 \
              to {} in one or both",
             all[all.len() - 1]
         )),

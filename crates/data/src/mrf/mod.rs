@@ -1,5 +1,5 @@
-//! Pairwise models given as tables of features: a row for every label of a node, and for every pair of labels of an edge.
-//! What a container of the format `mrf` holds, and what programs hand over as arrays.
+//! Pairwise models given as tables of features: a row for every label of a node, and for every pair of labels of an
+//! edge. What a container of the format `mrf` holds, and what programs hand over as arrays.
 
 mod arrays;
 mod check;
@@ -17,7 +17,7 @@ pub use read::FORMAT;
 
 /// Checked arrays.
 #[derive(Debug)]
-pub struct Checked {
+pub struct CheckedMrfs {
     arrays: MrfArrays,
     /// Which features the columns are.
     unary_columns: Vec<u32>,
@@ -25,7 +25,7 @@ pub struct Checked {
     features: usize,
 }
 
-impl Checked {
+impl CheckedMrfs {
     /// Returns the arrays.
     pub fn arrays(&self) -> &MrfArrays {
         &self.arrays
@@ -50,7 +50,7 @@ impl Checked {
 /// Pairwise models, all of some arrays or a selection.
 #[derive(Clone, Debug)]
 pub struct Mrfs {
-    checked: Arc<Checked>,
+    checked: Arc<CheckedMrfs>,
     /// Examples of the arrays, in the order of this data.
     chosen: Vec<usize>,
 }
@@ -66,11 +66,11 @@ impl Mrfs {
         let columns = check::columns(&arrays)?;
         let chosen = (0..arrays.len()).collect();
         let (unary_columns, pair_columns, features) = columns;
-        Ok(Mrfs { chosen, checked: Arc::new(Checked { arrays, unary_columns, pair_columns, features }) })
+        Ok(Mrfs { chosen, checked: Arc::new(CheckedMrfs { arrays, unary_columns, pair_columns, features }) })
     }
 
     /// Returns the arrays of which this is a selection.
-    pub fn checked(&self) -> &Arc<Checked> {
+    pub fn checked(&self) -> &Arc<CheckedMrfs> {
         &self.checked
     }
 
@@ -97,7 +97,7 @@ impl Data for Mrfs {
         "pairwise models as tables of features (mrf)"
     }
     fn hash_into(&self, sha: &mut Sha256) {
-        let Checked { arrays, unary_columns, pair_columns, .. } = &*self.checked;
+        let CheckedMrfs { arrays, unary_columns, pair_columns, .. } = &*self.checked;
         let number = |sha: &mut Sha256, number: usize| sha.update((number as u64).to_le_bytes());
         sha.update(b"mrf");
         number(sha, self.chosen.len());

@@ -16,9 +16,9 @@ pub const FORMAT: FormatEntry =
         .holding("unary_features");
 
 /// Reads a container: `node_offsets [n+1]`, `label_offsets [N+1]`, `unary_features [rows, f]`, `labels [N]`
-/// (optional: none is known), `node_weights [N]` (optional), `edge_offsets [n+1]`, `edges [E, 2]`, `pair_offsets [E+1]`,
-/// `pair_features [rows, g]`, and where the columns of the two are not the same features `unary_feature_columns [f]`,
-/// `pair_feature_columns [g]`. Other tensors are left alone.
+/// (optional: none is known), `node_weights [N]` (optional), `edge_offsets [n+1]`, `edges [E, 2]`, `pair_offsets
+/// [E+1]`, `pair_features [rows, g]`, and where the columns of the two are not the same features `unary_feature_columns
+/// [f]`, `pair_feature_columns [g]`. Other tensors are left alone.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! What the containers of graphs and of pairwise models have in common: nodes with labels and weights, and edges, example
-//! after example.
+//! What the containers of graphs and of pairwise models have in common: nodes with labels and weights, and edges,
+//! example after example.
 
 mod check;
 mod frame;

@@ -16,7 +16,8 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    /// Reads `node_offsets [n+1]`, `labels [N]` and `node_weights [N]` (both optional), `edge_offsets [n+1]`, `edges [E, 2]`.
+    /// Reads `node_offsets [n+1]`, `labels [N]` and `node_weights [N]` (both optional), `edge_offsets [n+1]`, `edges
+    /// [E, 2]`.
     ///
     /// # Errors
     ///

@@ -9,22 +9,22 @@ use super::dice::Dice;
 pub type SynthToken = [&'static str; 3];
 
 /// A kind of phrase: its chunk type, and what it is made of.
-struct Phrase {
+struct ChunkPhrase {
     /// Tags of the first and of the other tokens; `O` outside of chunks.
     tags: [&'static str; 2],
     /// Parts of speech, each with the chance in a thousand that it is there.
     parts: &'static [(&'static str, u32)],
 }
 
-const NOUN: Phrase =
-    Phrase { tags: ["B-NP", "I-NP"], parts: &[("DT", 650), ("JJ", 350), ("JJ", 150), ("NN", 1000), ("NN", 250)] };
-const PRONOUN: Phrase = Phrase { tags: ["B-NP", "I-NP"], parts: &[("PRP", 1000)] };
-const VERB: Phrase =
-    Phrase { tags: ["B-VP", "I-VP"], parts: &[("MD", 250), ("RB", 150), ("VB", 1000), ("TO", 120), ("VB", 120)] };
-const PREPOSITION: Phrase = Phrase { tags: ["B-PP", "I-PP"], parts: &[("IN", 1000)] };
-const ADVERB: Phrase = Phrase { tags: ["B-ADVP", "I-ADVP"], parts: &[("RB", 1000), ("RB", 200)] };
-const MARK: Phrase = Phrase { tags: ["O", "O"], parts: &[(",", 1000)] };
-const STOP: Phrase = Phrase { tags: ["O", "O"], parts: &[(".", 1000)] };
+const NOUN: ChunkPhrase =
+    ChunkPhrase { tags: ["B-NP", "I-NP"], parts: &[("DT", 650), ("JJ", 350), ("JJ", 150), ("NN", 1000), ("NN", 250)] };
+const PRONOUN: ChunkPhrase = ChunkPhrase { tags: ["B-NP", "I-NP"], parts: &[("PRP", 1000)] };
+const VERB: ChunkPhrase =
+    ChunkPhrase { tags: ["B-VP", "I-VP"], parts: &[("MD", 250), ("RB", 150), ("VB", 1000), ("TO", 120), ("VB", 120)] };
+const PREPOSITION: ChunkPhrase = ChunkPhrase { tags: ["B-PP", "I-PP"], parts: &[("IN", 1000)] };
+const ADVERB: ChunkPhrase = ChunkPhrase { tags: ["B-ADVP", "I-ADVP"], parts: &[("RB", 1000), ("RB", 200)] };
+const MARK: ChunkPhrase = ChunkPhrase { tags: ["O", "O"], parts: &[(",", 1000)] };
+const STOP: ChunkPhrase = ChunkPhrase { tags: ["O", "O"], parts: &[(".", 1000)] };
 
 /// Words by part of speech. Some stand under two, as in English.
 const WORDS: [(&str, &[&str]); 10] = [
@@ -84,7 +84,7 @@ fn noun(dice: &mut Dice, tokens: &mut Vec<SynthToken>) {
 }
 
 /// Appends the words of a phrase.
-fn say(phrase: &Phrase, dice: &mut Dice, tokens: &mut Vec<SynthToken>) {
+fn say(phrase: &ChunkPhrase, dice: &mut Dice, tokens: &mut Vec<SynthToken>) {
     let mut first = true;
     for &(part, permille) in phrase.parts {
         if !dice.chance(permille) {

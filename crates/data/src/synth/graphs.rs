@@ -13,9 +13,9 @@ const COLOURS: u32 = 3;
 /// Features of a cell: how much of each colour is seen, and 1.
 const FEATURES: usize = COLOURS as usize + 1;
 
-/// Returns `n` pictures of 8 x 8 cells: background 0, and blots of the labels 1 and 2. A cell's features are how much of
-/// each colour is seen there, in quarters, and 1; neighbours are joined, with the features 1 and how alike the two look.
-/// In every picture two cells have no label.
+/// Returns `n` pictures of 8 x 8 cells: background 0, and blots of the labels 1 and 2. A cell's features are how much
+/// of each colour is seen there, in quarters, and 1; neighbours are joined, with the features 1 and how alike the two
+/// look. In every picture two cells have no label.
 pub fn synthetic_graphs(n: usize, seed: u64) -> Graphs {
     let cells = (SIDE * SIDE) as usize;
     let (mut features, mut labels) = (Vec::new(), Vec::new());

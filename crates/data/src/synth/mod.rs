@@ -1,10 +1,10 @@
-//! Seeded data that ships inside of the program: handwriting-like words, sentences with chunk tags, small pictures, scenes
-//! with any of six labels, folded chains of rotamers, and sentences as trees of words.
+//! Seeded data that ships inside of the program: handwriting-like words, sentences with chunk tags, small pictures,
+//! scenes with any of six labels, folded chains of rotamers, and sentences as trees of words.
 //!
 //! [`sentences`] come from a small grammar. For words, the shapes are those of the letter data set of Taskar, Guestrin
-//! and Koller (2003): words whose letters are images of 16 x 8 binary pixels. [`words`] draws spelling from a letter-pair model, gives each word a writer, and lets the
-//! writer distort the [`glyph`]s. All of it is integer arithmetic on ChaCha8, so that the same arguments give the
-//! same bits on every machine.
+//! and Koller (2003): words whose letters are images of 16 x 8 binary pixels. [`words`] draws spelling from a
+//! letter-pair model, gives each word a writer, and lets the writer distort the [`glyph`]s. All of it is integer
+//! arithmetic on ChaCha8, so that the same arguments give the same bits on every machine.
 
 mod chunks;
 mod dice;

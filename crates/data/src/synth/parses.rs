@@ -1,16 +1,16 @@
-//! Sentences as trees of words: every word hangs on another, and has a role that follows from that word's role, from the side
-//! that it stands on, and from its own kind. Kinds are told by words that may belong to two, and by tags that may be wrong. A
-//! sentence costs about fifty draws.
+//! Sentences as trees of words: every word hangs on another, and has a role that follows from that word's role, from
+//! the side that it stands on, and from its own kind. Kinds are told by words that may belong to two, and by tags that
+//! may be wrong. A sentence costs about fifty draws.
 
 use super::dice::Dice;
 use crate::trees::{NodeFeatures, TreeParts, Trees};
 
 /// A word and what hangs on it, before and after it.
-struct Phrase {
+struct TreePhrase {
     kind: usize,
     role: &'static str,
-    before: Vec<Phrase>,
-    after: Vec<Phrase>,
+    before: Vec<TreePhrase>,
+    after: Vec<TreePhrase>,
 }
 
 /// Kinds of words, with the words; some stand under two.
@@ -37,9 +37,9 @@ const WRONG_PERMILLE: u32 = 80;
 /// Deepest phrases that other phrases hang on.
 const DEPTH: u32 = 2;
 
-/// Returns `n` sentences as trees of words, in the order of the words: features `w=` and `t=` with word and tag, roles as
-/// labels, and edges of the types `before` and `after`. The same `seed` gives the same sentences on every machine, and the
-/// first of a longer set are those of a shorter one.
+/// Returns `n` sentences as trees of words, in the order of the words: features `w=` and `t=` with word and tag, roles
+/// as labels, and edges of the types `before` and `after`. The same `seed` gives the same sentences on every machine,
+/// and the first of a longer set are those of a shorter one.
 pub fn synthetic_trees(n: usize, seed: u64) -> Trees {
     let mut data = Trees::new(None);
     for index in 0..n as u64 {
@@ -52,11 +52,11 @@ pub fn synthetic_trees(n: usize, seed: u64) -> Trees {
     data
 }
 
-fn leaf(kind: usize, role: &'static str) -> Phrase {
-    Phrase { kind, role, before: Vec::new(), after: Vec::new() }
+fn leaf(kind: usize, role: &'static str) -> TreePhrase {
+    TreePhrase { kind, role, before: Vec::new(), after: Vec::new() }
 }
 
-fn clause(dice: &mut Dice, role: &'static str, depth: u32) -> Phrase {
+fn clause(dice: &mut Dice, role: &'static str, depth: u32) -> TreePhrase {
     let mut phrase = leaf(VB, role);
     phrase.before.push(noun(dice, "subject", depth + 1));
     if dice.chance(250) {
@@ -77,7 +77,7 @@ fn clause(dice: &mut Dice, role: &'static str, depth: u32) -> Phrase {
     phrase
 }
 
-fn noun(dice: &mut Dice, role: &'static str, depth: u32) -> Phrase {
+fn noun(dice: &mut Dice, role: &'static str, depth: u32) -> TreePhrase {
     let mut phrase = leaf(NN, role);
     for (kind, word, permille) in [(DT, "article", 650), (JJ, "attribute", 350), (JJ, "attribute", 150)] {
         if dice.chance(permille) {
@@ -90,12 +90,12 @@ fn noun(dice: &mut Dice, role: &'static str, depth: u32) -> Phrase {
     phrase
 }
 
-fn preposition(dice: &mut Dice, depth: u32) -> Phrase {
-    Phrase { after: vec![noun(dice, "complement", depth + 1)], ..leaf(IN, "preposition") }
+fn preposition(dice: &mut Dice, depth: u32) -> TreePhrase {
+    TreePhrase { after: vec![noun(dice, "complement", depth + 1)], ..leaf(IN, "preposition") }
 }
 
 /// Adds the words of a phrase in their order, and returns the number of the word that it hangs by.
-fn say(phrase: Phrase, side: Option<&str>, dice: &mut Dice, tree: &mut TreeParts) -> usize {
+fn say(phrase: TreePhrase, side: Option<&str>, dice: &mut Dice, tree: &mut TreeParts) -> usize {
     let before: Vec<usize> = phrase.before.into_iter().map(|child| say(child, Some("before"), dice, tree)).collect();
     let own = tree.features.len();
     let word = KINDS[phrase.kind].1[dice.below(KINDS[phrase.kind].1.len() as u32) as usize];
@@ -116,8 +116,8 @@ mod tests {
     use super::*;
     use crate::dataset::Dataset;
 
-    /// The same seed gives the same sentences, and a longer set begins with the shorter one; roles depend on the word that a
-    /// word hangs on.
+    /// The same seed gives the same sentences, and a longer set begins with the shorter one; roles depend on the word
+    /// that a word hangs on.
     #[test]
     fn sentences_are_repeatable() {
         let hash = |data: Trees| Dataset::new(data).fingerprint();

@@ -17,8 +17,8 @@ const MET: usize = 3;
 const LOOP: usize = 3;
 
 /// Returns `n` chains of 8 to 14 places with one to six rotamers each. Neighbours along the chain meet, and some places
-/// further apart. The features are scores in quarters: those of the true rotamers are higher by up to three quarters, by how
-/// much depends on the feature. In every chain one place has no label.
+/// further apart. The features are scores in quarters: those of the true rotamers are higher by up to three quarters,
+/// by how much depends on the feature. In every chain one place has no label.
 pub fn synthetic_rotamers(n: usize, seed: u64) -> Mrfs {
     let (mut node_offsets, mut label_offsets, mut edge_offsets, mut pair_offsets) =
         (vec![0], vec![0], vec![0], vec![0]);

@@ -1,7 +1,7 @@
 //! Scenes with any of six labels: made-up pictures as counts of signs, such as sand or masts, that go with labels.
 //!
-//! Labels go together (who sees a beach sees the sea) or exclude each other (no snow on the beach), and signs are missing
-//! half of the time, so that labels tell of each other. A scene costs about eighty draws.
+//! Labels go together (who sees a beach sees the sea) or exclude each other (no snow on the beach), and signs are
+//! missing half of the time, so that labels tell of each other. A scene costs about eighty draws.
 
 use super::dice::Dice;
 
@@ -21,8 +21,8 @@ const SIGNS_PER_LABEL: usize = 6;
 const SHOWN_PERMILLE: u32 = 450;
 const STRAY_PERMILLE: u32 = 120;
 
-/// Returns `n` scenes. The same `seed` gives the same scenes on every machine, and the first of a longer set are those of a
-/// shorter one.
+/// Returns `n` scenes. The same `seed` gives the same scenes on every machine, and the first of a longer set are those
+/// of a shorter one.
 pub fn scenes(n: usize, seed: u64) -> Vec<SynthScene> {
     (0..n as u64).map(|index| scene(&mut Dice::new(seed, index))).collect()
 }

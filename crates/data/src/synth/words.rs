@@ -36,7 +36,7 @@ pub fn words(n: usize, seed: u64) -> Vec<SynthWord> {
 
 fn word(dice: &mut Dice) -> SynthWord {
     let letters = language::draw(dice);
-    let writer = Writer::draw(dice);
+    let writer = WordWriter::draw(dice);
     let pixels = letters.iter().map(|&letter| writer.write(letter, dice)).collect();
     SynthWord { letters, pixels }
 }
@@ -73,7 +73,7 @@ const BLOT_PERMILLE: u32 = 80;
 
 /// The habits that the letters of a word share.
 #[derive(Debug, Clone, Copy)]
-struct Writer {
+struct WordWriter {
     /// Columns by which the top row leans to the right of the bottom row.
     slant: i32,
     /// -1 thin, 0 as drawn, 1 broad.
@@ -84,7 +84,7 @@ struct Writer {
     flips: u32,
 }
 
-impl Writer {
+impl WordWriter {
     fn draw(dice: &mut Dice) -> Self {
         Self {
             slant: dice.around(SLANT_REACH),

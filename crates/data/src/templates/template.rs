@@ -13,21 +13,26 @@ const SETS: [(&str, &str); 5] = [
     ("words", WORDS),
     (
         "tags",
-        "p[-2] p[-1] p[0] p[1] p[2] p[-2]|p[-1] p[-1]|p[0] p[0]|p[1] p[1]|p[2] p[-2]|p[-1]|p[0] p[-1]|p[0]|p[1] p[0]|p[1]|p[2]",
+        "p[-2] p[-1] p[0] p[1] p[2] p[-2]|p[-1] p[-1]|p[0] p[0]|p[1] p[1]|p[2] p[-2]|p[-1]|p[0] p[-1]|p[0]|p[1] \
+         p[0]|p[1]|p[2]",
     ),
     ("chunking", "words tags"),
     ("forms", FORMS),
     // `tags` where there is such a column.
     (
         "tagging",
-        "words forms suffix(w[-1],3) suffix(w[1],3) shape(w[-1]) shape(w[1]) shape(w[-1])|shape(w[0]) shape(w[0])|shape(w[1])",
+        "words forms suffix(w[-1],3) suffix(w[1],3) shape(w[-1]) shape(w[1]) shape(w[-1])|shape(w[0]) \
+         shape(w[0])|shape(w[1])",
     ),
 ];
 const WORDS: &str = "w[-2] w[-1] w[0] w[1] w[2] w[-1]|w[0] w[0]|w[1]";
-const FORMS: &str = "lower(w[0]) prefix(w[0],1) prefix(w[0],2) prefix(w[0],3) prefix(w[0],4) suffix(w[0],1) suffix(w[0],2) \
-                     suffix(w[0],3) suffix(w[0],4) shape(w[0]) is_title(w[0]) is_upper(w[0]) has_digit(w[0]) has_hyphen(w[0])";
+const FORMS: &str = "lower(w[0]) prefix(w[0],1) prefix(w[0],2) prefix(w[0],3) prefix(w[0],4) suffix(w[0],1) \
+                     suffix(w[0],2) \
+                     suffix(w[0],3) suffix(w[0],4) shape(w[0]) is_title(w[0]) is_upper(w[0]) has_digit(w[0]) \
+                     has_hyphen(w[0])";
 
-/// Templates as users write them: a list, or one text divided by spaces, `;` or commas outside of brackets of both kinds.
+/// Templates as users write them: a list, or one text divided by spaces, `;` or commas outside of brackets of both
+/// kinds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Notation")]
 pub struct TemplateList(Vec<String>);
@@ -64,7 +69,7 @@ fn split(text: &str) -> Vec<String> {
 
 /// One kind of feature: its values together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Item {
+pub(super) struct TemplateItem {
     /// In the notation of this module: with the values it makes the name of a feature.
     pub(super) name: String,
     pub(super) values: Vec<Value>,
@@ -73,7 +78,7 @@ pub(super) struct Item {
 /// Templates ready for use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<TemplateItem>,
 }
 
 impl Template {
@@ -116,12 +121,13 @@ impl Template {
         if let Some(value) = values.iter().find(|value| value.column + 1 >= width) {
             let column = value.column;
             return Err(format!(
-                "task.template: `{text}` looks at column {column} (from 0), the data has {width} columns, the last of them the label"
+                "task.template: `{text}` looks at column {column} (from 0), the data has {width} columns, the last of \
+                 them the label"
             ));
         }
         let name = values.iter().map(Value::name).collect::<Vec<_>>().join("|");
         if self.items.iter().all(|item| item.name != name) {
-            self.items.push(Item { name, values });
+            self.items.push(TemplateItem { name, values });
         }
         Ok(())
     }
@@ -177,7 +183,8 @@ mod tests {
         assert_eq!(names(text, 3).unwrap(), "suffix(w[0],2)|p[-1] lower(w[0]) shape(w[1])|prefix(lower(w[0]),3)");
     }
 
-    /// `tagging` holds `words` and `forms`, and `tags` where the data has such a column; what it resolves to reads back.
+    /// `tagging` holds `words` and `forms`, and `tags` where the data has such a column; what it resolves to reads
+    /// back.
     #[test]
     fn sets_follow_the_columns() {
         let count = |text, width| names(text, width).unwrap().split(' ').count();

@@ -1,7 +1,7 @@
 //! What a template looks at: a column of a neighbour, or what a function makes of its text.
 //!
-//! `suffix(w[0],3)` is made of the word's last three characters, `shape(w[0])` of the classes of all; functions nest, as
-//! in `suffix(lower(w[0]),3)`. Characters are Unicode's, not bytes. O(length of the text) each.
+//! `suffix(w[0],3)` is made of the word's last three characters, `shape(w[0])` of the classes of all; functions nest,
+//! as in `suffix(lower(w[0]),3)`. Characters are Unicode's, not bytes. O(length of the text) each.
 
 /// The farthest neighbour that a template may look at.
 pub(super) const FARTHEST: i32 = 100;
@@ -18,12 +18,12 @@ pub(super) struct Value {
     pub(super) offset: i32,
     pub(super) column: usize,
     /// The innermost first.
-    functions: Vec<Function>,
+    functions: Vec<TemplateFunction>,
 }
 
 /// What is made of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Function {
+enum TemplateFunction {
     /// The first so many characters; a shorter text is its own prefix.
     Prefix(usize),
     /// The last so many characters; a shorter text is its own suffix.
@@ -43,20 +43,20 @@ enum Function {
 }
 
 /// Functions without a length, by name.
-const PLAIN: [(&str, Function); 6] = [
-    ("lower", Function::Lower),
-    ("shape", Function::Shape),
-    ("is_title", Function::IsTitle),
-    ("is_upper", Function::IsUpper),
-    ("has_digit", Function::HasDigit),
-    ("has_hyphen", Function::HasHyphen),
+const PLAIN: [(&str, TemplateFunction); 6] = [
+    ("lower", TemplateFunction::Lower),
+    ("shape", TemplateFunction::Shape),
+    ("is_title", TemplateFunction::IsTitle),
+    ("is_upper", TemplateFunction::IsUpper),
+    ("has_digit", TemplateFunction::HasDigit),
+    ("has_hyphen", TemplateFunction::HasHyphen),
 ];
 
 /// Makes the function of an affix from its length.
-type Affix = fn(usize) -> Function;
+type Affix = fn(usize) -> TemplateFunction;
 
 /// Functions with a length, by name.
-const AFFIXES: [(&str, Affix); 2] = [("prefix", Function::Prefix), ("suffix", Function::Suffix)];
+const AFFIXES: [(&str, Affix); 2] = [("prefix", TemplateFunction::Prefix), ("suffix", TemplateFunction::Suffix)];
 
 impl Value {
     /// Reads a value; the error is the rule that `text` breaks.
@@ -108,12 +108,12 @@ impl Value {
     }
 }
 
-impl Function {
+impl TemplateFunction {
     fn around(self, inner: &str) -> String {
         let affix = |name, length| format!("{name}({inner},{length})");
         match self {
-            Function::Prefix(length) => affix("prefix", length),
-            Function::Suffix(length) => affix("suffix", length),
+            TemplateFunction::Prefix(length) => affix("prefix", length),
+            TemplateFunction::Suffix(length) => affix("suffix", length),
             other => {
                 let name = PLAIN.iter().find(|(_, function)| *function == other).map_or("", |(name, _)| name);
                 format!("{name}({inner})")
@@ -123,23 +123,23 @@ impl Function {
 
     fn write(self, text: &str, out: &mut String) {
         let yes = match self {
-            Function::Prefix(length) => {
+            TemplateFunction::Prefix(length) => {
                 let end = text.char_indices().nth(length).map_or(text.len(), |(end, _)| end);
                 return out.push_str(&text[..end]);
             }
-            Function::Suffix(length) => {
+            TemplateFunction::Suffix(length) => {
                 let start = text.char_indices().rev().nth(length - 1).map_or(0, |(start, _)| start);
                 return out.push_str(&text[start..]);
             }
-            Function::Lower => return out.extend(text.chars().flat_map(char::to_lowercase)),
-            Function::Shape => return write_shape(text, out),
-            Function::IsTitle => {
+            TemplateFunction::Lower => return out.extend(text.chars().flat_map(char::to_lowercase)),
+            TemplateFunction::Shape => return write_shape(text, out),
+            TemplateFunction::IsTitle => {
                 let mut characters = text.chars();
                 characters.next().is_some_and(char::is_uppercase) && !characters.any(char::is_uppercase)
             }
-            Function::IsUpper => text.chars().any(char::is_alphabetic) && !text.chars().any(char::is_lowercase),
-            Function::HasDigit => text.chars().any(char::is_numeric),
-            Function::HasHyphen => text.contains('-'),
+            TemplateFunction::IsUpper => text.chars().any(char::is_alphabetic) && !text.chars().any(char::is_lowercase),
+            TemplateFunction::HasDigit => text.chars().any(char::is_numeric),
+            TemplateFunction::HasHyphen => text.contains('-'),
         };
         out.push_str(if yes { "yes" } else { "no" });
     }
@@ -162,7 +162,7 @@ fn write_shape(text: &str, out: &mut String) {
 }
 
 /// Reads a function and returns what stands in it.
-fn read_call<'a>(name: &str, inside: &'a str) -> Result<(Function, &'a str), String> {
+fn read_call<'a>(name: &str, inside: &'a str) -> Result<(TemplateFunction, &'a str), String> {
     if let Some((_, function)) = PLAIN.iter().find(|(known, _)| *known == name) {
         return Ok((*function, inside));
     }

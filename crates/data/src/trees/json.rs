@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::fault::TreeFault;
 use super::kind::{NodeFeatures, TreeParts};
-use super::shape::{self, Edge};
+use super::shape::{self, TreeEdge};
 
 /// A tree.
 #[derive(Deserialize)]
@@ -33,7 +33,7 @@ struct NodeLine {
     r#type: Option<String>,
 }
 
-struct EdgeLine(Edge);
+struct EdgeLine(TreeEdge);
 
 impl TreeLine {
     /// Returns what the line says of the tree.

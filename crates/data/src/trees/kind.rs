@@ -59,12 +59,12 @@ pub struct Trees {
     /// The distinct types, in the order of first appearance.
     pub type_names: Strings,
     /// Where the trees come from, if that is a file.
-    origin: Option<Origin>,
+    origin: Option<TreeOrigin>,
 }
 
 /// Where trees stand in a file.
 #[derive(Clone, Debug)]
-struct Origin {
+struct TreeOrigin {
     file: PathBuf,
     /// By tree.
     lines: Vec<u64>,
@@ -72,9 +72,9 @@ struct Origin {
     columns: Vec<u32>,
 }
 
-impl Origin {
+impl TreeOrigin {
     fn new(file: PathBuf) -> Self {
-        Origin { file, lines: Vec::new(), columns: Vec::new() }
+        TreeOrigin { file, lines: Vec::new(), columns: Vec::new() }
     }
 }
 
@@ -84,7 +84,7 @@ impl Trees {
 
     /// Begins with no trees yet; `file` is where they come from, if it is a file.
     pub fn new(file: Option<PathBuf>) -> Self {
-        Trees { origin: file.map(Origin::new), ..Trees::default() }
+        Trees { origin: file.map(TreeOrigin::new), ..Trees::default() }
     }
 
     /// Adds a tree, which stands on that line of the file.
@@ -216,7 +216,7 @@ impl Trees {
 
     /// Returns the file and the line of a tree, where it comes from a file, and the column at which `node` begins.
     pub fn origin(&self, tree: usize, node: usize) -> Option<(&Path, u64, u64)> {
-        let column = |origin: &Origin| u64::from(origin.columns[self.range(tree).start + node]);
+        let column = |origin: &TreeOrigin| u64::from(origin.columns[self.range(tree).start + node]);
         self.origin.as_ref().map(|origin| (origin.file.as_path(), origin.lines[tree], column(origin)))
     }
 
@@ -237,7 +237,7 @@ impl Data for Trees {
             names: self.names.clone(),
             type_names: self.type_names.clone(),
             rows: SparseRows::new(self.rows.columns()),
-            origin: self.origin.as_ref().map(|origin| Origin::new(origin.file.clone())),
+            origin: self.origin.as_ref().map(|origin| TreeOrigin::new(origin.file.clone())),
             ..Trees::default()
         };
         for &tree in examples {

@@ -32,8 +32,8 @@ fn is_tree(line: &FirstLine<'_>) -> bool {
 ///
 /// # Errors
 ///
-/// The file cannot be read, or a line is no JSON of the right keys or no tree; the place is told, and where it is a node
-/// that is wrong, its number.
+/// The file cannot be read, or a line is no JSON of the right keys or no tree; the place is told, and where it is a
+/// node that is wrong, its number.
 pub fn read(path: &Path) -> Result<Trees, DataError> {
     parse(Lines::open(path)?)
 }
@@ -154,7 +154,8 @@ mod tests {
                 (b"\n \n", "f: found only blank lines or comments, expected a line `{\"nodes\": [...]}` for each tree"),
                 (
                     b"{\"nodes\": [",
-                    "f:1:11: found the end of the line within JSON, expected all of an object: EOF while parsing a list",
+                    "f:1:11: found the end of the line within JSON, expected all of an object: EOF while parsing a \
+                     list",
                 ),
                 (b"\n{\"nodes\": [{]}", "f:2:13: found no JSON: key must be a string"),
                 (b"{\"nodes\": []} x", "f:1:15: found no JSON at `x`: trailing characters"),

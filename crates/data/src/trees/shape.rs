@@ -5,7 +5,7 @@ use multiplane_infer::score_tree::ROOT;
 use super::fault::TreeFault;
 
 /// An edge as it is given: parent, child, and its type where it has one.
-pub(super) type Edge = (i64, i64, Option<String>);
+pub(super) type TreeEdge = (i64, i64, Option<String>);
 
 /// Returns the parent of every node; [`ROOT`] is that of a root.
 ///
@@ -36,9 +36,13 @@ pub(super) fn of_parents(parents: &[Option<i64>]) -> Result<Vec<u32>, TreeFault>
 ///
 /// # Errors
 ///
-/// An edge of what is no node, from a node to itself or to one that has a parent; several nodes without an edge to them.
+/// An edge of what is no node, from a node to itself or to one that has a parent; several nodes without an edge to
+/// them.
 #[allow(clippy::type_complexity)] // two lists
-pub(super) fn of_edges(nodes: usize, edges: Vec<Edge>) -> Result<(Vec<Option<i64>>, Vec<Option<String>>), TreeFault> {
+pub(super) fn of_edges(
+    nodes: usize,
+    edges: Vec<TreeEdge>,
+) -> Result<(Vec<Option<i64>>, Vec<Option<String>>), TreeFault> {
     let (mut parents, mut types) = (vec![None; nodes], vec![None; nodes]);
     for (place, (parent, child, name)) in edges.into_iter().enumerate() {
         for end in [parent, child] {

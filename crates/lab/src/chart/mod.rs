@@ -24,7 +24,7 @@ const COLUMN: f64 = 3.0;
 const PALETTE: [&str; 7] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"];
 
 /// A point in axis coordinates or in the view box; `None` where the axes cannot show it.
-type Place = Option<(f64, f64)>;
+type ChartPoint = Option<(f64, f64)>;
 
 /// One curve.
 pub(crate) struct Series {
@@ -44,13 +44,13 @@ pub(crate) struct Series {
 pub(crate) struct Chart {
     /// Heading and `<title>`.
     pub title: String,
-    /// What x is, and its unit.
+    /// The name of x, and its unit.
     pub x_label: String,
-    /// What y is, and its unit.
+    /// The name of y, and its unit.
     pub y_label: String,
-    /// Whether x is logarithmic.
+    /// True if x is logarithmic.
     pub x_log: bool,
-    /// Whether y is logarithmic.
+    /// True if y is logarithmic.
     pub y_log: bool,
     /// A thin horizontal line at this y, e.g. the gap at which runs stop; the y axis always reaches it.
     pub target: Option<f64>,
@@ -58,7 +58,7 @@ pub(crate) struct Chart {
     pub series: Vec<Series>,
 }
 
-/// What a chart takes of the width for its legend, and its range of x: charts that stand one below the other share one.
+/// The width of a chart's legend, and its range of x: charts that stand one below the other share one.
 #[derive(Default)]
 pub(crate) struct ChartFrame {
     /// Letters of the longest name in the legend.
@@ -112,9 +112,10 @@ impl Chart {
 
     /// The same in a frame that others share.
     pub(crate) fn svg_within(&self, frame: &ChartFrame) -> String {
-        let place = |&(x, y): &(f64, f64)| -> Place { Some((coordinate(x, self.x_log)?, coordinate(y, self.y_log)?)) };
+        let place =
+            |&(x, y): &(f64, f64)| -> ChartPoint { Some((coordinate(x, self.x_log)?, coordinate(y, self.y_log)?)) };
         let curves = self.series.iter().map(|series| series.points.iter().map(place).collect());
-        let curves: Vec<Vec<Place>> = curves.collect();
+        let curves: Vec<Vec<ChartPoint>> = curves.collect();
         let shown = || curves.iter().flatten().flatten();
         let target = self.target.and_then(|y| coordinate(y, self.y_log));
 
@@ -141,7 +142,7 @@ impl Chart {
         for (i, (series, curve)) in self.series.iter().zip(&curves).enumerate() {
             let alike = |other: &&Series| other.style() == series.style();
             let shape = self.series[..i].iter().filter(alike).count();
-            let pixels: Vec<Place> = curve.iter().map(|place| place.map(|at| plot.pixel(at))).collect();
+            let pixels: Vec<ChartPoint> = curve.iter().map(|place| place.map(|at| plot.pixel(at))).collect();
             let (x, y) = entries[i];
             for line in [&pixels[..], &[Some((x, y)), Some((x + 28.0, y))]] {
                 series.draw_line(line, &mut out);
@@ -182,7 +183,7 @@ impl Series {
     }
 
     /// The line through these points of the view box, interrupted at each `None`.
-    fn draw_line(&self, pixels: &[Place], out: &mut String) {
+    fn draw_line(&self, pixels: &[ChartPoint], out: &mut String) {
         let mut path = String::new();
         let mut joined_from = None;
         for i in thin(pixels) {
@@ -199,14 +200,14 @@ impl Series {
         let _ = writeln!(out, r#" stroke-linecap="round" stroke-linejoin="round"{dashes}/>"#);
     }
 
-    /// Whether it is made of vertical strokes, which have no end that a marker could show.
+    /// Returns true if it is made of vertical strokes, which have no end that a marker could show.
     fn is_strokes(&self) -> bool {
         let mut pieces = self.points.windows(2).filter(|pair| pair.iter().all(|(_, y)| y.is_finite())).peekable();
         pieces.peek().is_some() && pieces.all(|pair| pair[0].0 == pair[1].0)
     }
 
     /// Marker number `shape` at the last of these points that can be shown.
-    fn draw_marker(&self, pixels: &[Place], shape: usize, out: &mut String) {
+    fn draw_marker(&self, pixels: &[ChartPoint], shape: usize, out: &mut String) {
         let Some(&(x, y)) = pixels.iter().flatten().last() else { return };
         let outline = match shape % 4 {
             0 => "m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z",
@@ -220,7 +221,7 @@ impl Series {
 }
 
 impl Plot {
-    /// Where a point in axis coordinates lies in the view box.
+    /// Returns the place in the view box of a point in axis coordinates.
     fn pixel(&self, (x, y): (f64, f64)) -> (f64, f64) {
         let share = |axis: &ChartAxis, at: f64| (at - axis.low) / (axis.high - axis.low);
         let across = share(&self.x, x) * (self.right - LEFT);
@@ -301,7 +302,7 @@ fn shorten(name: &str) -> String {
 }
 
 /// The points that draw the same line at the resolution of a screen, by index; none that are `None`.
-fn thin(pixels: &[Place]) -> Vec<usize> {
+fn thin(pixels: &[ChartPoint]) -> Vec<usize> {
     let valid = pixels.iter().enumerate().filter_map(|(i, place)| place.map(|(x, y)| (i, x, y)));
     let valid: Vec<(usize, f64, f64)> = valid.collect();
     if valid.len() <= MANY_POINTS {

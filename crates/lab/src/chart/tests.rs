@@ -66,7 +66,7 @@ fn long_curves_are_thinned() {
     let mut points: Vec<(f64, f64)> = (0..50_000).map(|i| (f64::from(i), f64::from(i % 97))).collect();
     points[31_234].1 = 1000.0;
     let plain = chart(points, false);
-    let pixels: Vec<Place> = plain.series[0].points.iter().map(|&(x, y)| Some((x / 100.0, -y))).collect();
+    let pixels: Vec<ChartPoint> = plain.series[0].points.iter().map(|&(x, y)| Some((x / 100.0, -y))).collect();
     assert!(thin(&pixels).contains(&31_234));
     let svg = plain.svg();
     assert!((100..=850).contains(&curve_of(&svg).matches('L').count()));

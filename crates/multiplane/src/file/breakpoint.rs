@@ -16,7 +16,7 @@ pub struct Breakpoint {
     pub dual: Option<f64>,
     /// `primal - dual`.
     pub gap: Option<f64>,
-    /// Whether the gap is proven.
+    /// True if the gap is proven.
     pub certified: bool,
     /// Oracle calls / n.
     pub passes: f64,

@@ -1,4 +1,4 @@
-//! What a file says of itself where that is long: fields that grow with data or parameters (labels, cost matrices, the
+//! Long fields of a file's JSON: fields that grow with data or parameters (labels, cost matrices, the
 //! memory of a program) stand in byte tensors of their own, so that the header stays small.
 
 use serde::Serialize;
@@ -9,7 +9,7 @@ use crate::error::Error;
 /// Largest header accepted, and written: ours are a few kilobytes, as long fields stand in tensors.
 pub(super) const MAX_HEADER: u64 = 1 << 20;
 
-/// What the header has beside our JSON: its tensors' names and places.
+/// Room in the header for names and places of tensors.
 const OF_HEADER: usize = 1 << 14;
 
 /// Field of our JSON that holds the checksum; it comes first.
@@ -18,7 +18,7 @@ pub(super) const CHECKSUM: &str = "checksum";
 /// Digits of a checksum.
 pub(super) const DIGITS: usize = 64;
 
-/// How the names of such tensors begin; the field's name follows.
+/// The beginning of such tensors' names; the field's name follows.
 const PREFIX: &str = "info.";
 
 /// Most bytes of JSON that a field may have in the header.
@@ -95,7 +95,8 @@ pub(super) fn check_header(json: &str) -> Result<(), String> {
     match found <= most {
         true => Ok(()),
         false => Err(format!(
-            "what it says of itself takes {found} bytes of its header, expected at most {most} of the {MAX_HEADER} that a \
+            "what it says of itself takes {found} bytes of its header, expected at most {most} of the {MAX_HEADER} \
+             that a \
              header may have"
         )),
     }
@@ -158,7 +159,7 @@ mod tests {
         }
     }
 
-    /// What no header or file holds is refused with its limit: many fields, or one beyond all measure.
+    /// Fields that no header or file can hold are refused with the limit: many fields, or one beyond all measure.
     #[test]
     fn limits_are_named() {
         let many: Map<String, Value> = (0..60).map(|k| (k.to_string(), "x".repeat(MAX_FIELD - 8).into())).collect();

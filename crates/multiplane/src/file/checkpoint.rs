@@ -1,8 +1,8 @@
 //! The checkpoint file: a run under way, in the container of the model file, with the same checksum over all of it.
 //!
 //! Tensor `state` (bytes) is what [`Run::save`](multiplane_core::run::Run::save) wrote, tensor `outer` whatever a loop
-//! around the run adds, tensor `sample` some answers of an oracle that lives elsewhere; the metadata says what the run is
-//! and where its outputs go. The last two generations are kept.
+//! around the run adds, tensor `sample` some answers of an oracle that lives elsewhere; the metadata says what the run
+//! is and where its outputs go. The last two generations are kept.
 
 use std::path::{Path, PathBuf};
 
@@ -32,10 +32,10 @@ const POSITIONS: [&str; 4] = [
     include_str!("../outer/position.rs"),
 ];
 
-/// What `kind` says in the metadata of a checkpoint.
+/// The `kind` in the metadata of a checkpoint.
 const KIND: &str = "checkpoint";
 
-/// Where a run's outputs go, so that it can go on without being told again.
+/// The outputs of a run, so that it can continue without arguments.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outputs {
@@ -50,7 +50,7 @@ pub struct Outputs {
     pub checkpoint_every: Option<f64>,
 }
 
-/// What a checkpoint says about its run.
+/// The JSON of a checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckpointInfo {
     /// sha256 of the whole file with this field zeroed, in hexadecimal.
@@ -75,22 +75,22 @@ pub struct CheckpointInfo {
     /// The loop around the run, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outer: Option<Outer>,
-    /// Where the outputs go.
+    /// The outputs.
     pub outputs: Outputs,
     /// Oracle calls / n so far.
     pub passes: f64,
-    /// Which stop had ended the run, if one had.
+    /// The stop that had ended the run, if one had.
     pub stop_reason: Option<StopReason>,
 }
 
 /// A run under way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
-    /// What it is.
+    /// The JSON of the file.
     pub info: CheckpointInfo,
     /// Everything that decides how it goes on.
     pub state: Vec<u8>,
-    /// What a loop around the run adds, such as the position on a path; empty where there is none.
+    /// The state of a loop around the run, such as the position on a path; empty without one.
     pub outer: Vec<u8>,
     /// A few of the oracle's answers ([`AnswerSample`](multiplane_tasks::problem::AnswerSample)) by which it is known
     /// again; empty where data and parameters do.
@@ -124,7 +124,7 @@ impl CheckpointInfo {
     ///
     /// # Errors
     ///
-    /// What differs.
+    /// The difference.
     pub fn check_outer(&self, expected: Option<&Outer>) -> Result<(), Error> {
         match (&self.outer, expected) {
             (None, None) => Ok(()),
@@ -168,7 +168,7 @@ fn read_info(value: Value) -> Result<CheckpointInfo, String> {
     serde_json::from_value(value).map_err(|error| container::broken(&error))
 }
 
-/// Where the last generation but one is kept.
+/// Returns the path of the last generation but one.
 pub fn previous(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".prev");
@@ -217,7 +217,7 @@ impl Checkpoint {
     ///
     /// # Errors
     ///
-    /// What is wrong with them. Any change to any byte is refused.
+    /// The first fault. Any change to any byte is refused.
     pub fn from_bytes(bytes: &[u8]) -> Result<Checkpoint, String> {
         let (value, tensors) = container::unpack(bytes, "a checkpoint")?;
         let info = read_info(value)?;
@@ -240,7 +240,7 @@ impl Checkpoint {
     ///
     /// # Errors
     ///
-    /// That of `path`, where no generation is sound.
+    /// The fault of `path`, if no generation is sound.
     pub fn load_newest(path: &Path) -> Result<(Checkpoint, PathBuf, Option<String>), Error> {
         match Checkpoint::load(path) {
             Ok(checkpoint) => Ok((checkpoint, path.into(), None)),
@@ -266,7 +266,7 @@ mod tests {
         Checkpoint { info, state: vec![1, 2, 3, 0xff, 7], outer: outer.to_vec(), sample: outer.to_vec() }
     }
 
-    /// What is written is read again, with and without an outer loop; other readers of the format can read it.
+    /// Checkpoints read back, with and without an outer loop; other readers of the format can read it.
     #[test]
     fn round_trip() {
         for outer in [&[][..], b"position 3"] {

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 pub(super) use super::bulk::zero_checksum;
 use super::bulk::{self, Bulk, CHECKSUM, DIGITS, MAX_HEADER, check_header};
-use super::dictionary::{self, Parts, SupportParts};
+use super::dictionary::{self, FeatureParts, SupportParts};
 use crate::error::Error;
 
 /// Key of our JSON in the container's metadata.
@@ -25,7 +25,7 @@ const METADATA_KEY: &str = "multiplane";
 const MAX_BYTES: u64 = 1 << 36;
 
 /// A tensor of numbers to be written: its name, shape and content.
-pub(super) type Tensor<'a> = (&'a str, Vec<usize>, &'a [f64]);
+pub(super) type TensorParts<'a> = (&'a str, Vec<usize>, &'a [f64]);
 
 /// Says that the file is not what it should be.
 pub(super) fn broken(error: &dyn Display) -> String {
@@ -44,9 +44,13 @@ pub(crate) fn sha256(parts: &[&[u8]]) -> String {
     hexadecimal(&hash.finalize())
 }
 
-/// Packs the bytes of a file with these tensors, and the names and scales of features, where `vocabulary` has any; `info`
-/// has a field `checksum`, zeroed.
-pub(super) fn pack(tensors: &[Tensor<'_>], vocabulary: &Vocabulary, info: &impl Serialize) -> Result<Vec<u8>, Error> {
+/// Packs the bytes of a file with these tensors, and the names and scales of features, where `vocabulary` has any;
+/// `info` has a field `checksum`, zeroed.
+pub(super) fn pack(
+    tensors: &[TensorParts<'_>],
+    vocabulary: &Vocabulary,
+    info: &impl Serialize,
+) -> Result<Vec<u8>, Error> {
     let broken = |error: &dyn Display| Error::failed(format!("the model cannot be written: {error}"));
     let payloads: Vec<Vec<u8>> =
         tensors.iter().map(|(_, _, values)| values.iter().flat_map(|w| w.to_le_bytes()).collect()).collect();
@@ -55,7 +59,7 @@ pub(super) fn pack(tensors: &[Tensor<'_>], vocabulary: &Vocabulary, info: &impl 
         let view = TensorView::new(Dtype::F64, shape.clone(), payload).map_err(|error| broken(&error))?;
         views.push((*name, view));
     }
-    let names = vocabulary.dictionary.as_deref().map(Parts::of);
+    let names = vocabulary.dictionary.as_deref().map(FeatureParts::of);
     let scale = dictionary::scale_bytes(vocabulary);
     for view in scale.iter().map(|bytes| dictionary::scale_tensor(bytes)) {
         views.push(view.map_err(|error| broken(&error))?);
@@ -64,7 +68,7 @@ pub(super) fn pack(tensors: &[Tensor<'_>], vocabulary: &Vocabulary, info: &impl 
     for view in support.iter().flat_map(SupportParts::tensors) {
         views.push(view.map_err(|error| broken(&error))?);
     }
-    for view in names.iter().flat_map(Parts::tensors) {
+    for view in names.iter().flat_map(FeatureParts::tensors) {
         views.push(view.map_err(|error| broken(&error))?);
     }
     let Bulk { json, tensors } = Bulk::of(info).map_err(|error| broken(&error))?;
@@ -79,8 +83,8 @@ pub(super) fn pack(tensors: &[Tensor<'_>], vocabulary: &Vocabulary, info: &impl 
     Ok(bytes)
 }
 
-/// Builds all of a file that comes before `payloads`, byte tensors with their names: the header, and what of `info` is too
-/// long for it. `info` has a field `checksum`, zeroed. For what is too large to be copied.
+/// Builds all of a file that comes before `payloads`, byte tensors with their names: the header, and what of `info` is
+/// too long for it. `info` has a field `checksum`, zeroed. For what is too large to be copied.
 pub(super) fn head(info: &impl Serialize, payloads: &[(&str, &[u8])]) -> Result<Vec<u8>, String> {
     let bulk = Bulk::of(info)?;
     check_header(&bulk.json)?;

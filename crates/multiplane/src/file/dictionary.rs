@@ -1,4 +1,4 @@
-//! What a model file holds of its features: their names in two tensors, and what they were divided by in one, so that the
+//! The features in a model file: their names in two tensors, and their divisors in one, so that the
 //! header stays small.
 
 use std::sync::Arc;
@@ -11,24 +11,24 @@ use safetensors::{SafeTensorError, SafeTensors};
 /// The names of the features, one after the other, in UTF-8.
 const NAMES: &str = "features.names";
 
-/// Where each name of [`NAMES`] ends, in bytes.
+/// The end of each name of [`NAMES`], in bytes.
 const NAME_ENDS: &str = "features.ends";
 
 /// Rows that a kernel compares others with: where each ends, and the columns and values of what it stores.
 const SUPPORT: [&str; 3] = ["support.ends", "support.columns", "support.values"];
 
-/// What the features were divided by.
+/// The divisors of the features.
 const SCALE: &str = "features.scale";
 
-/// What a file holds of its features.
+/// The features in a file.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Features {
+pub(crate) struct FeatureTensors {
     names: Option<Arc<Strings>>,
     scale: Option<FeatureScale>,
     support: Option<Arc<SparseRows>>,
 }
 
-impl Features {
+impl FeatureTensors {
     /// Hands it to the vocabulary that it belongs to.
     pub(crate) fn give(self, vocabulary: &mut Vocabulary) {
         (vocabulary.dictionary, vocabulary.scale, vocabulary.support) = (self.names, self.scale, self.support);
@@ -37,7 +37,7 @@ impl Features {
     /// Reads it.
     pub(crate) fn read(tensors: &SafeTensors<'_>) -> Result<Self, String> {
         let support = read_support(tensors)?.map(Arc::new);
-        Ok(Features { names: read(tensors)?.map(Arc::new), scale: read_scale(tensors)?, support })
+        Ok(FeatureTensors { names: read(tensors)?.map(Arc::new), scale: read_scale(tensors)?, support })
     }
 }
 
@@ -130,15 +130,15 @@ fn read_support(tensors: &SafeTensors<'_>) -> Result<Option<SparseRows>, String>
 }
 
 /// A dictionary taken apart.
-pub(crate) struct Parts<'a> {
+pub(crate) struct FeatureParts<'a> {
     names: &'a [u8],
     ends: Vec<u8>,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> FeatureParts<'a> {
     /// The parts of `names`.
     pub(crate) fn of(names: &'a Strings) -> Self {
-        Parts { names: names.bytes(), ends: names.ends().iter().flat_map(|end| end.to_le_bytes()).collect() }
+        FeatureParts { names: names.bytes(), ends: names.ends().iter().flat_map(|end| end.to_le_bytes()).collect() }
     }
 
     /// The parts as tensors with their names.

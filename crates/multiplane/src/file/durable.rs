@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use super::place::{check_special, directory_of, is_gone, is_locked, is_special, leads_to, names_in};
 
-/// Writes `bytes` to `path`: temporary file beside it, fsync, read back, rename, fsync of the directory. A new file's mode
-/// follows the umask, one that is replaced hands its mode on. Whatever fails, `path` holds either its old content or all
-/// of the new one. A link stays a link, also one to what is not there yet. Devices and pipes
-/// are written to directly; a pipe that nobody reads is waited for.
+/// Writes `bytes` to `path`: temporary file beside it, fsync, read back, rename, fsync of the directory. A new file's
+/// mode follows the umask, one that is replaced hands its mode on. Whatever fails, `path` holds either its old content
+/// or all of the new one. A link stays a link, also one to what is not there yet. Devices and pipes are written to
+/// directly; a pipe that nobody reads is waited for.
 ///
 /// # Errors
 ///
@@ -19,8 +19,8 @@ pub fn durable_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     durable_replace(path, &[bytes], None, || Ok(()))
 }
 
-/// The same for content in several parts, which `check` has parsed as its reader would. What `path` held before moves to
-/// `previous` where that is given; then there is a moment at which only `previous` exists.
+/// The same for content in several parts, which `check` has parsed as its reader would. What `path` held before moves
+/// to `previous` where that is given; then there is a moment at which only `previous` exists.
 pub(crate) fn durable_replace(
     path: &Path,
     parts: &[&[u8]],
@@ -48,8 +48,8 @@ pub(crate) fn durable_replace(
     File::open(directory_of(path))?.sync_all()
 }
 
-/// Finds out whether `path` could be written, without touching what is there. On Unix, temporary files that killed writers
-/// left beside it are removed.
+/// Finds out whether `path` could be written, without touching what is there. On Unix, temporary files that killed
+/// writers left beside it are removed.
 ///
 /// # Errors
 ///
@@ -78,10 +78,10 @@ fn refuse_read_only(target: &Path) -> io::Result<()> {
     }
 }
 
-/// How the name of a temporary file ends.
+/// The end of a temporary file's name.
 const TEMPORARY: &str = ".tmp";
 
-/// How the names of a file's temporary files begin.
+/// Returns the beginning of the names of a file's temporary files.
 fn prefix_of_temporaries(name: &OsStr) -> OsString {
     let mut prefix = OsString::from(".");
     prefix.push(name);
@@ -89,8 +89,8 @@ fn prefix_of_temporaries(name: &OsStr) -> OsString {
     prefix
 }
 
-/// Removes the temporary files of `path` that killed writers left behind; those of processes that live are left alone, and
-/// on Unix all that cannot be locked: their writer may have a number of another machine's or container's processes.
+/// Removes the temporary files of `path` that killed writers left behind; those of processes that live are left alone,
+/// and on Unix all that cannot be locked: their writer may have a number of another machine's or container's processes.
 pub(crate) fn sweep(path: &Path) {
     let Ok(path) = leads_to(path) else { return };
     let Some(name) = path.file_name() else { return };
@@ -175,7 +175,7 @@ fn read_back(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// What its reader refuses does not replace anything, nor does what is not read back as it was written.
+    /// Content that its reader refuses replaces nothing, nor does content that does not read back.
     #[test]
     fn what_cannot_be_read_back_replaces_nothing() {
         let dir = tempfile::tempdir().unwrap();
@@ -237,7 +237,7 @@ mod tests {
         assert!(fs::symlink_metadata(at("circle")).unwrap().is_symlink());
     }
 
-    /// What only its owner could read stays so.
+    /// A replaced file hands on its mode.
     #[test]
     #[cfg(unix)]
     fn modes_are_handed_on() {

@@ -79,7 +79,7 @@ impl Drop for Lock {
     }
 }
 
-/// Whether `file` is still what `path` names.
+/// Returns true if `path` still names `file`.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -87,7 +87,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     file.metadata().is_ok_and(|one| fs::metadata(path).is_ok_and(|other| same(one, other)))
 }
 
-/// Whether `file` is still what `path` names: an open file cannot be removed here.
+/// Returns true if `path` still names `file`: an open file cannot be removed here.
 #[cfg(not(unix))]
 fn is_at(_file: &File, path: &Path) -> bool {
     path.exists()

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::container;
-use super::dictionary::Features;
+use super::dictionary::FeatureTensors;
 use super::durable::durable_replace;
 use super::provenance::{Provenance, read_info};
 use crate::error::Error;
@@ -19,7 +19,7 @@ use crate::spec::find_task;
 /// Version of the format of model files that this program writes and reads.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// What the file says about its weights.
+/// The JSON of a model file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelInfo {
     /// sha256 of the whole file with this field zeroed, in hexadecimal.
@@ -28,7 +28,7 @@ pub struct ModelInfo {
     pub format: u32,
     /// Version of the program.
     pub version: String,
-    /// Where the weights come from.
+    /// The run that made the weights.
     #[serde(flatten)]
     pub provenance: Provenance,
     /// Strength of the regulariser.
@@ -41,10 +41,10 @@ pub struct ModelInfo {
 /// Weights with their provenance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// The weights in the layout that the task promises for files; [`from_file_layout`](<dyn Problem>::from_file_layout) gives those that
-    /// the problem itself takes.
+    /// The weights in the layout that the task promises for files; [`from_file_layout`](<dyn
+    /// Problem>::from_file_layout) gives those that the problem itself takes.
     pub w: Vec<f64>,
-    /// Where they come from.
+    /// The JSON of the file.
     pub info: ModelInfo,
 }
 
@@ -65,7 +65,7 @@ impl ModelInfo {
 
 /// Takes apart the bytes of a file of weights, at one lambda or several: its JSON, its tensors, and what it holds of
 /// its features.
-pub(super) fn unpack(bytes: &[u8]) -> Result<(Value, SafeTensors<'_>, Features), String> {
+pub(super) fn unpack(bytes: &[u8]) -> Result<(Value, SafeTensors<'_>, FeatureTensors), String> {
     let (info, tensors) = container::unpack(bytes, "a model file")?;
     if info["kind"] == "checkpoint" {
         return Err("it is a checkpoint, not a model".into());
@@ -74,7 +74,7 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<(Value, SafeTensors<'_>, Features),
         let found = &info["format"];
         return Err(format!("its format is version {found}, this program reads version {FORMAT_VERSION}"));
     }
-    let features = Features::read(&tensors)?;
+    let features = FeatureTensors::read(&tensors)?;
     Ok((info, tensors, features))
 }
 
@@ -106,14 +106,18 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// What is wrong with them. Any change to any byte is refused.
+    /// The first fault. Any change to any byte is refused.
     pub fn from_bytes(bytes: &[u8]) -> Result<Model, String> {
         let (info, tensors, features) = unpack(bytes)?;
         Model::from_parts(info, &tensors, features)
     }
 
     /// Reads what a container held.
-    pub(super) fn from_parts(info: Value, tensors: &SafeTensors<'_>, features: Features) -> Result<Model, String> {
+    pub(super) fn from_parts(
+        info: Value,
+        tensors: &SafeTensors<'_>,
+        features: FeatureTensors,
+    ) -> Result<Model, String> {
         let info = read_info(info, features, |info: &mut ModelInfo| &mut info.provenance)?;
         container::check_lambda("lambda", info.lambda)?;
         let (shape, w) = container::numbers(tensors, "w")?;
@@ -124,8 +128,8 @@ impl Model {
         Ok(Model { w, info })
     }
 
-    /// Returns the weights that give the same scores on features as they are in files: where the task scaled its features,
-    /// `w` belongs to the scaled ones.
+    /// Returns the weights that give the same scores on features as they are in files: where the task scaled its
+    /// features, `w` belongs to the scaled ones.
     pub fn unscaled(&self) -> Vec<f64> {
         let mut w = self.w.clone();
         let vocabulary = &self.info.provenance.vocabulary;
@@ -227,7 +231,7 @@ mod tests {
         Model { w: vec![1.0, -0.1, 1e-300], info }
     }
 
-    /// What is written is read again, to the bit.
+    /// Files read back to the bit.
     #[test]
     fn round_trip() {
         let bytes = model().to_bytes().unwrap();

@@ -6,7 +6,7 @@ use super::model::{self, Model};
 use super::path_model::PathModel;
 use crate::error::Error;
 
-/// What a model file holds.
+/// The content of a model file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModelFile {
     /// Weights at one lambda.
@@ -29,7 +29,7 @@ impl ModelFile {
     ///
     /// # Errors
     ///
-    /// What is wrong with them. Any change to any byte is refused.
+    /// The first fault. Any change to any byte is refused.
     pub fn from_bytes(bytes: &[u8]) -> Result<ModelFile, String> {
         let (info, tensors, features) = model::unpack(bytes)?;
         match info["kind"].is_null() {

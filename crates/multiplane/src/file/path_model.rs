@@ -12,19 +12,19 @@ use serde_json::{Value, json};
 
 use super::breakpoint::{Breakpoint, least_test_loss};
 use super::container;
-use super::dictionary::Features;
+use super::dictionary::FeatureTensors;
 use super::model::{self, FORMAT_VERSION, Model, ModelInfo};
 use super::provenance::{Provenance, read_info};
 use crate::error::Error;
 use crate::spec::{PathEnd, PathSpec};
 
-/// How near a lambda must be to one of a grid's to mean it, relative.
+/// The largest relative distance at which a lambda means one of a grid's.
 const SAME_LAMBDA: f64 = 1e-6;
 
 /// By how much a gap may exceed eps by rounding, relative to the values in it.
 const ROUNDING: f64 = 1e-12;
 
-/// What the rows of weights are.
+/// The kind of the rows of weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PathKind {
@@ -34,7 +34,7 @@ pub enum PathKind {
     Grid,
 }
 
-/// What the file says about its weights.
+/// The JSON of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PathInfo {
     checksum: String,
@@ -44,10 +44,10 @@ pub struct PathInfo {
     pub version: String,
     /// Path or grid.
     pub kind: PathKind,
-    /// Where the weights come from.
+    /// The run that made the weights.
     #[serde(flatten)]
     pub provenance: Provenance,
-    /// How far P may be from its optimum anywhere on a path; none where that is relative.
+    /// The largest gap anywhere on a path; `None` if that is relative.
     pub eps: Option<f64>,
     /// The same as a share of P.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,12 +58,13 @@ pub struct PathInfo {
     pub lambda_min: f64,
     /// The smallest lambda that the last row answers for.
     pub lambda_end: f64,
-    /// The gap that is proven of the first row's masses as lambda grows without end: 0 where the oracle was exact at w = 0.
+    /// The gap that is proven of the first row's masses as lambda grows without end: 0 where the oracle was exact at w
+    /// = 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub gap_at_zero: f64,
     /// Why it ended.
     pub stop_reason: PathEnd,
-    /// Whether every gap is proven.
+    /// True if every gap is proven.
     pub certified: bool,
     /// The lambda that cross-validation chose; without it the one whose weights have the smallest loss on test data.
     pub chosen: Option<f64>,
@@ -80,10 +81,10 @@ pub struct PathModel {
     pub primal: Vec<f64>,
     /// The dual value that goes with it; NaN where there is none.
     pub dual: Vec<f64>,
-    /// The squared length of the weights of each row of a path, where it is not the sum of their squares: with a kernel, and
-    /// rounded down there. Empty elsewhere, and for grids, which answer for their own points alone.
+    /// The squared length of the weights of each row of a path, where it is not the sum of their squares: with a
+    /// kernel, and rounded down there. Empty elsewhere, and for grids, which answer for their own points alone.
     pub squares: Vec<f64>,
-    /// Where they come from.
+    /// The JSON of the file.
     pub info: PathInfo,
 }
 
@@ -202,8 +203,8 @@ impl PathModel {
         0.5 * self.squares.get(k).copied().unwrap_or_else(|| linalg::sum_squares(self.row(k)))
     }
 
-    /// Finds the row that answers for `lambda`. On a path: row k where `lambdas[k] >= lambda > lambdas[k+1]`, the last one
-    /// down to the end of the path, the first one (to be scaled by `lambdas[0] / lambda`) above it.
+    /// Finds the row that answers for `lambda`. On a path: row k where `lambdas[k] >= lambda > lambdas[k+1]`, the last
+    /// one down to the end of the path, the first one (to be scaled by `lambdas[0] / lambda`) above it.
     ///
     /// # Errors
     ///
@@ -227,8 +228,8 @@ impl PathModel {
         Ok(self.lambdas.partition_point(|own| *own >= lambda).saturating_sub(1).min(last))
     }
 
-    /// Returns the model at `lambda`, with its primal value and what is known of the dual there. On a path both follow from
-    /// the row's: `P' = P + (lambda' - lambda)/2 |w|^2` and `F' = (lambda'/lambda) F`. Above the first breakpoint
+    /// Returns the model at `lambda`, with its primal value and what is known of the dual there. On a path both follow
+    /// from the row's: `P' = P + (lambda' - lambda)/2 |w|^2` and `F' = (lambda'/lambda) F`. Above the first breakpoint
     /// phi stays and w shrinks; the primal is then an upper bound, as the gap is convex in 1/lambda and known at 0.
     ///
     /// # Errors
@@ -260,8 +261,8 @@ impl PathModel {
         Ok(Model { w, info: ModelInfo { format, version, ..info } })
     }
 
-    /// Finds the first row of a path that is not good to eps at the end of what it answers for, the next row's lambda or
-    /// the end of the path: that lambda, and the gap there. By the values in the file, whatever they are worth.
+    /// Finds the first row of a path that is not good to eps at the end of what it answers for, the next row's lambda
+    /// or the end of the path: that lambda, and the gap there. By the values in the file, whatever they are worth.
     pub fn loose_row(&self) -> Option<(f64, f64)> {
         let eps = self.info.eps().filter(|_| self.info.kind == PathKind::Path)?;
         let ends = self.lambdas.iter().skip(1).copied().chain([self.info.lambda_end]);
@@ -277,8 +278,8 @@ impl PathModel {
         loose.map(|(end, gap, ..)| (end, gap))
     }
 
-    /// Packs the file's bytes: a safetensors container with `lambdas` and, row by row, `w`, `primal` and `dual`, of paths
-    /// with a kernel `squares` as well.
+    /// Packs the file's bytes: a safetensors container with `lambdas` and, row by row, `w`, `primal` and `dual`, of
+    /// paths with a kernel `squares` as well.
     ///
     /// # Errors
     ///
@@ -286,7 +287,7 @@ impl PathModel {
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         let info = PathInfo { checksum: container::zero_checksum(), ..self.info.clone() };
         let rows = self.lambdas.len();
-        let mut tensors: Vec<container::Tensor<'_>> = vec![
+        let mut tensors: Vec<container::TensorParts<'_>> = vec![
             ("lambdas", vec![rows], &self.lambdas),
             ("w", vec![rows, self.dim()], &self.w),
             ("primal", vec![rows], &self.primal),
@@ -302,14 +303,18 @@ impl PathModel {
     ///
     /// # Errors
     ///
-    /// What is wrong with them. Any change to any byte is refused.
+    /// The first fault. Any change to any byte is refused.
     pub fn from_bytes(bytes: &[u8]) -> Result<PathModel, String> {
         let (info, tensors, features) = model::unpack(bytes)?;
         PathModel::from_parts(info, &tensors, features)
     }
 
     /// Reads what a container held.
-    pub(super) fn from_parts(info: Value, tensors: &SafeTensors<'_>, features: Features) -> Result<PathModel, String> {
+    pub(super) fn from_parts(
+        info: Value,
+        tensors: &SafeTensors<'_>,
+        features: FeatureTensors,
+    ) -> Result<PathModel, String> {
         let info = read_info(info, features, |info: &mut PathInfo| &mut info.provenance)?;
         let (_, lambdas) = container::numbers(tensors, "lambdas")?;
         let (shape, w) = container::numbers(tensors, "w")?;
@@ -444,7 +449,7 @@ mod tests {
         assert_eq!(grid.at(0.5).unwrap().info.certificate.dual, None);
     }
 
-    /// What is written is read again; any damage is refused.
+    /// Files read back; any damage is refused.
     #[test]
     fn round_trip() {
         let bytes = path(PathKind::Path).to_bytes().unwrap();

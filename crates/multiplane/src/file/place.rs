@@ -1,4 +1,4 @@
-//! Where a path leads that is to be written: through links, to devices and pipes; and which temporary files nobody writes any more.
+//! Places of files to be written: links, devices and pipes, and temporary files of writers that are gone.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 /// Links followed before a path counts as a circle.
 const MOST_LINKS: usize = 40;
 
-/// Returns what `path` leads to through all links, also where nothing is there yet: what is written goes there, and a link
-/// stays a link.
+/// Returns what `path` leads to through all links, also where nothing is there yet: what is written goes there, and a
+/// link stays a link.
 ///
 /// # Errors
 ///
@@ -25,7 +25,7 @@ pub fn leads_to(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("it is a link that leads in a circle"))
 }
 
-/// Whether there is something at `path` that must not be replaced by a file: a device, a pipe.
+/// Returns true if `path` is a device or a pipe, which a file must not replace.
 pub fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
 }
@@ -37,8 +37,8 @@ pub(super) fn directory_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Finds out whether a device can be written. A pipe is not touched: opening it may wait, and closing it would be the end of
-/// the file to its reader.
+/// Finds out whether a device can be written. A pipe is not touched: opening it may wait, and closing it would be the
+/// end of the file to its reader.
 ///
 /// # Errors
 ///
@@ -58,8 +58,8 @@ fn is_pipe(_path: &Path) -> bool {
     false
 }
 
-/// Whether the process that wrote a temporary file is gone. This process's own number may be that of one before it: what
-/// it writes itself is locked.
+/// Returns true if the process that wrote a temporary file is gone. This process's own number may be that of one before
+/// it: what it writes itself is locked.
 pub(super) fn is_gone(process: u32) -> bool {
     process == std::process::id() || !is_running(process)
 }
@@ -92,14 +92,14 @@ pub(super) fn names_in(directory: &Path) -> Vec<OsString> {
     fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.file_name()).collect()
 }
 
-/// Whether a writer holds, or may hold, the lock of its temporary file: where there are no locks nobody knows.
+/// Returns true if a writer may hold the lock of its temporary file. Without locks, it may.
 #[cfg(unix)]
 pub(super) fn is_locked(path: &Path) -> bool {
     let is_file = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file()); // a pipe would be waited for
     !(is_file && fs::File::open(path).is_ok_and(|file| file.try_lock().is_ok()))
 }
 
-/// Whether a writer holds the lock of its temporary file: locks keep readers away here, so there is none.
+/// Returns false: locks keep readers away on this system, so there are none.
 #[cfg(not(unix))]
 pub(super) fn is_locked(_path: &Path) -> bool {
     false

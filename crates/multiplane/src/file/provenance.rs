@@ -1,4 +1,4 @@
-//! Where the weights of a file come from.
+//! The origin of a file's weights.
 
 use multiplane_tasks::problem::{Problem, Vocabulary};
 use serde::de::DeserializeOwned;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::container::broken;
-use super::dictionary::Features;
+use super::dictionary::FeatureTensors;
 
 /// The task, the data and the run behind weights, as every model file names them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ pub struct Provenance {
     /// Label names and feature count.
     #[serde(flatten)]
     pub vocabulary: Vocabulary,
-    /// What defined the run.
+    /// The specification of the run.
     pub spec: Value,
     /// sha256 of the parsed training data.
     pub fingerprint: String,
@@ -37,11 +37,11 @@ impl Provenance {
     }
 }
 
-/// Reads what a file says of itself, with what it holds of its features; labels must differ. Fields that no struct of ours takes are
-/// the task's own.
+/// Reads what a file says of itself, with what it holds of its features; labels must differ. Fields that no struct of
+/// ours takes are the task's own.
 pub(super) fn read_info<T: Serialize + DeserializeOwned>(
     info: Value,
-    features: Features,
+    features: FeatureTensors,
     provenance: fn(&mut T) -> &mut Provenance,
 ) -> Result<T, String> {
     let mut read: T = serde_json::from_value(info.clone()).map_err(|error| broken(&error))?;

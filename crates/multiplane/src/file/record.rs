@@ -14,7 +14,7 @@ use super::container::hexadecimal;
 use super::place::is_special;
 use crate::error::Error;
 
-/// How far a record file is written.
+/// The end of the written part of a record file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordPosition {
@@ -30,18 +30,18 @@ pub struct RecordPosition {
 #[derive(Clone)]
 pub struct RecordFile {
     path: PathBuf,
-    inner: Arc<Mutex<Inner>>,
+    inner: Arc<Mutex<SharedRecord>>,
 }
 
-struct Inner {
+struct SharedRecord {
     file: File,
     bytes: u64,
     hash: Sha256,
 }
 
 impl RecordFile {
-    /// Creates a new file, in the place of what is there. Devices are written to as they are. The file is locked until it
-    /// is dropped: two runs would write between each other's lines.
+    /// Creates a new file, in the place of what is there. Devices are written to as they are. The file is locked until
+    /// it is dropped: two runs would write between each other's lines.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl RecordFile {
         if file.metadata()?.is_file() {
             file.set_len(0)?; // not before it is ours
         }
-        Ok(RecordFile::new(path, Inner { file, bytes: 0, hash: Sha256::new() }))
+        Ok(RecordFile::new(path, SharedRecord { file, bytes: 0, hash: Sha256::new() }))
     }
 
     /// Opens the file as it was at `position`: what was written after that is cut off.
@@ -87,14 +87,14 @@ impl RecordFile {
         }
         let cut = file.set_len(found).and_then(|()| file.seek(SeekFrom::Start(found)));
         cut.map_err(|error| refuse(&error))?;
-        Ok(RecordFile::new(path, Inner { file, bytes: found, hash }))
+        Ok(RecordFile::new(path, SharedRecord { file, bytes: found, hash }))
     }
 
-    fn new(path: &Path, inner: Inner) -> RecordFile {
+    fn new(path: &Path, inner: SharedRecord) -> RecordFile {
         RecordFile { path: path.into(), inner: Arc::new(Mutex::new(inner)) }
     }
 
-    /// How far it is written. What is written so far is on the disk then, as far as the disk tells.
+    /// Returns the end of the written part, which is synced first.
     pub fn position(&self) -> RecordPosition {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = inner.file.sync_data(); // a pipe cannot
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// What came after the position is cut off, and writing goes on there; another file is refused and left alone.
+    /// Lines after the position are cut off, and writing continues there; another file is refused and left alone.
     #[test]
     fn cut_back_and_continued() {
         let dir = tempfile::tempdir().unwrap();

@@ -4,19 +4,19 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::data::container::{Matrix, RowOf};
-use crate::data::mrf::Checked;
+use crate::data::mrf::CheckedMrfs;
 
 /// One pairwise model.
 #[derive(Clone, Debug)]
 pub struct MrfInput {
-    checked: Arc<Checked>,
+    checked: Arc<CheckedMrfs>,
     nodes: Range<usize>,
     edges: Range<usize>,
 }
 
 impl MrfInput {
     /// Takes an example of the arrays, which must exist.
-    pub fn new(checked: Arc<Checked>, example: usize) -> Self {
+    pub fn new(checked: Arc<CheckedMrfs>, example: usize) -> Self {
         let (nodes, edges) = (checked.arrays().nodes(example), checked.arrays().edges_of(example));
         MrfInput { checked, nodes, edges }
     }
