@@ -12,12 +12,13 @@ use crate::dataset::{Data, Dataset};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
     width: usize,
-    /// Where each sentence ends, in tokens; it begins where the one before ends.
+    /// The end of each sentence, in tokens; it begins where the one before ends.
     ends: Vec<usize>,
     /// `[token][column]`: numbers in `strings`; the label is the last column.
     cells: Vec<u32>,
     strings: Strings,
-    /// Whether the last column is the label, where the format says so; else it is, or its place in training tells.
+    /// True if the last column is the label, `None` if the format does not say: then it is, or its place in training
+    /// tells.
     labelled: Option<bool>,
 }
 
@@ -32,7 +33,7 @@ impl Columns {
         Columns { labelled: Some(labelled), ..Columns::new(width) }
     }
 
-    /// Whether the last column is the label; `None` where the format does not say.
+    /// Returns true if the last column is the label; `None` where the format does not say.
     pub fn labelled(&self) -> Option<bool> {
         self.labelled
     }
@@ -64,7 +65,7 @@ impl Columns {
         self.ends.len()
     }
 
-    /// Whether there is no sentence.
+    /// Returns true if there is no sentence.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }

@@ -85,7 +85,7 @@ fn parse_with(lines: Lines, rules: &ReadRules) -> Result<Columns, DataError> {
     parse_sequences(lines, ColumnLines::new(rules), "lines of columns, the label in the last")
 }
 
-/// What is known of a file line by line.
+/// The state of a reader between lines.
 struct ColumnLines {
     /// Columns that there are at least.
     least: usize,
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(parsed("a\u{a0}b X\n".as_bytes()).text(0, 0), "a\u{a0}b");
     }
 
-    /// What is written reads back the same.
+    /// Files read back the same.
     #[test]
     fn write_then_read_is_identity() {
         let data = parsed(b"a b c\nd e f\n\ng h i\n");

@@ -98,11 +98,11 @@ fn parse_with(lines: Lines, rules: &ReadRules) -> Result<Tagged, DataError> {
     parse_sequences(lines, AttributeLines::new(rules), "lines of a label and attributes, divided by tabs")
 }
 
-/// What is known of a file line by line.
+/// The state of a reader between lines.
 struct AttributeLines {
-    /// Whether labels may be missing.
+    /// True if labels may be missing.
     unlabelled: bool,
-    /// Whether the sequence in hand has labels, once it has a token.
+    /// True if the sequence in hand has labels, once it has a token.
     labelled: Option<bool>,
     /// The attributes of the token in hand.
     found: Vec<(String, f64)>,
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(parsed(std::str::from_utf8(&file).unwrap()), data);
     }
 
-    /// Where labels may be missing, all of a sequence may.
+    /// If labels may be missing, all of a sequence may.
     #[test]
     fn sequences_may_lack_labels() {
         let rules = ReadRules { unlabelled: true, ..ReadRules::default() };

@@ -17,7 +17,7 @@ pub trait Data: Any + Debug + Send + Sync {
     /// Returns the number of examples; 0 where only an external program knows.
     fn len(&self) -> usize;
 
-    /// Whether there is no example.
+    /// Returns true if there is no example.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -41,7 +41,7 @@ pub trait Data: Any + Debug + Send + Sync {
 #[derive(Clone, Debug)]
 pub struct Dataset {
     data: Arc<dyn Data>,
-    /// How much each example counts; `None` where all count the same.
+    /// The weight of each example; `None` if all are equal.
     weights: Option<Arc<[f64]>>,
 }
 
@@ -102,7 +102,7 @@ impl Dataset {
         Dataset { weights: None, ..self }
     }
 
-    /// Whether all examples have weight 0: nothing can be learned from them, or measured on them.
+    /// Returns true if all examples have weight 0: nothing can be learned from them, or measured on them.
     pub fn counts_nothing(&self) -> bool {
         self.weights.as_ref().is_some_and(|weights| weights.iter().all(|weight| *weight == 0.0))
     }

@@ -1,4 +1,4 @@
-//! What the registry says of a data format; each reader has such an entry beside it.
+//! Entries of the registry of data formats; each reader has its entry next to it.
 
 use std::fmt;
 use std::path::Path;
@@ -17,20 +17,20 @@ pub type ReadByRules = fn(&Path, &ReadRules) -> Result<Dataset, DataError>;
 /// Begins to read a stream in windows.
 pub type ReadWindows = fn(Lines, StreamRules) -> Box<dyn Windows>;
 
-/// What a stream must keep to, beside the rules of its format.
+/// The rules of a stream, besides those of its format.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamRules {
     /// Names of the labels; those of the first window where they are not known.
     pub labels: Option<Vec<i64>>,
     /// Features there may be; all that a format allows where that is not said.
     pub features: Option<u32>,
-    /// Whether the last line needs its end, as it does where a stream may break off.
+    /// True if the last line needs its end, as it does where a stream may break off.
     pub whole_lines: bool,
-    /// Whether a window ends where nothing more of the stream has arrived yet.
+    /// True if a window ends where nothing more of the stream has arrived yet.
     pub prompt: bool,
-    /// Whether the lines read are kept, for [`Windows::take_text`].
+    /// True if the lines read are kept, for [`Windows::take_text`].
     pub keep_text: bool,
-    /// What a reader of a file is told.
+    /// The rules of a reader of files.
     pub reading: ReadRules,
 }
 
@@ -49,10 +49,10 @@ pub trait Windows {
     fn take_text(&mut self) -> String;
 }
 
-/// Whether a file that begins with this line is one of the format.
+/// True if a file that begins with this line is one of the format.
 pub type GuessRule = fn(&FirstLine<'_>) -> bool;
 
-/// How predictions are appended to the lines of a file.
+/// The way to append predictions to the lines of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Appended {
     /// A column to the line of each token.
@@ -65,21 +65,21 @@ pub enum Appended {
 pub struct FormatEntry {
     /// The name that users give.
     pub name: &'static str,
-    /// What the format looks like, in one line.
+    /// Its look, in one line.
     pub description: &'static str,
     /// Reads a file.
     pub read: ReadFile,
     /// Reads a file by what is said of it, where that makes a difference.
     pub by_rules: Option<ReadByRules>,
-    /// How predictions are appended to its lines, where they can be.
+    /// The way to append predictions to its lines, if there is one.
     pub appended: Option<Appended>,
     /// Reads a stream in windows, where the format can be read so.
     pub windows: Option<ReadWindows>,
     /// Endings of the names that such files have (`csv`), or whole names (`letter.data`).
     names: &'static [&'static str],
-    /// How a first line of the format is known, with the rank of that rule.
+    /// A test of a first line, with its rank among formats.
     rule: Option<(u8, GuessRule)>,
-    /// How a first line may look that only a task tells to be of the format.
+    /// A test of first lines that are of the format for some tasks only.
     likely: Option<GuessRule>,
     /// The tensor by which a container of the format is known.
     tensor: Option<&'static str>,
@@ -92,7 +92,7 @@ pub type Format = &'static FormatEntry;
 pub struct FirstLine<'a> {
     /// The line up to a `#`.
     pub text: &'a str,
-    /// Whether the file's name is one of the format that is asked.
+    /// True if the file's name is one of the format that is asked.
     pub is_named: bool,
 }
 
@@ -163,7 +163,7 @@ impl FormatEntry {
         self.tensor
     }
 
-    /// Whether the format is one of tables, whose columns users may speak of.
+    /// Returns true if the format is one of tables, whose columns users may speak of.
     pub(super) fn is_table(&self) -> bool {
         self.appended == Some(Appended::Rows)
     }
@@ -173,22 +173,22 @@ impl FormatEntry {
         self.rule.map(|(rank, _)| rank)
     }
 
-    /// Whether a file that begins with this line looks like one of the format.
+    /// Returns true if a file that begins with this line looks like one of the format.
     pub(super) fn knows(&self, text: &str, path: &Path) -> bool {
         self.rule.is_some_and(|(_, rule)| rule(&FirstLine { text, is_named: self.is_name(path) }))
     }
 
-    /// Whether there are lines that only a task tells to be of the format.
+    /// Returns true if there are lines that only a task tells to be of the format.
     pub(super) fn is_told_by_tasks(&self) -> bool {
         self.likely.is_some()
     }
 
-    /// Whether a file that begins with this line may be one of the format.
+    /// Returns true if a file that begins with this line may be one of the format.
     pub(super) fn may_be(&self, text: &str, path: &Path) -> bool {
         self.likely.is_some_and(|rule| rule(&FirstLine { text, is_named: self.is_name(path) }))
     }
 
-    /// Whether files of the format are named so; a `.gz` at the end does not count.
+    /// Returns true if files of the format are named so; a `.gz` at the end does not count.
     pub fn is_name(&self, path: &Path) -> bool {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);

@@ -80,7 +80,7 @@ pub fn guess_line(name: &Path, head: &[u8]) -> Option<Format> {
     classify(Lines::from_bytes(name, head).ok()?, None).ok()
 }
 
-/// Whether `path` can be read only once.
+/// Returns true if `path` can be read only once.
 fn is_stream(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
 }
@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    /// Where a first line is spoilt, the name still finds the reader that can say how.
+    /// If a first line is spoilt, the name still finds the reader that can say how.
     #[test]
     fn name_tells_where_content_does_not() {
         assert_eq!(classified("a/letter.data.gz", b"1\t\t2\t1\t1\t0\t0\n"), Ok("letter"));

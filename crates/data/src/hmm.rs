@@ -83,9 +83,9 @@ fn parse_with(lines: Lines, rules: &ReadRules) -> Result<Tagged, DataError> {
     parse_sequences(lines, HmmLines::new(rules), "rows of `TAG qid:N index:value ...`")
 }
 
-/// What is known of a file line by line.
+/// The state of a reader between lines.
 struct HmmLines {
-    /// Whether tags may be missing.
+    /// True if tags may be missing.
     unlabelled: bool,
     /// The qid of the sequence in hand, and whether it has tags.
     open: Option<(i64, bool)>,
@@ -98,7 +98,7 @@ impl HmmLines {
         HmmLines { unlabelled: rules.unlabelled, open: None, indices: Vec::new(), values: Vec::new() }
     }
 
-    /// Whether a line that begins with this word has a tag.
+    /// Returns true if a line that begins with this word has a tag.
     fn is_tagged(&self, word: &str) -> bool {
         !(self.unlabelled && word.starts_with("qid:"))
     }

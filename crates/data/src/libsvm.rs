@@ -229,7 +229,7 @@ mod tests {
         assert!(entries(1).is_empty() && entries(3).is_empty());
     }
 
-    /// What is written reads back the same: empty rows, unused columns and all doubles included.
+    /// Files read back the same: empty rows, unused columns and all doubles included.
     #[test]
     fn write_then_read_is_identity() {
         let mut data = Classified { labels: vec![-3, 0, i64::MAX, 7], ..Classified::default() };

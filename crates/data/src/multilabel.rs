@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(data.rows.row(1).iter().collect::<Vec<_>>(), [(1, 1.0)]);
     }
 
-    /// What is written reads back the same: rows of nothing, unused columns, all doubles.
+    /// Files read back the same: rows of nothing, unused columns, all doubles.
     #[test]
     fn write_then_read_is_identity() {
         let mut data = LabelSets::default();

@@ -52,7 +52,7 @@ impl Opaque {
         self.path.as_deref()
     }
 
-    /// Whether the digest says what is inside: no data, or a regular file.
+    /// Returns true if the digest is of the content: no data, or a regular file.
     pub fn is_hashed(&self) -> bool {
         self.digest.is_some()
     }

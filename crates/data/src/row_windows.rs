@@ -22,7 +22,7 @@ pub(super) type Label = Result<Option<(usize, RowLabel)>, DataError>;
 pub const TOO_LONG: &str =
     "found features whose squares add up to more than numbers hold, expected at most 1e150 or so: scale them";
 
-/// Whether the squared length of a difference of two such rows is beyond 64-bit numbers.
+/// Returns true if the squared length of a difference of two such rows is beyond 64-bit numbers.
 pub fn is_too_long(values: &[f64]) -> bool {
     !(4.0 * linalg::sum_squares(values)).is_finite()
 }
@@ -54,7 +54,7 @@ pub(super) struct RowWindows<R> {
     lines: Lines,
     rules: StreamRules,
     read: R,
-    /// Whether `rules.labels` were given, and not seen.
+    /// True if `rules.labels` were given, and not seen.
     declared: bool,
     /// What is to be told once the rows before it have been handed out.
     fault: Option<DataError>,

@@ -13,7 +13,7 @@ pub const MAX_FEATURES: u32 = 1 << 28;
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct SparseRows {
     columns: usize,
-    /// Where each row ends in `indices`; it begins where the one before ends.
+    /// The end of each row in `indices`; it begins where the one before ends.
     ends: Vec<usize>,
     indices: Vec<u32>,
     /// `None` while every stored value is 1.
@@ -104,7 +104,7 @@ impl SparseRows {
         self.ends.len()
     }
 
-    /// Whether there is no row.
+    /// Returns true if there is no row.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }

@@ -1,22 +1,22 @@
-//! What a reader is told beside the file: parameters of users, and what the model knows that the data is for.
+//! Rules of a reader: parameters of users, and facts of the model that the data is for.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::strings::Strings;
 
-/// What a reader is told.
+/// The rules of a reader.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadRules {
-    /// What divides the columns of a table (`data.separator`); told by its first line where not given.
+    /// The separator of a table's columns (`data.separator`); by default its first line decides.
     pub separator: Option<char>,
-    /// Which column of a table is the label (`data.label_column`); the last where not given.
+    /// The label's column of a table (`data.label_column`); by default the last.
     pub label_column: Option<Column>,
     /// Columns of a table that are neither features nor the label (`data.ignore`).
     pub ignored: Vec<Column>,
-    /// Whether these are what a model was trained without, and nobody says what is so here.
+    /// True if these are the columns that a model was trained without, and users named none.
     pub ignored_by_model: bool,
-    /// Whether examples may lack labels, as they may where a model is used.
+    /// True if examples may lack labels, as they may where a model is used.
     pub unlabelled: bool,
     /// Features of a row, where a model says.
     pub features: Option<usize>,
@@ -24,12 +24,12 @@ pub struct ReadRules {
     pub names: Option<Arc<Strings>>,
     /// A file with the weight of each example (`data.weights`).
     pub weights: Option<PathBuf>,
-    /// Whether labels are names even where they are integers, as those of a model that knows names.
+    /// True if labels are names even where they are integers, as those of a model that knows names.
     pub named_labels: bool,
 }
 
 impl ReadRules {
-    /// Whether users said something that only readers of tables heed: its name.
+    /// The name of a parameter for tables, if users gave one.
     pub(super) fn of_tables(&self) -> Option<&'static str> {
         [
             ("data.separator", self.separator.is_some()),

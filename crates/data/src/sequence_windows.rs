@@ -88,7 +88,7 @@ pub(super) struct SequenceWindows<R> {
     lines: Lines,
     rules: StreamRules,
     read: R,
-    /// Whether the line read last begins the next sequence, and has yet to be appended.
+    /// True if the line read last begins the next sequence, and has yet to be appended.
     held: bool,
     /// What is to be told once the sequences before it have been handed out.
     fault: Option<DataError>,

@@ -12,7 +12,7 @@ const FREE: u32 = u32::MAX;
 #[derive(Clone, Debug, Default)]
 pub struct Strings {
     bytes: String,
-    /// Where each string ends in `bytes`; it begins where the one before ends.
+    /// The end of each string in `bytes`; it begins where the one before ends.
     ends: Vec<u64>,
     /// Numbers by hash, open addressing, at most two thirds full; a power of two long.
     table: Vec<u32>,
@@ -60,7 +60,7 @@ impl Strings {
         self.ends.len()
     }
 
-    /// Whether there is no string.
+    /// Returns true if there is no string.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -113,7 +113,7 @@ impl Strings {
         self.table[place]
     }
 
-    /// Where in the table a string stands, or the free place where it would.
+    /// Returns the place of a string in the table, or the free place for it.
     fn place(&self, string: &str) -> usize {
         let mask = self.table.len() - 1;
         let mut place = hash(string) as usize & mask;

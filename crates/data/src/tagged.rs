@@ -12,7 +12,7 @@ use crate::dataset::{Data, Dataset};
 /// Sequences of rows, each row with a tag.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tagged {
-    /// Where each sequence ends, in tokens; it begins where the one before ends.
+    /// The end of each sequence, in tokens; it begins where the one before ends.
     ends: Vec<usize>,
     /// The tag of each token: its number in `names`, or [`NO_TAG`](Tagged::NO_TAG).
     pub tags: Vec<u32>,
@@ -100,7 +100,7 @@ impl Tagged {
         self.ends.len()
     }
 
-    /// Whether there is no sequence.
+    /// Returns true if there is no sequence.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }

@@ -1,4 +1,4 @@
-//! How much examples count: one number a line, in the order of the examples; blank lines and `# comments` are skipped.
+//! Weights of examples: one number a line, in the order of the examples; blank lines and `# comments` are skipped.
 
 use std::path::Path;
 

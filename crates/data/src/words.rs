@@ -11,7 +11,7 @@ use crate::dataset::{Data, Dataset};
 /// Words as sequences of letters, as the OCR set has them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Words {
-    /// Where the words begin in `letters`, and at the end the number of letters: one more than words.
+    /// The first letter of each word, and the number of letters: one more than words.
     pub offsets: Vec<usize>,
     /// All letters in order, 0 to 25 for a to z.
     pub letters: Vec<u8>,
@@ -27,7 +27,7 @@ impl Words {
         self.folds.len()
     }
 
-    /// Whether there is no word.
+    /// Returns true if there is no word.
     pub fn is_empty(&self) -> bool {
         self.folds.is_empty()
     }

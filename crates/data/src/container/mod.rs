@@ -24,7 +24,7 @@ const PREFIX: usize = 8;
 /// Longest header that is looked at to guess a format.
 const MAX_HEADER: u64 = 64 << 20;
 
-/// How gzip files begin. No header is that long.
+/// The first bytes of gzip files. No header is that long.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Says that a container must be unpacked.
@@ -50,7 +50,7 @@ pub struct Container {
     metadata: HashMap<String, String>,
 }
 
-/// Where a tensor stands.
+/// The place of a tensor.
 #[derive(Clone, Debug)]
 struct TensorPlace {
     dtype: Dtype,

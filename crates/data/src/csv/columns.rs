@@ -1,4 +1,4 @@
-//! Which columns of a table are left out, and which is the label: as users ask for them, by name or number, or as a
+//! Columns of a table to leave out, and the label's: as users ask for them, by name or number, or as a
 //! model tells.
 
 use multiplane_infer::file::{DataError, quote};
@@ -8,7 +8,7 @@ use crate::text::Line;
 
 /// The columns that are left out, in ascending order, each once: all of a name.
 ///
-/// Where a model or training data know the features by name, what is not there need not be left out; users alone must
+/// If a model or training data know the features by name, missing columns need not be left out; users alone must
 /// name what is there.
 pub(super) fn ignored_columns(
     line: &Line<'_>,
@@ -111,7 +111,7 @@ pub(super) fn label_column(
     numbered.map(Some).ok_or_else(|| no_column(line, asked, "data.label_column", names, width))
 }
 
-/// What to say where a column that a parameter asks for is not there.
+/// Returns the error for a missing column that a parameter names.
 fn no_column(line: &Line<'_>, asked: &str, parameter: &str, names: Option<&[&str]>, width: usize) -> DataError {
     let found = format!("found no column {} ({parameter})", quote(asked));
     if let Some(meant) = names.and_then(|names| names.iter().find(|name| name.eq_ignore_ascii_case(asked))) {

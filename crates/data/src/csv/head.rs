@@ -1,5 +1,4 @@
-//! What the first lines of a table say: what divides its columns, their names, which is the label, and which feature
-//! each of the others is.
+//! The head of a table: the separator, names, the label's column, and the feature of each other column.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,7 +10,7 @@ use crate::rules::ReadRules;
 use crate::strings::Strings;
 use crate::text::Line;
 
-/// What divides columns where nothing is said, in the order in which it is looked for.
+/// Separators, in the order in which they are looked for.
 const SEPARATORS: [char; 3] = ['\t', ';', ','];
 
 /// A field of a line.
@@ -22,7 +21,7 @@ pub(super) struct Field<'a> {
     pub(super) quoted: bool,
 }
 
-/// What is known of the columns of a table.
+/// The columns of a table.
 #[derive(Debug)]
 pub(super) struct TableHead {
     /// Fields per line, and the line that set it.
@@ -39,7 +38,7 @@ pub(super) struct TableHead {
     pub(super) order: Option<Vec<u32>>,
 }
 
-/// What divides the columns of a table that begins with this line: of tab, `;` and comma the one that is there most
+/// Returns the separator of a table that begins with this line: of tab, `;` and comma the one that is there most
 /// often outside of quotation marks, the first of equals.
 pub(super) fn separator_of(text: &str) -> char {
     let mut inside = false;
@@ -52,7 +51,7 @@ pub(super) fn separator_of(text: &str) -> char {
     SEPARATORS.into_iter().rev().max_by_key(|separator| count(*separator)).filter(|_| !seen.is_empty()).unwrap_or(',')
 }
 
-/// What a separator is called.
+/// Returns the name of a separator.
 pub(super) fn called(separator: char) -> String {
     match separator {
         ',' => "commas".into(),
@@ -115,16 +114,16 @@ fn quoted<'a>(line: &Line<'a>, at: usize) -> Result<(Cow<'a, str>, usize), DataE
     }
 }
 
-/// What stands in the place of a number that is missing.
+/// Texts for a missing number.
 const MISSING: [&str; 6] = ["", "?", "na", "n/a", "null", "none"];
 
-/// Whether a field stands for a number that is missing.
+/// Returns true if a field stands for a number that is missing.
 pub(super) fn is_missing(text: &str) -> bool {
     MISSING.iter().any(|missing| text.eq_ignore_ascii_case(missing))
 }
 
-/// Whether a line names the columns: no field is a number, or stands for a missing one, but of columns that are left
-/// out by number.
+/// Returns true if a line names the columns: no field is a number, or stands for a missing one, but of columns that are
+/// left out by number.
 pub(super) fn is_header(fields: &[Field<'_>], rules: &ReadRules) -> bool {
     let ignored = ignored_numbers(fields.len(), rules);
     let is_name = |field: &Field<'_>| field.text.parse::<f64>().is_err() && !is_missing(&field.text);

@@ -81,7 +81,7 @@ pub fn write(data: &Classified, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a table that begins with this line has names of columns there.
+/// Returns true if a table that begins with this line has names of columns there.
 pub fn begins_with_names(line: &str, rules: &ReadRules) -> bool {
     let separator = rules.separator.unwrap_or_else(|| separator_of(line));
     let lines = Lines::from_bytes("", line.as_bytes());
@@ -91,7 +91,7 @@ pub fn begins_with_names(line: &str, rules: &ReadRules) -> bool {
     })
 }
 
-/// What divides the columns of a table that begins with this line, where nothing else is said.
+/// Returns the separator of a table that begins with this line.
 pub fn separator(line: &str) -> char {
     separator_of(line)
 }
@@ -125,11 +125,11 @@ fn parse_with(mut lines: Lines, rules: &ReadRules) -> Result<Classified, DataErr
     })
 }
 
-/// What is known of a table line by line.
+/// The state of a reader between lines.
 struct TableReader {
     rules: ReadRules,
     separator: char,
-    /// What the first line says, once there was one.
+    /// The head, after the first line.
     head: Option<TableHead>,
     /// Entries of a row whose columns stand in another order than the features.
     entries: Vec<(u32, f64)>,
@@ -235,7 +235,7 @@ fn row(
     Ok(label)
 }
 
-/// What to do about a column of which a field is a word. It looks like the label where nobody says which is, and the
+/// Returns advice for a column with a word in it. It looks like the label where nobody says which is, and the
 /// last one has a number.
 fn advice(column: usize, fields: &[Field<'_>], head: &TableHead, rules: &ReadRules) -> String {
     let is_number = |field: &Field<'_>| field.text.parse::<f64>().is_ok();

@@ -97,7 +97,7 @@ fn names_may_be_twice_or_missing() {
     assert_eq!(ruled(",a,kind\n0,1,x\n1,0,y\n", ignoring("1")), Ok(plain));
 }
 
-/// What a model was trained without is left out where it is used, and may be missing; where numbers cannot tell, it
+/// Columns that a model was trained without are left out, and may be missing; where numbers cannot tell, it
 /// is asked for.
 #[test]
 fn models_remember_what_is_left_out() {
@@ -135,7 +135,7 @@ fn models_remember_what_is_left_out() {
     );
 }
 
-/// Where a model knows its features, their number or names tell whether there is a label, and names may come in any
+/// If a model knows its features, their number or names tell whether there is a label, and names may come in any
 /// order.
 #[test]
 fn models_tell_the_label() {

@@ -8,7 +8,7 @@ use crate::pairwise::Frame;
 /// Graphs as arrays, one after the other: all nodes, then all edges, with offsets by example.
 #[derive(Clone, Debug)]
 pub struct GraphArrays {
-    /// Where each example's nodes begin, and where the last one's end: n + 1 numbers from 0.
+    /// The first node of each example, and the number of nodes: n + 1 numbers from 0.
     pub node_offsets: Vec<usize>,
     /// `[node][feature]`.
     pub node_features: Matrix,
@@ -16,7 +16,7 @@ pub struct GraphArrays {
     pub labels: Vec<i64>,
     /// One number >= 0 per node, such as its size, where there are any.
     pub node_weights: Option<Vec<f64>>,
-    /// Where each example's edges begin, and where the last one's end: n + 1 numbers from 0.
+    /// The first edge of each example, and the number of edges: n + 1 numbers from 0.
     pub edge_offsets: Vec<usize>,
     /// Nodes at both ends, numbered within their example from 0.
     pub edges: Vec<[u32; 2]>,
@@ -40,7 +40,7 @@ impl GraphArrays {
         self.frame().len()
     }
 
-    /// Whether there is no example.
+    /// Returns true if there is no example.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

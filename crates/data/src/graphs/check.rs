@@ -1,4 +1,4 @@
-//! What must hold of the arrays of graphs.
+//! Checks of the arrays of graphs.
 
 use super::arrays::GraphArrays;
 use crate::pairwise::{NO_LABEL, check_length, place};

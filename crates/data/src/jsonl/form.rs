@@ -1,4 +1,4 @@
-//! What the tokens of a file are: attributes, columns of text, or rows of numbers; and a sequence of one of these.
+//! Forms of the tokens of a file: attributes, columns of text, or rows of numbers; and a sequence of one of these.
 
 use sha2::Sha256;
 
@@ -11,7 +11,7 @@ use crate::tagged::Tagged;
 use crate::text::Line;
 use multiplane_infer::file::{DataError, quote};
 
-/// What all tokens of a file are.
+/// The form of all tokens of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Attributes,
@@ -22,7 +22,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// What a token is; `None` of a list that is empty, which may be attributes only.
+    /// Returns the form of a token; `None` of a list that is empty, which may be attributes only.
     fn of(token: &Token) -> Option<Form> {
         match token {
             Token::Word(_) => Some(Form::Columns(1)),
@@ -46,7 +46,7 @@ impl Form {
 pub(super) struct FormedSequence {
     pub(super) form: Form,
     tokens: FormedTokens,
-    /// Where the list of tokens stands.
+    /// The key of the list of tokens.
     key: &'static str,
     pub(super) labels: Option<Vec<String>>,
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// What a line may hold.
+/// The keys of a line.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SequenceLine {
@@ -36,7 +36,7 @@ pub(super) enum Feature {
 /// A label: a text, or a whole number as its text.
 pub(super) struct LineLabel(pub(super) String);
 
-/// What a list holds.
+/// An element of a list.
 enum Cell {
     Text(String),
     Number(f64),

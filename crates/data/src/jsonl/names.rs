@@ -42,7 +42,7 @@ impl Attributes {
         Ok(found)
     }
 
-    /// What stands below a name, whose depth the parser of JSON has bounded.
+    /// Collects the attributes below a name, whose depth the parser of JSON has bounded.
     fn below(&mut self, before: &str, features: &FeatureObject, found: &mut Vec<(String, f64)>) -> Result<(), String> {
         for (name, feature) in &features.0 {
             match feature {
@@ -83,7 +83,7 @@ impl Attributes {
     }
 }
 
-/// Whether a text has what lines of other formats and fingerprints divide by.
+/// Returns true if a text has what lines of other formats and fingerprints divide by.
 pub(super) fn has_breaks(text: &str) -> bool {
     text.contains(['\t', '\n', '\r'])
 }

@@ -51,13 +51,13 @@ fn parse_with(lines: Lines, rules: &ReadRules) -> Result<FormedSequences, DataEr
     parse_sequences(lines, LineReader::new(rules), "a line `{\"tokens\": [...], \"labels\": [...]}` for each sequence")
 }
 
-/// What is known of a file line by line.
+/// The state of a reader between lines.
 struct LineReader {
-    /// Whether labels may be missing.
+    /// True if labels may be missing.
     unlabelled: bool,
-    /// What tokens are, and the line that set it.
+    /// The form of tokens, and the line that set it.
     form: Option<(Form, u64)>,
-    /// Whether sentences of text have labels, and the line that set it.
+    /// True if sentences of text have labels, and the line that set it.
     labelled: Option<(bool, u64)>,
     /// The line in hand.
     sequence: Option<FormedSequence>,
@@ -172,7 +172,7 @@ mod tests {
         }
     }
 
-    /// Where labels may be missing, sequences of attributes may lack theirs one by one, text as a whole.
+    /// If labels may be missing, sequences of attributes may lack theirs one by one, text as a whole.
     #[test]
     fn labels_may_be_missing() {
         let rules = ReadRules { unlabelled: true, ..ReadRules::default() };

@@ -98,7 +98,7 @@ pub(super) fn parse(lines: Lines) -> Result<Words, DataError> {
     parse_sequences(lines, Letters::default(), "lines of letters, separated by tabs")
 }
 
-/// What is known of a file line by line.
+/// The state of a reader between lines.
 #[derive(Default)]
 struct Letters {
     /// Columns per line, and the line that set them.
@@ -179,13 +179,13 @@ fn check_columns(line: &Line<'_>, text: &str, shape: &mut Option<(usize, u64)>) 
     Err(line.error(text.len(), message))
 }
 
-/// What the next line must know of a word that goes on.
+/// A word that continues on the next line.
 #[derive(Clone, Copy)]
 struct Open {
     word_id: i64,
     fold: u32,
     position: i64,
-    /// Where `next_id` of its last line stands.
+    /// The place of `next_id` on its last line.
     line: u64,
     column: u64,
 }

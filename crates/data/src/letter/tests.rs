@@ -26,7 +26,7 @@ fn words_are_read_and_written() {
     assert_eq!(super::tests::words(expected), words);
 }
 
-/// What the format cannot hold is not written.
+/// Data that the format cannot hold is refused.
 #[test]
 fn unwritable_words_are_refused() {
     let mut hollow = words(GOOD);

@@ -9,27 +9,27 @@ use crate::pairwise::Frame;
 /// offsets by example.
 #[derive(Clone, Debug)]
 pub struct MrfArrays {
-    /// Where each example's nodes begin, and where the last one's end: n + 1 numbers from 0.
+    /// The first node of each example, and the number of nodes: n + 1 numbers from 0.
     pub node_offsets: Vec<usize>,
-    /// Where each node's labels begin among the rows of `unary_features`, and where the last one's end.
+    /// The first row of each node in `unary_features`, and the number of rows.
     pub label_offsets: Vec<usize>,
     /// `[label of a node][column]`.
     pub unary_features: Matrix,
-    /// Which features the columns of `unary_features` are; `None`: the first ones.
+    /// The features of the columns of `unary_features`; `None`: the first ones.
     pub unary_columns: Option<Vec<u32>>,
     /// One per node: a label of it, numbered from 0, or [`NO_LABEL`](crate::graphs::NO_LABEL).
     pub labels: Vec<i64>,
     /// One number >= 0 per node, where there are any.
     pub node_weights: Option<Vec<f64>>,
-    /// Where each example's edges begin, and where the last one's end: n + 1 numbers from 0.
+    /// The first edge of each example, and the number of edges: n + 1 numbers from 0.
     pub edge_offsets: Vec<usize>,
     /// Nodes at both ends, numbered within their example from 0.
     pub edges: Vec<[u32; 2]>,
-    /// Where each edge's pairs of labels begin among the rows of `pair_features`, and where the last one's end.
+    /// The first row of each edge in `pair_features`, and the number of rows.
     pub pair_offsets: Vec<usize>,
     /// `[label of the tail][label of the head][column]`, edge by edge.
     pub pair_features: Matrix,
-    /// Which features the columns of `pair_features` are; `None`: the first ones.
+    /// The features of the columns of `pair_features`; `None`: the first ones.
     pub pair_columns: Option<Vec<u32>>,
 }
 
@@ -49,7 +49,7 @@ impl MrfArrays {
         self.frame().len()
     }
 
-    /// Whether there is no example.
+    /// Returns true if there is no example.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

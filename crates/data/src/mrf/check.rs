@@ -1,4 +1,4 @@
-//! What must hold of the arrays of pairwise models.
+//! Checks of the arrays of pairwise models.
 
 use super::arrays::MrfArrays;
 use crate::container::Matrix;

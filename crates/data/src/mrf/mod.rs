@@ -19,7 +19,7 @@ pub use read::FORMAT;
 #[derive(Debug)]
 pub struct CheckedMrfs {
     arrays: MrfArrays,
-    /// Which features the columns are.
+    /// The features of the columns.
     unary_columns: Vec<u32>,
     pair_columns: Vec<u32>,
     features: usize,

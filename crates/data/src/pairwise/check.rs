@@ -1,4 +1,4 @@
-//! What must hold of nodes and edges, whatever features they have.
+//! Checks of nodes and edges, whatever features they have.
 
 use super::frame::Frame;
 

@@ -1,4 +1,4 @@
-//! What the containers of graphs and of pairwise models have in common: nodes with labels and weights, and edges,
+//! Common parts of the containers of graphs and of pairwise models: nodes with labels and weights, and edges,
 //! example after example.
 
 mod check;

@@ -8,7 +8,7 @@ use crate::container::{Container, Matrix, Tensor};
 #[derive(Debug)]
 pub(crate) struct Common {
     pub(crate) node_offsets: Vec<usize>,
-    /// Where there are none, none is known.
+    /// Without them, none is known.
     pub(crate) labels: Option<Vec<i64>>,
     pub(crate) node_weights: Option<Vec<f64>>,
     pub(crate) edge_offsets: Vec<usize>,

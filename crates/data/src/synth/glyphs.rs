@@ -36,7 +36,7 @@ pub(super) fn forms(letter: u8) -> Option<[Glyph; 2]> {
 /// pairs have a vowel and a consonant, or else letters with different neighbours: there the spelling helps.
 const LOOK_ALIKES: &[u8; 26] = b"nkoqslyutjbfwacrdpeihvmxgz";
 
-/// Whether `glyph` has ink at (`row`, `column`); everything outside of its frame is paper.
+/// Returns true if `glyph` has ink at (`row`, `column`); everything outside of its frame is paper.
 pub(super) fn is_ink(glyph: &Glyph, row: i32, column: i32) -> bool {
     let (Ok(row), Ok(column)) = (usize::try_from(row), usize::try_from(column)) else {
         return false;

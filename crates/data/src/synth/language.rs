@@ -1,4 +1,4 @@
-//! Which letters follow which: words that look like English without being any.
+//! Frequencies of pairs of letters: words that look like English without being any.
 //!
 //! A word is a Markov chain over letters with a stop rule, so a linear-chain model has the right form for it. The
 //! tables hold digits that rank, from general knowledge, how common a start, a pair or an end is in English spelling;
@@ -16,10 +16,10 @@ const LONGEST: usize = 14;
 /// One digit per letter, `a` to `z`.
 type Ranks = [u8; 26];
 
-/// How common a letter is at the start of a word.
+/// Weights of letters at the start of a word.
 const START: &Ranks = b"56754545422563371696224012";
 
-/// How readily a word ends after a letter.
+/// Weights of the end of a word after a letter.
 const END: &Ranks = b"21289254003546230697002291";
 
 /// Row: a letter; digit: how common the letter of that column is right after it.
@@ -54,7 +54,7 @@ const PAIRS: [&Ranks; 26] = [
     b"10007000100000000000000004", // z
 ];
 
-/// How much a word of 3, 4 ... 13 letters wants to end: the chance is this times the weight of its last letter in
+/// Weights of the end of a word of 3, 4 ... 13 letters: the chance is this times the weight of its last letter in
 /// [`END`], in units of 1/1000. Chosen for words of about 7.6 letters in the mean.
 const URGE: [u32; LONGEST - SHORTEST] = [2, 2, 3, 4, 6, 8, 10, 11, 12, 12, 12];
 
@@ -69,7 +69,7 @@ pub(super) fn draw(dice: &mut Dice) -> Vec<u8> {
     letters
 }
 
-/// Whether a word of `length` letters ends after the letter `last`.
+/// Returns true if a word of `length` letters ends after the letter `last`.
 fn ends(length: usize, last: u8, dice: &mut Dice) -> bool {
     if length < SHORTEST {
         return false;
@@ -111,7 +111,7 @@ mod tests {
         }
     }
 
-    /// What the table forbids is never drawn: `q` is followed by `u` alone, and `x` starts no word.
+    /// Pairs of weight 0 are never drawn: `q` is followed by `u` alone, and `x` starts no word.
     #[test]
     fn forbidden_pairs_do_not_occur() {
         for stream in 0..2000 {

@@ -17,7 +17,7 @@ pub const PIXELS: usize = ROWS * COLUMNS;
 /// A letter's image, row-major, true for ink.
 type Image = [bool; PIXELS];
 
-/// What the generator makes: a word and its pictures, one per letter.
+/// A word of the generator: a word and its pictures, one per letter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SynthWord {
     /// The letters, 0 (`a`) to 25 (`z`).
@@ -41,7 +41,7 @@ fn word(dice: &mut Dice) -> SynthWord {
     SynthWord { letters, pixels }
 }
 
-/// How far writers slant: columns between the top and the bottom row, to either side.
+/// The slant of writers: columns between the top and the bottom row, to either side.
 const SLANT_REACH: u8 = 2;
 
 /// A writer whose strokes are thinner or broader than the drawing's.

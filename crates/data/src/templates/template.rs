@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(names("words", 2).unwrap(), WORDS);
     }
 
-    /// What is no template, or looks at the label or beyond, is refused with the rule.
+    /// Texts that are no template, or look at the label or beyond, are refused with the rule.
     #[test]
     fn mistakes_are_named() {
         for text in ["word", "w", "w[x]", "w[0", "w[101]", "d[0]", "c[0]", "%x[0]", "w[0]|", "w[0]||w[1]", "c-1[0]"] {

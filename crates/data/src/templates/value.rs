@@ -1,4 +1,4 @@
-//! What a template looks at: a column of a neighbour, or what a function makes of its text.
+//! Values of templates: a column of a neighbour, or a function of its text.
 //!
 //! `suffix(w[0],3)` is made of the word's last three characters, `shape(w[0])` of the classes of all; functions nest,
 //! as in `suffix(lower(w[0]),3)`. Characters are Unicode's, not bytes. O(length of the text) each.
@@ -21,7 +21,7 @@ pub(super) struct Value {
     functions: Vec<TemplateFunction>,
 }
 
-/// What is made of a text.
+/// A function of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TemplateFunction {
     /// The first so many characters; a shorter text is its own prefix.
@@ -32,13 +32,13 @@ enum TemplateFunction {
     Lower,
     /// Classes of characters, equal neighbours once: `X` upper case, `x` other letters, `d` digits, all else itself.
     Shape,
-    /// Whether the first character is in upper case and no other is.
+    /// True if the first character is in upper case and no other is.
     IsTitle,
-    /// Whether there are letters and none is in lower case.
+    /// True if there are letters and none is in lower case.
     IsUpper,
-    /// Whether there is a digit.
+    /// True if there is a digit.
     HasDigit,
-    /// Whether there is a `-`.
+    /// True if there is a `-`.
     HasHyphen,
 }
 
@@ -253,7 +253,7 @@ mod tests {
         });
     }
 
-    /// What is wrong within a value is said.
+    /// Faults within a value are named.
     #[test]
     fn mistakes_are_named() {
         for (text, rule) in [

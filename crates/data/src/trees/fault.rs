@@ -1,4 +1,4 @@
-//! What is wrong with a tree, and where in its line.
+//! Faults of trees, with their places in the line.
 
 use std::fmt;
 
@@ -13,12 +13,12 @@ pub enum TreePlace {
     Edge(usize),
 }
 
-/// What is wrong with a tree: `node 3: found X, expected Y`.
+/// A fault of a tree: `node 3: found X, expected Y`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeFault {
-    /// Where it is.
+    /// Its place.
     pub place: TreePlace,
-    /// What was found and what the rule is.
+    /// The text found, and the rule.
     pub message: String,
 }
 

@@ -21,13 +21,13 @@ pub(super) struct TreeLine {
 /// A node: an object, and not the list of values that would do for a struct.
 struct Node(NodeLine);
 
-/// What a node has.
+/// The keys of a node.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NodeLine {
     features: Option<NodeFeatures>,
     label: Option<String>,
-    /// Whether it was there, too: `null` says that this is the root.
+    /// `Some(None)` for `null`, which says that this is the root.
     #[serde(default, deserialize_with = "present")]
     parent: Option<Option<i64>>,
     r#type: Option<String>,

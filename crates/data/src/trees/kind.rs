@@ -40,7 +40,7 @@ pub struct TreeParts {
 /// Trees, checked; there may be several roots in one.
 #[derive(Clone, Debug, Default)]
 pub struct Trees {
-    /// Where each tree ends, in nodes; it begins where the one before ends.
+    /// The end of each tree, in nodes; it begins where the one before ends.
     ends: Vec<usize>,
     /// The features of each node.
     pub rows: SparseRows,
@@ -48,7 +48,7 @@ pub struct Trees {
     pub columns: Strings,
     /// The parent of each node, numbered within its tree; [`ROOT`] of roots, and of all where the tree is not known.
     pub parents: Vec<u32>,
-    /// Whether the parents of each tree's nodes are known.
+    /// True if the parents of each tree's nodes are known.
     known: Vec<bool>,
     /// The label of each node: its number in `names`, or [`Trees::NO_LABEL`].
     pub labels: Vec<u32>,
@@ -58,11 +58,11 @@ pub struct Trees {
     pub types: Vec<u32>,
     /// The distinct types, in the order of first appearance.
     pub type_names: Strings,
-    /// Where the trees come from, if that is a file.
+    /// The places of the trees in their file, if they come from one.
     origin: Option<TreeOrigin>,
 }
 
-/// Where trees stand in a file.
+/// Places of trees in a file.
 #[derive(Clone, Debug)]
 struct TreeOrigin {
     file: PathBuf,
@@ -190,7 +190,7 @@ impl Trees {
         self.ends.len()
     }
 
-    /// Whether there is no tree.
+    /// Returns true if there is no tree.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -204,7 +204,7 @@ impl Trees {
         start..self.ends[tree]
     }
 
-    /// Whether the parents of a tree's nodes are known; those of a single node are.
+    /// Returns true if the parents of a tree's nodes are known; those of a single node are.
     pub fn has_parents(&self, tree: usize) -> bool {
         self.known[tree]
     }
@@ -220,7 +220,7 @@ impl Trees {
         self.origin.as_ref().map(|origin| (origin.file.as_path(), origin.lines[tree], column(origin)))
     }
 
-    /// Whether features come by name.
+    /// Returns true if features come by name.
     pub fn is_named(&self) -> bool {
         !self.columns.is_empty()
     }

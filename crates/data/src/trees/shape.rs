@@ -1,4 +1,4 @@
-//! Whether parents or edges make a tree. One walk up for every node, O(nodes).
+//! Checks that parents or edges make a tree. One walk up for every node, O(nodes).
 
 use multiplane_infer::score_tree::ROOT;
 
