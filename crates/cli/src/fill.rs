@@ -13,8 +13,7 @@ const GUTTER: &str = "  ";
 
 /// The columns that standard output has, where it is a terminal that does not have more than enough.
 pub(crate) fn columns() -> Option<usize> {
-    let known = || Some(status_line::columns()).filter(|&columns| columns > 0);
-    if io::stdout().is_terminal() { known().map(|columns| columns.max(LEAST)) } else { None }
+    io::stdout().is_terminal().then(|| status_line::columns().max(LEAST))
 }
 
 /// Text whose lines have at most so many columns, where their words allow that.

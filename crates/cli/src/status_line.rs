@@ -15,8 +15,11 @@ const QUIET: f64 = 1.0;
 /// Seconds between two drawings.
 const REDRAWN: f64 = 0.2;
 
-/// Columns that the line takes at most. Where a terminal does not say its size, clap takes 100.
+/// Most columns of the line.
 const MOST_COLUMNS: usize = 160;
+
+/// Columns of a terminal that does not say its size.
+const USUAL_COLUMNS: usize = 100;
 
 /// Columns of `^C`, which a terminal writes when Ctrl-C is typed: they are left free, and wiped with the line.
 const ECHO: usize = 2;
@@ -63,12 +66,9 @@ pub(crate) fn fitted(parts: &[StatusPart], columns: usize) -> String {
     }
 }
 
-/// The columns of the terminal, as clap knows them: as many as the longest line has into which it breaks a text of
-/// one-letter words, or one more.
+/// Returns the columns of the terminal, at most [`MOST_COLUMNS`].
 pub(crate) fn columns() -> usize {
-    let text = "a ".repeat(MOST_COLUMNS);
-    let mut command = clap::Command::new("").about(text).max_term_width(MOST_COLUMNS).help_template("{about}");
-    command.render_help().to_string().lines().map(|line| line.trim_end().len()).max().unwrap_or(0)
+    terminal_size::terminal_size().map_or(USUAL_COLUMNS, |(width, _)| usize::from(width.0)).min(MOST_COLUMNS)
 }
 
 /// The line; it goes away when it is dropped.
