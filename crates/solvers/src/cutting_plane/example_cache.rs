@@ -1,5 +1,5 @@
-//! Planes kept per example, from which cutting planes are made without a call: the approximate oracle of Joachims et al.
-//! 2009 (section 3.4).
+//! Planes kept per example, from which cutting planes are made without a call: the approximate oracle of Joachims et
+//! al. 2009 (section 3.4).
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,5 @@
-//! Further labellings of every example in a pass, and the planes made of them (Guzman-Rivera, Kohli, Batra 2014, Alg. 2).
+//! Further labellings of every example in a pass, and the planes made of them (Guzman-Rivera, Kohli, Batra 2014, Alg.
+//! 2).
 
 use serde::{Deserialize, Serialize};
 
@@ -18,14 +19,15 @@ const FOLLOW: f64 = 1.3;
 /// Penalties stay within these: no diversity at all may be had where all labels but one are impossible.
 const PENALTIES: (f64, f64) = (1e-9, 1e9);
 
-/// What a pass knows of labellings beside the best ones.
+/// The labellings of a pass besides the best ones.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Further {
     #[serde(with = "crate::state::json")]
     solutions: Solutions,
     /// Sums of the planes of the second, third, .. labellings.
     sums: Vec<PlaneSum>,
-    /// How many of these are in use, and the share of the diversity: less as a run is annealed, which began after a pass.
+    /// How many of these are in use, and the share of the diversity: less as a run is annealed, which began after a
+    /// pass.
     used: usize,
     share: f64,
     began: u64,
@@ -34,7 +36,7 @@ pub(super) struct Further {
     /// Variables in which the j-th labellings differ from the next, over the pass, and all variables.
     differing: Vec<u64>,
     variables: u64,
-    /// Where planes are put together of any labellings: all of the pass, and which are whose.
+    /// All labellings of the pass, and the example of each, if planes are combined of any of them.
     seen: Option<WorkingSets>,
     choices: Vec<Vec<Option<u32>>>,
     /// The labellings of the example in hand.

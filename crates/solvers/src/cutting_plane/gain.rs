@@ -1,4 +1,4 @@
-//! What the dual gains along a plane, followed while examples change the labelling that they give to it (DOP1 of
+//! The gain of the dual along a plane, followed while examples change the labelling that they give to it (DOP1 of
 //! Guzman-Rivera, Kohli, Batra 2014, by coordinate ascent).
 
 use crate::iterate::Iterate;
@@ -75,7 +75,7 @@ impl Gain {
         plane.add_with(self.circ, again, |star| linalg::axpy(1.0, &self.phi, star));
     }
 
-    /// What F rises by the best step from phi toward the plane, where that is not the whole way.
+    /// Returns the rise of F by the best step from phi toward the plane, if that is not the whole way.
     fn of(&self, slope: f64, square: f64) -> f64 {
         if slope <= 0.0 {
             return slope; // least bad first
@@ -104,7 +104,7 @@ mod tests {
         plane
     }
 
-    /// What F rises by from phi toward a plane at the best length, by the definition.
+    /// Returns the rise of F from phi toward a plane at the best length, by the definition.
     fn rise(sum: &PlaneSum, phi: &[f64], circ: f64, w: &[f64], lambda: f64) -> f64 {
         let direction: Vec<f64> = sum.star().iter().zip(phi).map(|(p, phi)| p - phi).collect();
         let slope = linalg::dot(&direction, w) + sum.circ() - circ;
@@ -113,8 +113,8 @@ mod tests {
         gamma * slope - 0.5 * gamma * gamma * curvature
     }
 
-    /// Coordinate ascent never lowers the gain, ends where no single exchange raises it, and the plane that it writes is the
-    /// sum of the planes chosen.
+    /// Coordinate ascent never lowers the gain, ends where no single exchange raises it, and the plane that it writes
+    /// is the sum of the planes chosen.
     #[test]
     fn exchanges_raise_what_the_dual_gains() {
         let mut improved = 0;

@@ -10,8 +10,8 @@ use crate::oracle::NoCapabilities;
 /// A gain below this share of |F| + 1 is rounding: the master is solved.
 pub(super) const NO_GAIN: f64 = 1e-15;
 
-/// Parts of a solution at most: what is not solved then is left to the next pass. Planes that span many orders of magnitude
-/// would have it go on for long.
+/// Parts of a solution at most: what is not solved then is left to the next pass. Planes that span many orders of
+/// magnitude would have it go on for long.
 const MOST_PARTS: u32 = 50;
 
 /// How far the master is to be solved, and how often it was.
@@ -21,7 +21,7 @@ pub(crate) struct MasterState {
     tolerance: f64,
     /// Parts of the solution in hand so far.
     parts: u32,
-    /// What is left of it.
+    /// The rest of it.
     left: f64,
     /// Solutions so far: the time by which planes age.
     solved: u32,

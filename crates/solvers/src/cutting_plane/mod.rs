@@ -1,4 +1,5 @@
-//! Cutting planes: the hinges are bounded from below by the planes kept, and the bound is minimised anew after every pass.
+//! Cutting planes: the hinges are bounded from below by the planes kept, and the bound is minimised anew after every
+//! pass.
 //!
 //! | preset | what a pass of n calls adds |
 //! |---|---|

@@ -1,8 +1,8 @@
-//! The n-slack cutting-plane method (Tsochantaridis et al. 2005): a working set per example, and a master problem over a
-//! product of simplices, solved block by block in cycles.
+//! The n-slack cutting-plane method (Tsochantaridis et al. 2005): a working set per example, and a master problem over
+//! a product of simplices, solved block by block in cycles.
 //!
-//! An outer iteration is a pass of n calls at one w, whose hinges are P(w), and the solution of the master over all planes
-//! kept.
+//! An outer iteration is a pass of n calls at one w, whose hinges are P(w), and the solution of the master over all
+//! planes kept.
 
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +43,7 @@ pub struct NSlackSolver {
     blocks: usize,
     dual: HullState,
     sweep: Sweep,
-    /// Whether the master is being solved, and its next cycle visits all blocks.
+    /// True if the master is being solved, and its next cycle visits all blocks.
     solves: bool,
     visits_all: bool,
     gaps: GapTable,
@@ -75,8 +75,8 @@ impl NSlackSolver {
         }
     }
 
-    /// Asks about the next example, and keeps the answer where it says more than what is kept; returns whether it was the
-    /// last.
+    /// Asks about the next example, and keeps the answer where it says more than what is kept; returns whether it was
+    /// the last.
     fn call<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<bool, OracleError> {
         if self.sweep.visited() == 0 {
             self.iterations += 1;
@@ -126,7 +126,8 @@ impl NSlackSolver {
         self.cycles += 1;
         self.gaps.end_pass();
         let still = self.dual.value() - before <= NO_GAIN * (before.abs() + 1.0);
-        // Only a cycle over all blocks can tell that none is left; one in so many is made to see what became of the others.
+        // Only a cycle over all blocks can tell that none is left; one in so many is made to see what became of the
+        // others.
         let solved = (self.visits_all && (left <= tolerance || still))
             || self.cycles.saturating_sub(self.cycles_before) > MOST_CYCLES;
         self.visits_all = !self.visits_all && (left <= tolerance || still || self.cycles.is_multiple_of(ALL_EVERY));

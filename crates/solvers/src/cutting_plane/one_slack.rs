@@ -1,9 +1,9 @@
-//! The 1-slack cutting-plane method (Joachims, Finley, Yu 2009): planes of the sum of all hinges, and a master problem over
-//! the simplex of those kept.
+//! The 1-slack cutting-plane method (Joachims, Finley, Yu 2009): planes of the sum of all hinges, and a master problem
+//! over the simplex of those kept.
 //!
-//! An outer iteration is a pass of n calls at one w, which gives one plane and P(w) at the same time, so that the pass is
-//! its own certificate; then the master is solved, and as long as that pays, planes are made of the answers kept of every
-//! example. Costs O(planes x d) for each solution of the master beside the calls.
+//! An outer iteration is a pass of n calls at one w, which gives one plane and P(w) at the same time, so that the pass
+//! is its own certificate; then the master is solved, and as long as that pays, planes are made of the answers kept of
+//! every example. Costs O(planes x d) for each solution of the master beside the calls.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use super::further::Further;
 use super::gain::Gain;
 use super::longest::Longest;
 use super::master::{MasterState, solve_further};
-use super::pace::Pace;
+use super::pace::MasterPace;
 use super::sweep::Sweep;
 use crate::average::Averaging;
 use crate::certificate::{CertificatePart, DualCertificate};
@@ -35,7 +35,7 @@ const MOST_OF_KEPT: u32 = 300;
 /// Solutions of the master after which w and F are made anew of the planes and their masses.
 const REBUILD_EVERY: u32 = 50;
 
-/// What the next step does.
+/// The kind of the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     /// A call.
@@ -62,7 +62,7 @@ pub struct OneSlackSolver {
     further: Option<Further>,
     phase: Phase,
     master: MasterState,
-    pace: Pace,
+    pace: MasterPace,
     iterations: u64,
     planes_of_kept: u64,
     /// P - F at the last pass.
@@ -90,7 +90,7 @@ impl OneSlackSolver {
             further: Further::new(config.solutions, blocks, dim),
             phase: Phase::Call,
             master: MasterState::default(),
-            pace: Pace::default(),
+            pace: MasterPace::default(),
             iterations: 0,
             planes_of_kept: 0,
             gap: None,

@@ -1,17 +1,17 @@
-//! What a plane of planes kept costs, beside one of a pass of calls.
+//! The cost of a plane of cached planes, compared with one of a pass of calls.
 
 use serde::{Deserialize, Serialize};
 
-/// A plane that costs nearly nothing must still cut off this share of what a pass does: near the end of what planes kept can
-/// tell, rounds would go on for ever.
+/// A plane that costs nearly nothing must still cut off this share of what a pass does: near the end of what planes
+/// kept can tell, rounds would go on for ever.
 const LEAST: f64 = 0.02;
 
 /// A rise of F below this share of |F| + 1 is rounding.
 const NO_GAIN: f64 = 1e-14;
 
-/// What the last plane of either kind took, the solution of the master after it included, as decisions go by time.
+/// The cost of the last plane of either kind, the solution of the master after it included, as decisions go by time.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Pace {
+pub(super) struct MasterPace {
     began: f64,
     /// F then.
     value: f64,
@@ -22,7 +22,7 @@ pub(super) struct Pace {
     in_turn: u32,
 }
 
-impl Pace {
+impl MasterPace {
     /// Begins with a plane at training time `now` and dual value `value`.
     pub(super) fn begin(&mut self, now: f64, value: f64) {
         (self.began, self.value) = (now, value);
@@ -58,7 +58,7 @@ mod tests {
     /// The cost is a ratio of the last two, within bounds.
     #[test]
     fn costs_are_compared() {
-        let mut pace = Pace::default();
+        let mut pace = MasterPace::default();
         assert_eq!(pace.cost_of_kept(), 1.0);
         pace.begin(1.0, 0.0);
         assert!(pace.end(3.0, 0.1, true));

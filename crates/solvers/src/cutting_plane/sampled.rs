@@ -1,10 +1,10 @@
 //! Sampled cuts (Yu, Joachims 2008): 1-slack cutting planes, each estimated from r examples with a hinge above 0.
 //!
-//! Examples are drawn uniformly, none twice, and asked at one w until r of them had a hinge above 0, or all were asked. Their
-//! mean plane counts as often as the draws say that there are such examples: `(r - 1) / (draws - 1)` of all, which is unbiased
-//! where there are more than r. The mean of the plane is the exact one, but the largest of several estimates is too
-//! large on average: the master's value is no bound. Where all were asked the plane is exact. A plane costs about r calls
-//! over the share of examples with a hinge above 0, then O(planes x d) for the master.
+//! Examples are drawn uniformly, none twice, and asked at one w until r of them had a hinge above 0, or all were asked.
+//! Their mean plane counts as often as the draws say that there are such examples: `(r - 1) / (draws - 1)` of all,
+//! which is unbiased where there are more than r. The mean of the plane is the exact one, but the largest of several
+//! estimates is too large on average: the master's value is no bound. Where all were asked the plane is exact. A plane
+//! costs about r calls over the share of examples with a hinge above 0, then O(planes x d) for the master.
 
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +47,8 @@ pub struct SampledCutsSolver {
     iterations: u64,
 }
 
-/// What a plane found stands for, where `found` of `drawn` had a hinge above 0, and there are `blocks` examples.
+/// Returns the number of examples that a plane stands for, if `found` of `drawn` had a hinge above 0, and there are
+/// `blocks` examples.
 fn weight(found: usize, drawn: usize, blocks: usize) -> f64 {
     if drawn >= blocks || found < 2 {
         return 1.0;
@@ -179,7 +180,8 @@ mod tests {
     use super::*;
     use crate::rng::Rng;
 
-    /// Over many draws of all kinds of sets, the estimate of how many examples have a hinge above 0 is right on average.
+    /// Over many draws of all kinds of sets, the estimate of how many examples have a hinge above 0 is right on
+    /// average.
     #[test]
     fn estimates_are_unbiased() {
         let mut rng = Rng::new(5, 0);

@@ -19,7 +19,8 @@ impl SolverConfig for LaSvm {
         let candidates = self.candidates;
         let told = || {
             format!(
-                "solver.candidates = {candidates} is more than the {blocks} examples there are: all that are left are asked"
+                "solver.candidates = {candidates} is more than the {blocks} examples there are: all that are left are \
+                 asked"
             )
         };
         is_cut.then(told).into_iter().collect()

@@ -1,5 +1,5 @@
-//! Planes of examples with one plane of more than two coefficients, one after the other, without a kernel: a look at all
-//! of them is one stretch of memory. Made of what the dual point keeps, and no part of a state.
+//! Planes of examples with one plane of more than two coefficients, one after the other, without a kernel: a look at
+//! all of them is one stretch of memory. Made of what the dual point keeps, and no part of a state.
 
 use crate::dual::BlockDual;
 use crate::hull::HullState;
@@ -13,12 +13,12 @@ const LONGEST: usize = 4096;
 /// Coefficients that were let go and stay in place at least.
 const SPARE: usize = 1 << 16;
 
-/// Where the plane of an example lies, and what else its violation takes.
+/// The place of an example's plane, and the other parts of its violation.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
-    /// Whether it is here; the rest is zero where it is not.
+    /// True if it is here; else the rest is zero.
     is_here: bool,
-    /// Whether the truth has mass, and whether the plane has.
+    /// True if the truth has mass; true if the plane has.
     masses: [bool; 2],
     start: usize,
     len: usize,
@@ -27,9 +27,9 @@ struct Span {
 
 /// One entry for each listed example, in the order of the list; none before they were laid out.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rows {
+pub(super) struct LaSvmRows {
     spans: Vec<Span>,
-    /// What names the planes: a plane that has not changed is not written again.
+    /// The identities of the planes: a plane that has not changed is not written again.
     codes: Vec<Vec<u32>>,
     indices: Vec<u32>,
     values: Vec<f64>,
@@ -39,7 +39,7 @@ pub(super) struct Rows {
     plane: Plane,
 }
 
-impl Rows {
+impl LaSvmRows {
     pub(super) fn len(&self) -> usize {
         self.spans.len()
     }
@@ -79,7 +79,7 @@ impl Rows {
         self.leave(at);
         let sets = dual.sets();
         let dim = dual.weights().len();
-        let Rows { indices, values, sum, plane, .. } = self;
+        let LaSvmRows { indices, values, sum, plane, .. } = self;
         let view = match sets.stored(block, 0) {
             Some(view) => view,
             None => {
@@ -163,8 +163,8 @@ mod tests {
     use crate::oracle::NoCapabilities;
     use crate::rng::Rng;
 
-    /// Whatever steps were made and whoever has come and left: what is here violates as the dual point says, and an example is
-    /// here if it has one plane.
+    /// Whatever steps were made and whoever has come and left: what is here violates as the dual point says, and an
+    /// example is here if it has one plane.
     #[test]
     fn rows_violate_as_the_dual_point_says() {
         const BLOCKS: usize = 6;
@@ -172,7 +172,7 @@ mod tests {
         for (seed, dim) in [(0, 4), (1, 12), (2, 40)] {
             let mut rng = Rng::new(seed, 0);
             let mut dual = <HullState as BlockDual>::new(BLOCKS, dim, 0.1.into(), Averaging::None);
-            let (mut rows, mut listed, mut here) = (Rows::default(), Vec::new(), 0);
+            let (mut rows, mut listed, mut here) = (LaSvmRows::default(), Vec::new(), 0);
             for _ in 0..400 {
                 let block = rng.below(BLOCKS as u64) as usize;
                 let mut plane = Plane::new();

@@ -53,8 +53,8 @@ impl Selection {
         self.order[self.processed + self.asked..self.processed + self.drawn].iter().map(|&block| block as usize)
     }
 
-    /// Learns how much the next candidate violates by `answer`, which is taken if no other violates as much. Returns whether
-    /// all were asked about.
+    /// Learns how much the next candidate violates by `answer`, which is taken if no other violates as much. Returns
+    /// whether all were asked about.
     pub(super) fn learn(&mut self, violation: f64, answer: &mut Plane) -> bool {
         if violation > self.violation {
             (self.best, self.violation) = (self.asked, violation);

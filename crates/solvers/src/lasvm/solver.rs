@@ -35,7 +35,7 @@ pub struct LaSvmSolver {
     pub(super) tau: f64,
     /// REPROCESS steps made.
     pub(super) reprocessed: u64,
-    /// Whether a PROCESS step of the epoch has moved.
+    /// True if a PROCESS step of the epoch has moved.
     moved: bool,
     /// REPROCESS steps of the finishing in hand; `None` before it.
     finishing: Option<u64>,
@@ -79,8 +79,8 @@ impl LaSvmSolver {
         self.tau / self.dual.blocks() as f64
     }
 
-    /// Asks about one candidate, or makes one REPROCESS step that finishes the epoch. After the last candidate the example is
-    /// processed. Returns whether an epoch ended.
+    /// Asks about one candidate, or makes one REPROCESS step that finishes the epoch. After the last candidate the
+    /// example is processed. Returns whether an epoch ended.
     pub(super) fn advance<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<bool, OracleError> {
         if let Some(steps) = self.finishing {
             let left = steps < MOST_FINISHING.saturating_mul(self.dual.blocks() as u64);

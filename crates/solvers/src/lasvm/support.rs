@@ -1,12 +1,12 @@
 //! The examples that carry weight, or did a moment ago: those that have planes kept.
 //!
-//! Looking at all of them is what REPROCESS costs, so an example with one short plane (two labels and a kernel) stands here
-//! with all that its violation takes: a look is a stretch of memory and one weight for each of its coefficients. Without a
-//! kernel single planes are laid out beside ([`Rows`]). Others are scored where their planes are kept.
+//! Looking at all of them is what REPROCESS costs, so an example with one short plane (two labels and a kernel) stands
+//! here with all that its violation takes: a look is a stretch of memory and one weight for each of its coefficients.
+//! Without a kernel single planes are laid out beside ([`LaSvmRows`]). Others are scored where their planes are kept.
 
 use serde::{Deserialize, Serialize};
 
-use super::rows::{Rows, violation};
+use super::rows::{LaSvmRows, violation};
 use crate::dual::BlockDual;
 use crate::hull::HullState;
 use crate::oracle::Capabilities;
@@ -21,22 +21,23 @@ const NONE: u32 = u32::MAX;
 
 /// An example with planes kept.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct Entry {
+struct SupportEntry {
     block: u32,
-    /// Whether it has one plane, which is short; the rest is about this plane, and zero without it.
+    /// True if it has one plane, which is short; the rest is about this plane, and zero without it.
     is_short: bool,
-    /// Whether the truth has mass, and whether the plane has.
+    /// True if the truth has mass; true if the plane has.
     masses: [bool; 2],
     indices: [u32; SHORT],
     values: [f64; SHORT],
     circ: f64,
 }
 
-impl Entry {
+impl SupportEntry {
     /// Returns the example as it is now.
     fn of(block: usize, dual: &HullState) -> Self {
         let (mut indices, mut values) = ([0; SHORT], [0.0; SHORT]);
-        let long = Entry { block: block as u32, is_short: false, masses: [false; 2], indices, values, circ: 0.0 };
+        let long =
+            SupportEntry { block: block as u32, is_short: false, masses: [false; 2], indices, values, circ: 0.0 };
         let sets = dual.sets();
         let plane = if sets.len(block) == 1 { sets.stored(block, 0) } else { None };
         let Some(plane) = plane else { return long };
@@ -47,7 +48,7 @@ impl Entry {
         indices[..at.len()].copy_from_slice(at);
         values[..of.len()].copy_from_slice(of);
         let masses = [dual.truth(block) > 0.0, sets.alphas(block)[0] > 0.0];
-        Entry { is_short: true, masses, indices, values, circ: plane.circ, ..long }
+        SupportEntry { is_short: true, masses, indices, values, circ: plane.circ, ..long }
     }
 
     /// Returns what [`HullState::violation`] does, of an example with one short plane.
@@ -57,7 +58,7 @@ impl Entry {
         violation(self.masses, score)
     }
 
-    /// Whether a plane has no mass.
+    /// Returns true if a plane has no mass.
     fn has_idle(&self, dual: &HullState) -> bool {
         if self.is_short { !self.masses[1] } else { dual.sets().alphas(self.block as usize).contains(&0.0) }
     }
@@ -66,17 +67,17 @@ impl Entry {
 /// The examples with planes kept, in no order that matters.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Support {
-    entries: Vec<Entry>,
-    /// Where each example stands.
+    entries: Vec<SupportEntry>,
+    /// The place of each example.
     places: Vec<u32>,
     /// Laid out where there are as many as entries.
     #[serde(skip)]
-    rows: Rows,
+    rows: LaSvmRows,
 }
 
 impl Support {
     pub(super) fn new(blocks: usize) -> Self {
-        Support { entries: Vec::new(), places: vec![NONE; blocks], rows: Rows::default() }
+        Support { entries: Vec::new(), places: vec![NONE; blocks], rows: LaSvmRows::default() }
     }
 
     /// Learns that the planes or masses of an example have changed.
@@ -84,7 +85,7 @@ impl Support {
         if dual.sets().is_empty(block) {
             return;
         }
-        let entry = Entry::of(block, dual);
+        let entry = SupportEntry::of(block, dual);
         let is_laid_out = self.rows.len() == self.entries.len();
         match self.places[block] {
             NONE => {
@@ -106,7 +107,7 @@ impl Support {
     /// The same of all that are listed.
     pub(super) fn learn_all(&mut self, dual: &HullState) {
         self.rows.clear();
-        self.entries.iter_mut().for_each(|entry| *entry = Entry::of(entry.block as usize, dual));
+        self.entries.iter_mut().for_each(|entry| *entry = SupportEntry::of(entry.block as usize, dual));
     }
 
     /// Returns the example that violates most, the lowest of equals, if it does by more than `tau`. Lets go the planes
@@ -139,12 +140,13 @@ impl Support {
         found.map(|block| block as usize)
     }
 
-    /// Lets go the planes without mass of the example at a place; returns whether any are left, else the example has left.
+    /// Lets go the planes without mass of the example at a place; returns whether any are left, else the example has
+    /// left.
     fn prune(&mut self, at: usize, dual: &mut HullState, source: &mut impl Capabilities) -> bool {
         let block = self.entries[at].block as usize;
         dual.sets_mut().prune(block, u32::MAX, usize::MAX);
         if !dual.sets().is_empty(block) {
-            self.entries[at] = Entry::of(block, dual);
+            self.entries[at] = SupportEntry::of(block, dual);
             self.rows.learn(at, block, dual, source);
             return true;
         }
@@ -172,7 +174,9 @@ impl Support {
         let whole = self.places.len() == blocks && (0..blocks).all(in_place);
         ensure(whole, "the examples with weight")?;
         let listed = self.places.iter().filter(|&&at| at != NONE).count();
-        let as_is = |entry: &Entry| (entry.block as usize) < blocks && *entry == Entry::of(entry.block as usize, dual);
+        let as_is = |entry: &SupportEntry| {
+            (entry.block as usize) < blocks && *entry == SupportEntry::of(entry.block as usize, dual)
+        };
         ensure(listed == self.entries.len() && self.entries.iter().all(as_is), "the examples with weight")
     }
 }

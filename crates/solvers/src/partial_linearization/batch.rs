@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::config::PartialLinearization;
-use super::kept::{Kept, are_probabilities};
-use super::origin::Origin;
-use super::rate::Verdict;
+use super::kept::{KeptMarginals, are_probabilities};
+use super::origin::StartValue;
+use super::rate::RateVerdict;
 use crate::average::Averaging;
 use crate::certificate::DualCertificate;
 use crate::context::Ctx;
@@ -28,8 +28,8 @@ pub struct BatchSolver {
     config: PartialLinearization,
     blocks: usize,
     dual: DualState,
-    origin: Origin,
-    kept: Kept,
+    origin: StartValue,
+    kept: KeptMarginals,
     /// The marginals that the pass in hand has found, and the sum of their planes.
     found: Vec<f64>,
     sum: PlaneSum,
@@ -51,9 +51,9 @@ impl BatchSolver {
         BatchSolver {
             config,
             blocks,
-            origin: Origin::of(&dual),
+            origin: StartValue::of(&dual),
             dual,
-            kept: Kept::default(),
+            kept: KeptMarginals::default(),
             found: Vec::new(),
             sum: PlaneSum::new(dim),
             tau: config.tau,
@@ -85,7 +85,7 @@ impl BatchSolver {
     fn end_pass(&mut self) {
         self.visited = 0;
         self.sum.write(&mut self.corner);
-        let (config, halvings, mut verdict) = (self.config, self.halvings, Verdict::Done);
+        let (config, halvings, mut verdict) = (self.config, self.halvings, RateVerdict::Done);
         let step = self.dual.step_by(0, self.corner.view(), |slope, curvature| {
             let (gamma, found) = config.judge(slope, curvature, halvings);
             verdict = found;
@@ -94,7 +94,7 @@ impl BatchSolver {
         self.kept.mix_all(step.gamma, &self.found);
         self.tau = config.next_tau(self.tau, step.gamma, verdict);
         self.slope = Some(step.gap);
-        self.halvings = if verdict == Verdict::TooLong { halvings + 1 } else { 0 };
+        self.halvings = if verdict == RateVerdict::TooLong { halvings + 1 } else { 0 };
         if self.iterations.is_multiple_of(REBUILD_PASSES) {
             self.dual.rebuild();
         }

@@ -1,12 +1,12 @@
-//! Steps of one block after the other. A visit costs one call (with halved rates more), and O(stored coefficients of the
-//! block and its expected plane).
+//! Steps of one block after the other. A visit costs one call (with halved rates more), and O(stored coefficients of
+//! the block and its expected plane).
 
 use serde::{Deserialize, Serialize};
 
 use super::config::PartialLinearization;
-use super::kept::Kept;
-use super::origin::Origin;
-use super::rate::Verdict;
+use super::kept::KeptMarginals;
+use super::origin::StartValue;
+use super::rate::RateVerdict;
 use crate::average::Averaging;
 use crate::certificate::DualCertificate;
 use crate::context::Ctx;
@@ -36,8 +36,8 @@ pub struct BlockSolver {
     #[serde(with = "crate::state::json")]
     config: PartialLinearization,
     dual: DualState,
-    origin: Origin,
-    kept: Kept,
+    origin: StartValue,
+    kept: KeptMarginals,
     /// Temperatures by block.
     taus: Vec<f64>,
     order: BlockOrder,
@@ -60,9 +60,9 @@ impl BlockSolver {
         let dual = DualState::new(blocks, dim, regularizer, Averaging::None);
         BlockSolver {
             config,
-            origin: Origin::of(&dual),
+            origin: StartValue::of(&dual),
             dual,
-            kept: Kept::default(),
+            kept: KeptMarginals::default(),
             taus: vec![config.tau; blocks],
             order: BlockOrder::new(config.order, blocks),
             gaps: GapTable::new(blocks),
@@ -139,7 +139,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BlockSolver {
         self.found.resize(from.len(), 0.0);
         ctx.gibbs(block, self.dual.weights(), self.taus[block], from, &mut self.found, &mut self.corner)?;
         self.dual.iterate().regularizer().fold_frozen(&mut self.corner);
-        let mut verdict = Verdict::Done;
+        let mut verdict = RateVerdict::Done;
         let step = self.dual.step_by(block, self.corner.view(), |slope, curvature| {
             let (gamma, found) = config.judge(slope, curvature, halvings);
             verdict = found;
@@ -147,7 +147,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BlockSolver {
         });
         self.kept.mix(block, step.gamma, &self.found);
         self.taus[block] = config.next_tau(self.taus[block], step.gamma, verdict);
-        if verdict == Verdict::TooLong {
+        if verdict == RateVerdict::TooLong {
             self.retry = Some(Retry { block, halvings: halvings + 1 });
             return Ok(StepReport::default());
         }

@@ -10,19 +10,19 @@ use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
 use crate::state::{StateError, ensure};
 
-/// Roundings of an expected plane beside those of its sum over marginals: the factor 1/n, products, what marginals miss of
-/// being consistent.
+/// Roundings of an expected plane beside those of its sum over marginals: the factor 1/n, products, what marginals miss
+/// of being consistent.
 const OF_PLANE: usize = 64;
 
 /// Marginals by block; nothing before the first step.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct KeptMarginals {
     values: Vec<f64>,
-    /// Where each block's begin, and the end.
+    /// The first of each block, and the number of all.
     starts: Vec<usize>,
 }
 
-impl Kept {
+impl KeptMarginals {
     /// Returns whether there are marginals: before the first step every block is on its truth.
     pub(super) fn has_begun(&self) -> bool {
         !self.starts.is_empty()
@@ -46,7 +46,7 @@ impl Kept {
             each(block, plane.view());
             starts.push(values.len());
         }
-        *self = Kept { values, starts };
+        *self = KeptMarginals { values, starts };
         Ok(())
     }
 

@@ -1,5 +1,5 @@
-//! The dual point at which every block is on its truth: feasible, and better than uniform distributions where lambda is small.
-//! Its value is what is known before the first step, and goes on to hold.
+//! The dual point at which every block is on its truth: feasible, and better than uniform distributions where lambda is
+//! small. Its value is what is known before the first step, and goes on to hold.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,14 +10,14 @@ use crate::rounding::{Rounded, Rounding};
 
 /// The dual value of the origin.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Origin {
+pub(super) struct StartValue {
     value: f64,
 }
 
-impl Origin {
+impl StartValue {
     /// Remembers a dual point that has not moved.
     pub(super) fn of(dual: &DualState) -> Self {
-        Origin { value: dual.value() }
+        StartValue { value: dual.value() }
     }
 
     /// Returns the higher of the two dual values.
@@ -42,7 +42,7 @@ impl Origin {
     }
 
     /// Returns whether a restored value is that of `fresh`.
-    pub(super) fn is(self, fresh: Origin) -> bool {
+    pub(super) fn is(self, fresh: StartValue) -> bool {
         self.value == fresh.value
     }
 }
