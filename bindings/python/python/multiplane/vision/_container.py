@@ -7,8 +7,8 @@ and in the order given. A file is written under another name beside its place, b
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
-import math
 import os
 import secrets
 import shutil
@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
 
 from multiplane.vision._errors import VisionError
 
@@ -35,9 +36,6 @@ TYPES: dict[str, np.dtype[Any]] = {
     "I32": np.dtype("<i4"),
 }
 """Types of tensors that are written and read."""
-
-LONGEST_HEADER = 100_000_000
-"""The limit of safetensors on a header's length."""
 
 
 class Plan:
@@ -156,15 +154,6 @@ def scratch_folder(parent: Path, prefix: str) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _entry(entry: dict[str, Any]) -> tuple[str, tuple[int, ...], int, int]:
-    """Type, shape and place of a tensor. Raises what Python raises where they are not there, or nonsense."""
-    start, stop = entry["data_offsets"]
-    shape = tuple(entry["shape"])
-    if not all(isinstance(number, int) and 0 <= number < 2**62 for number in (start, stop, *shape)) or start > stop:
-        raise ValueError
-    return str(entry["dtype"]), shape, start, stop
-
-
 class Reader:
     """A container that is there: its settings, and tensors on demand."""
 
@@ -172,43 +161,21 @@ class Reader:
         """Reads the header. Raises ``VisionError`` for what is no container of this package."""
         self.path = path
         try:
-            with open(path, "rb") as file:
-                size = os.fstat(file.fileno()).st_size
-                start = file.read(8)
-                length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
-                if not 2 <= length <= min(size - 8, LONGEST_HEADER):
-                    raise VisionError(f"{path}: not a safetensors file, or cut short")
-                text = file.read(length)
-        except OSError as error:
-            raise VisionError(f"{path}: cannot be read: {error.strerror}") from None
-        try:
-            entries = json.loads(text)
-            metadata = entries.pop("__metadata__", None) or {}
-            self.tensors = {name: _entry(entry) for name, entry in entries.items()}
+            self._file: Any = safe_open(path, framework="numpy")
+            metadata = self._file.metadata() or {}
             settings = json.loads(metadata[KEY]) if KEY in metadata else None
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise VisionError(f"{path}: not a safetensors file: its header cannot be read") from None
-        self._base = 8 + length
+        except OSError as error:
+            raise VisionError(f"{path}: cannot be read: {os.strerror(error.errno or errno.ENOENT)}") from None
+        except (SafetensorError, ValueError, RecursionError) as error:
+            raise VisionError(f"{path}: not a safetensors file, or cut short: {error}") from None
         if settings is None:
             raise VisionError(f"{path}: has no metadata `{KEY}`: expected a file that `multiplane.vision graph` wrote")
         if not isinstance(settings, dict):
             raise VisionError(f"{path}: metadata `{KEY}` is no object")
         self.settings: dict[str, Any] = settings
-        end = max((stop for *_, stop in self.tensors.values()), default=0)
-        if size < self._base + end:
-            raise VisionError(f"{path}: cut short: {size} bytes, expected {self._base + end}")
 
-    def tensor(self, name: str, first: int = 0, last: int | None = None) -> NDArray[Any]:
-        """Rows ``first`` to ``last`` (exclusive) of a tensor."""
-        if name not in self.tensors or self.tensors[name][0] not in TYPES:
-            raise VisionError(f"{self.path}: has no tensor `{name}` of a known type")
-        kind, shape, start, stop = self.tensors[name]
-        item = TYPES[kind]
-        width = math.prod(shape[1:]) * item.itemsize
-        if not shape or stop - start != width * shape[0]:
-            raise VisionError(f"{self.path}: tensor `{name}`: its shape does not fit its bytes")
-        last = shape[0] if last is None else last
-        with open(self.path, "rb") as file:
-            file.seek(self._base + start + first * width)
-            data = file.read((last - first) * width)
-        return np.frombuffer(data, dtype=item).reshape(last - first, *shape[1:])
+    def tensor(self, name: str) -> NDArray[Any]:
+        """The values of a tensor."""
+        if name not in self._file.keys():  # a file is no dict
+            raise VisionError(f"{self.path}: has no tensor `{name}`")
+        return np.asarray(self._file.get_tensor(name))

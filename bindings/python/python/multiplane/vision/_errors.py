@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-NEEDED = {"skimage": "scikit-image", "PIL": "Pillow", "scipy": "scipy", "threadpoolctl": "threadpoolctl"}
+NEEDED = {"skimage": "scikit-image", "PIL": "Pillow", "scipy": "scipy", "threadpoolctl": "threadpoolctl",
+          "safetensors": "safetensors"}  # fmt: skip
 """Packages of the extra `vision`, by the name under which they are imported."""
 
 
