@@ -136,22 +136,3 @@ impl Matrix {
         Ok(())
     }
 }
-
-/// Refuses data without examples, or with another number of labels than of examples.
-pub(crate) fn check_lengths(x: usize, y: Option<usize>) -> PyResult<()> {
-    match y {
-        _ if x == 0 => Err(value_error("X is empty: expected at least one example")),
-        Some(y) if y != x => Err(value_error(format!("X has {x} examples, y has {y}"))),
-        _ => Ok(()),
-    }
-}
-
-/// Refuses an example i with another number of labels than of rows.
-pub(crate) fn check_length(i: usize, length: usize, names: Option<&Vec<String>>) -> PyResult<()> {
-    match names {
-        Some(names) if names.len() != length => {
-            Err(value_error(format!("X[{i}] has {length} rows, y[{i}] has {} labels", names.len())))
-        }
-        _ => Ok(()),
-    }
-}

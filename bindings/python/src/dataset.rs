@@ -1,18 +1,18 @@
-//! Data sets from arrays or files, as the tasks read them.
+//! Data sets from files, as the tasks read them, and their way back to Python.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
+use multiplane::data::graphs::Graphs;
+use multiplane::data::mrf::Mrfs;
 use multiplane::data::trees::Trees;
-use multiplane::data::{Classified, Columns, LabelSets, ReadRules, SparseRows, Strings, Tagged, Words, read_with};
+use multiplane::data::{Classified, Columns, LabelSets, ReadRules, SparseRows, Tagged, Words, read_with};
 use multiplane::dataset::Dataset as Parsed;
+use multiplane::infer::score_tree::ROOT;
 use multiplane::{DataSpec, Error};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::PyBytes;
 use serde_json::{Map, Value};
 
-use crate::arrays::{Matrix, check_length, check_lengths, numbers};
-use crate::attributes::{self, Sequence};
 use crate::errors::{guarded, raised, unread, value_error};
 
 /// Examples in the form in which the built-in tasks take them.
@@ -24,6 +24,12 @@ pub(crate) struct Dataset {
 /// CSR parts, sequence ends and labels: how sequences go back to Python.
 pub(crate) type Parts<'py> =
     (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, usize, Vec<usize>, Vec<String>);
+
+/// Labels or types, node by node.
+type NodeNames = Vec<Option<String>>;
+
+/// The parts of trees besides the numbers of their features.
+type TreesOut = (Option<Vec<String>>, Vec<Option<Vec<i64>>>, NodeNames, NodeNames);
 
 #[pymethods]
 impl Dataset {
@@ -44,130 +50,6 @@ impl Dataset {
             None => multiplane::read_data(&path, format, folds.as_deref()),
         };
         guarded(|| py.detach(read).map_err(|error| unread(&path, error))).map(|data| Dataset { data })
-    }
-
-    /// Rows `x` (dense or sparse, `[n, features]`) with integer labels `[n]`; `names` are those of the columns, where they
-    /// have such.
-    #[staticmethod]
-    #[pyo3(signature = (x, labels, names=None))]
-    fn rows(x: &Bound<'_, PyAny>, labels: &Bound<'_, PyAny>, names: Option<Vec<String>>) -> PyResult<Dataset> {
-        let matrix = Matrix::read(x, "X")?;
-        let labels: Vec<i64> = numbers(labels, "int64")?;
-        if labels.len() != matrix.rows {
-            return Err(value_error(format!("X has {} rows, y has {} labels", matrix.rows, labels.len())));
-        }
-        check_columns(matrix.columns)?;
-        let mut rows = SparseRows::new(matrix.columns);
-        matrix.each_row("X", |indices, values| rows.push(indices, values))?;
-        let features = names.and_then(|names| column_names(&names, matrix.columns));
-        Ok(Dataset { data: Parsed::new(Classified { rows, labels, features, ..Classified::default() }) })
-    }
-
-    /// Rows `x` (dense or sparse, `[n, features]`) with an indicator matrix `y` (`[n, labels]`, also dense or sparse), whose
-    /// columns are named by `names`; without `y` no row has a label. `features` are the names of the columns of `x`, where they
-    /// have such.
-    #[staticmethod]
-    #[pyo3(signature = (x, y, names, features=None))]
-    fn label_sets(
-        x: &Bound<'_, PyAny>,
-        y: Option<&Bound<'_, PyAny>>,
-        names: Vec<String>,
-        features: Option<Vec<String>>,
-    ) -> PyResult<Dataset> {
-        let matrix = Matrix::read(x, "X")?;
-        check_columns(matrix.columns)?;
-        let mut rows = SparseRows::new(matrix.columns);
-        matrix.each_row("X", |indices, values| rows.push(indices, values))?;
-        let mut sets = vec![Vec::new(); matrix.rows];
-        if let Some(y) = y {
-            let labels = Matrix::read(y, "y")?;
-            if (labels.rows, labels.columns) != (matrix.rows, names.len()) {
-                let (found, columns) = (labels.rows, labels.columns);
-                let (rows, names) = (matrix.rows, names.len());
-                return Err(value_error(format!("y is {found} x {columns}, expected {rows} x {names}")));
-            }
-            let mut row = 0;
-            labels.each_row("y", |indices, _| {
-                sets[row] = indices.to_vec();
-                row += 1;
-            })?;
-        }
-        let mut strings = Strings::new();
-        if let Some(name) = names.iter().enumerate().find(|(at, name)| strings.intern(name) as usize != *at) {
-            return Err(value_error(format!("two labels are named {}", name.1)));
-        }
-        let features = features.and_then(|names| column_names(&names, matrix.columns));
-        Ok(Dataset { data: Parsed::new(LabelSets { rows, sets, names: strings, features }) })
-    }
-
-    /// Sequences of rows, `x[i]` of shape `[length, features]`, with the names of their labels `y[i]`; without `y`
-    /// every label is `filler`.
-    #[staticmethod]
-    #[pyo3(signature = (x, y=None, filler=""))]
-    fn sequences(x: &Bound<'_, PyList>, y: Option<Vec<Vec<String>>>, filler: &str) -> PyResult<Dataset> {
-        check_lengths(x.len(), y.as_ref().map(Vec::len))?;
-        let mut columns = None;
-        let mut tagged = Tagged::default();
-        for (i, item) in x.iter().enumerate() {
-            let what = format!("X[{i}]");
-            let matrix = Matrix::read(&item, &what)?;
-            if matrix.rows == 0 {
-                return Err(value_error(format!("{what} is an empty sequence: expected at least one row")));
-            }
-            let expected = *columns.get_or_insert(matrix.columns);
-            if i == 0 {
-                check_columns(expected)?;
-                tagged = Tagged::new(expected);
-            }
-            if matrix.columns != expected {
-                return Err(value_error(format!(
-                    "{what} has {} features, X[0] has {expected}: expected the same number everywhere",
-                    matrix.columns
-                )));
-            }
-            let names = y.as_ref().map(|y| &y[i]);
-            check_length(i, matrix.rows, names)?;
-            let mut at = 0;
-            matrix.each_row(&what, |indices, values| {
-                tagged.push(names.map_or(filler, |names| &names[at]), indices, values);
-                at += 1;
-            })?;
-            tagged.end_sequence();
-        }
-        Ok(Dataset { data: Parsed::new(tagged) })
-    }
-
-    /// Sequences of tokens, each a list of columns of text, with the names of their labels.
-    #[staticmethod]
-    #[pyo3(signature = (x, y=None, filler=""))]
-    fn columns(x: Vec<Vec<Vec<String>>>, y: Option<Vec<Vec<String>>>, filler: &str) -> PyResult<Dataset> {
-        check_lengths(x.len(), y.as_ref().map(Vec::len))?;
-        let width = x.iter().flatten().next().map_or(0, Vec::len);
-        let mut data = Columns::new(width + 1);
-        for (i, sentence) in x.into_iter().enumerate() {
-            if sentence.is_empty() {
-                return Err(value_error(format!("X[{i}] is an empty sequence: expected at least one token")));
-            }
-            let names = y.as_ref().map(|y| &y[i]);
-            check_length(i, sentence.len(), names)?;
-            for (at, mut token) in sentence.into_iter().enumerate() {
-                if token.len() != width {
-                    let found = token.len();
-                    return Err(value_error(format!("X[{i}][{at}] has {found} columns, X[0][0] has {width}")));
-                }
-                token.push(names.map_or(filler, |names| &names[at]).to_owned());
-                data.push_token(token.iter().map(String::as_str));
-            }
-            data.end_sentence();
-        }
-        Ok(Dataset { data: Parsed::new(data) })
-    }
-
-    /// Sequences of tokens, each a list of attributes with weights, with the names of their labels.
-    #[staticmethod]
-    #[pyo3(signature = (x, y=None, filler=""))]
-    fn attributes(x: Vec<Sequence>, y: Option<Vec<Vec<String>>>, filler: &str) -> PyResult<Dataset> {
-        attributes::tagged(&x, y.as_deref(), filler).map(|data| Dataset { data: Parsed::new(data) })
     }
 
     /// What a file held: `classified`, `sets`, `sequences` or `columns`.
@@ -236,6 +118,35 @@ impl Dataset {
         Some(features.or(attributes)?.iter().map(str::to_owned).collect())
     }
 
+    /// Of graphs and pairwise models the number of nodes of each, and the number of features (of a node, or in all).
+    fn sizes(&self) -> PyResult<(Vec<usize>, usize)> {
+        if let Some(graphs) = self.data.get::<Graphs>() {
+            let arrays = graphs.arrays();
+            let sizes = graphs.chosen().iter().map(|&example| arrays.nodes(example).len()).collect();
+            return Ok((sizes, arrays.node_features.columns()));
+        }
+        let Some(models) = self.data.get::<Mrfs>() else {
+            return Err(value_error(format!("expected graphs or pairwise models, found {}", self.data.describe())));
+        };
+        let checked = models.checked();
+        let sizes = models.chosen().iter().map(|&example| checked.arrays().nodes(example).len()).collect();
+        Ok((sizes, checked.features()))
+    }
+
+    /// The names of the features of trees, if they have any; of every tree the parents of its nodes, -1 at roots, if they are
+    /// known; types of edges and labels, node by node.
+    fn tree_parts(&self) -> PyResult<TreesOut> {
+        let Some(trees) = self.data.get::<Trees>() else { return Err(value_error("these are no trees")) };
+        let columns = trees.is_named().then(|| trees.columns.iter().map(str::to_owned).collect());
+        let parent = |&parent: &u32| if parent == ROOT { -1 } else { i64::from(parent) };
+        let parents = |tree: usize| trees.parents[trees.range(tree)].iter().map(parent).collect();
+        let parents = (0..trees.len()).map(|tree| trees.has_parents(tree).then(|| parents(tree))).collect();
+        let name = |name: &str| (!name.is_empty()).then(|| name.to_owned());
+        let types = trees.types.iter().map(|&number| name(trees.type_names.get(number))).collect();
+        let label = |&label: &u32| (label != Trees::NO_LABEL).then(|| trees.names.get(label).to_owned());
+        Ok((columns, parents, types, trees.labels.iter().map(label).collect()))
+    }
+
     /// sha256 of the content.
     fn fingerprint(&self) -> String {
         self.data.fingerprint()
@@ -271,19 +182,4 @@ pub(crate) fn csr<'py>(py: Python<'py>, rows: &SparseRows, ends: Vec<usize>, lab
     }
     let bytes = |bytes: &[u8]| PyBytes::new(py, bytes);
     (bytes(&offsets), bytes(&indices), bytes(&values), rows.columns(), ends, labels)
-}
-
-/// The names of so many columns; `None` where these are not as many, or not all different.
-fn column_names(names: &[String], columns: usize) -> Option<Arc<Strings>> {
-    let mut features = Strings::new();
-    let distinct = names.iter().enumerate().all(|(at, name)| features.intern(name) as usize == at);
-    (distinct && names.len() == columns).then(|| Arc::new(features))
-}
-
-fn check_columns(columns: usize) -> PyResult<()> {
-    let most = multiplane::data::MAX_FEATURES as usize;
-    if columns > most {
-        return Err(value_error(format!("X has {columns} features, expected at most {most}")));
-    }
-    Ok(())
 }

@@ -5,27 +5,24 @@
 //! over.
 
 mod arrays;
-mod attributes;
 mod command;
 mod dataset;
 mod describe;
 mod errors;
+mod examples;
 mod features;
 mod fit;
 mod forecast;
-mod graphs;
 mod infer;
 mod interrupt;
 mod learner;
 mod look;
 mod model;
-mod mrfs;
 mod parts;
 mod path;
 mod probe;
 mod task;
 mod train;
-mod trees;
 mod watch;
 mod worker;
 
@@ -43,11 +40,11 @@ mod _core {
     #[pymodule_export]
     use crate::describe::describe;
     #[pymodule_export]
+    use crate::examples::dataset;
+    #[pymodule_export]
     use crate::fit::Fit;
     #[pymodule_export]
     use crate::forecast::Forecast;
-    #[pymodule_export]
-    use crate::graphs::{graph_sizes, graphs};
     #[pymodule_export]
     use crate::infer::{Energies, engines, read_problem};
     #[pymodule_export]
@@ -57,8 +54,6 @@ mod _core {
     #[pymodule_export]
     use crate::model::{Model, PathModel, load};
     #[pymodule_export]
-    use crate::mrfs::{mrf_sizes, mrfs};
-    #[pymodule_export]
     use crate::path::path;
     #[pymodule_export]
     use crate::probe::{check, check_data};
@@ -66,8 +61,6 @@ mod _core {
     use crate::task::UserTask;
     #[pymodule_export]
     use crate::train::train;
-    #[pymodule_export]
-    use crate::trees::{tree_parts, trees};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -233,7 +233,7 @@ def test_files(tmp_path):
     path.write_text("0,2 1:1\n1 2:1\n")
     x, y, _ = load_multilabel(path)
     file = multiplane._core.Dataset.read(path, "multilabel").fingerprint()
-    assert multiplane._core.Dataset.label_sets(x, y, ["0", "1", "2"]).fingerprint() == file
+    assert multiplane._core.dataset("sets", x=x, y=y, names=["0", "1", "2"]).fingerprint() == file
     path.write_text("a,a 1:1\n")
     with pytest.raises(ValueError, match="x.multilabel:1:3: found label `a` twice"):
         load_multilabel(path)

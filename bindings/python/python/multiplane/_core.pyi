@@ -5,34 +5,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, final
 
 __all__ = [
-    "Dataset",
-    "Energies",
-    "Forecast",
-    "describe",
-    "engines",
-    "feature_names",
-    "feature_rows",
-    "look",
-    "read_problem",
-    "run_command",
-    "Fit",
-    "Learner",
-    "Model",
-    "PathModel",
-    "load",
-    "UserTask",
-    "check",
-    "check_data",
-    "graph_sizes",
-    "graphs",
-    "mrf_sizes",
-    "mrfs",
-    "path",
-    "train",
-    "tree_parts",
-    "trees",
-    "__version__",
-]
+    "Dataset", "Energies", "Fit", "Forecast", "Learner", "Model", "PathModel", "UserTask", "__version__", "check",
+    "check_data", "dataset", "describe", "engines", "feature_names", "feature_rows", "load", "look", "path",
+    "read_problem", "run_command", "train",
+]  # fmt: skip
 
 __version__: str
 
@@ -42,23 +18,13 @@ class Dataset:
     def read(
         path: str | os.PathLike[str], format: str | None = None, folds: list[int] | None = None, rules: str | None = None
     ) -> Dataset: ...
-    @staticmethod
-    def rows(x: Any, labels: Any, names: list[str] | None = None) -> Dataset: ...
-    @staticmethod
-    def label_sets(x: Any, y: Any | None, names: list[str], features: list[str] | None = None) -> Dataset: ...
-    @staticmethod
-    def sequences(x: list[Any], y: list[list[str]] | None = None, filler: str = "") -> Dataset: ...
-    @staticmethod
-    def columns(x: list[list[list[str]]], y: list[list[str]] | None = None, filler: str = "") -> Dataset: ...
-    @staticmethod
-    def attributes(
-        x: list[list[list[tuple[str, float]]]], y: list[list[str]] | None = None, filler: str = ""
-    ) -> Dataset: ...
     def kind(self) -> str: ...
     def parts(self) -> tuple[bytes, bytes, bytes, int, list[int], list[str]]: ...
     def tokens(self) -> list[list[list[str]]]: ...
     def names(self) -> list[str]: ...
     def column_names(self) -> list[str] | None: ...
+    def sizes(self) -> tuple[list[int], int]: ...
+    def tree_parts(self) -> tuple[list[str] | None, list[list[int] | None], list[str | None], list[str | None]]: ...
     def fingerprint(self) -> str: ...
     def with_weights(self, weights: Any) -> Dataset: ...
     def __len__(self) -> int: ...
@@ -170,51 +136,15 @@ class UserTask:
     @staticmethod
     def read_features(vector: Any, dim: int) -> list[tuple[int, float]]: ...
 
-def graphs(
-    features: Any,
-    node_offsets: Any,
-    labels: Any,
-    edges: Any,
-    edge_offsets: Any,
-    edge_features: Any = None,
-    weights: Any = None,
-) -> Dataset: ...
-def graph_sizes(data: Dataset) -> tuple[list[int], int]: ...
-def mrfs(
-    unary_features: Any,
-    label_offsets: Any,
-    node_offsets: Any,
-    labels: Any,
-    edges: Any,
-    edge_offsets: Any,
-    pair_features: Any,
-    pair_offsets: Any,
-    unary_columns: Any = None,
-    pair_columns: Any = None,
-    weights: Any = None,
-) -> Dataset: ...
-def mrf_sizes(data: Dataset) -> tuple[list[int], int]: ...
+def dataset(kind: str, **given: Any) -> Dataset: ...
 def check(
-    task: Any,
-    xs: list[Any],
-    ys: list[Any],
-    *,
-    examples: int = 50,
-    seed: int = 0,
-    seconds: float = 120.0,
-    passes: float = 50.0,
-    planes: int = 10,
-) -> str: ...
+    task: Any, xs: list[Any], ys: list[Any], *, examples: int = 50, seed: int = 0, seconds: float = 120.0,
+    passes: float = 50.0, planes: int = 10,
+) -> str: ...  # fmt: skip
 def check_data(
-    spec: str,
-    data: Dataset,
-    *,
-    examples: int = 50,
-    seed: int = 0,
-    seconds: float = 120.0,
-    passes: float = 50.0,
+    spec: str, data: Dataset, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0,
     planes: int = 10,
-) -> str: ...
+) -> str: ...  # fmt: skip
 def describe() -> str: ...
 def engines() -> list[tuple[str, str]]: ...
 def read_problem(
@@ -226,31 +156,12 @@ def feature_rows(model: Model, data: Dataset) -> tuple[bytes, bytes, bytes, int,
 def run_command(arguments: list[str]) -> int: ...
 def load(path: str | os.PathLike[str]) -> tuple[Model | None, PathModel | None]: ...
 def path(
-    spec: str,
-    source: Dataset | UserTask,
-    *,
-    test: Dataset | UserTask | None = None,
-    watcher: Callable[..., object] | None = None,
-    cv: int | Sequence[int] | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every: float | None = None,
+    spec: str, source: Dataset | UserTask, *, test: Dataset | UserTask | None = None,
+    watcher: Callable[..., object] | None = None, cv: int | Sequence[int] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None, checkpoint_every: float | None = None,
     resume: str | os.PathLike[str] | None = None,
-) -> tuple[PathModel, str, list[str], BaseException | None]: ...
+) -> tuple[PathModel, str, list[str], BaseException | None]: ...  # fmt: skip
 def train(
-    spec: str,
-    source: Dataset | UserTask,
-    *,
-    test: Dataset | UserTask | None = None,
-    watcher: Callable[..., object] | None = None,
-    start: Fit | None = None,
-    keep: bool = False,
-) -> Fit: ...
-def trees(
-    features: list[Any],
-    parents: list[list[int | None] | None],
-    types: list[list[str | None]],
-    labels: list[list[str | None]] | None = None,
-) -> Dataset: ...
-def tree_parts(
-    data: Dataset,
-) -> tuple[list[str] | None, list[list[int] | None], list[str | None], list[str | None]]: ...
+    spec: str, source: Dataset | UserTask, *, test: Dataset | UserTask | None = None,
+    watcher: Callable[..., object] | None = None, start: Fit | None = None, keep: bool = False,
+) -> Fit: ...  # fmt: skip

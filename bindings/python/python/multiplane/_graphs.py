@@ -116,12 +116,13 @@ def dataset(graphs: list[Graph], labels: list[NDArray[np.int64]], weights: list[
         raise ValueError(f"X[{bare[0]}] has no edge features, and X[{given[0]}] has: expected them for all graphs or none")
     rows = [np.ones((len(g.edges), 1)) if g.edge_features is None else g.edge_features for g in graphs]
     used = [i for i, row in enumerate(rows) if len(row)]  # graphs without edges fit to all others
-    return _core.graphs(
-        stacked([g.features for g in graphs], lambda i: f"X[{i}]", " of a node"),
-        offsets([len(g.features) for g in graphs]),
-        np.concatenate(labels).astype(np.int64, copy=False),
-        np.concatenate([g.edges for g in graphs]).ravel(),
-        offsets([len(g.edges) for g in graphs]),
-        stacked([rows[i] for i in used], lambda k: f"X[{used[k]}]", " of an edge", rows[0].shape[1]),
-        None if weights is None else np.concatenate(weights),
+    return _core.dataset(
+        "graph",
+        node_features=stacked([g.features for g in graphs], lambda i: f"X[{i}]", " of a node"),
+        node_offsets=offsets([len(g.features) for g in graphs]),
+        labels=np.concatenate(labels).astype(np.int64, copy=False),
+        edges=np.concatenate([g.edges for g in graphs]).ravel(),
+        edge_offsets=offsets([len(g.edges) for g in graphs]),
+        edge_features=stacked([rows[i] for i in used], lambda k: f"X[{used[k]}]", " of an edge", rows[0].shape[1]),
+        node_weights=None if weights is None else np.concatenate(weights),
     )

@@ -85,16 +85,17 @@ def dataset(
     counts = np.concatenate([m.counts for m in models])
     sizes = np.concatenate([m.counts[m.edges[:, 0]] * m.counts[m.edges[:, 1]] for m in models])
     given = [None if one is None else np.asarray(one, dtype=np.int64) for one in columns]
-    return _core.mrfs(
-        unary,
-        offsets(counts.tolist()),
-        offsets([len(m.counts) for m in models]),
-        np.concatenate(labels).astype(np.int64, copy=False),
-        np.concatenate([m.edges for m in models]).ravel(),
-        offsets([len(m.edges) for m in models]),
-        pairs,
-        offsets(sizes.tolist()),
-        given[0],
-        given[1],
-        None if weights is None else np.concatenate(weights),
+    return _core.dataset(
+        "mrf",
+        unary_features=unary,
+        label_offsets=offsets(counts.tolist()),
+        node_offsets=offsets([len(m.counts) for m in models]),
+        labels=np.concatenate(labels).astype(np.int64, copy=False),
+        edges=np.concatenate([m.edges for m in models]).ravel(),
+        edge_offsets=offsets([len(m.edges) for m in models]),
+        pair_features=pairs,
+        pair_offsets=offsets(sizes.tolist()),
+        unary_columns=given[0],
+        pair_columns=given[1],
+        node_weights=None if weights is None else np.concatenate(weights),
     )

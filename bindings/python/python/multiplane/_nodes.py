@@ -54,10 +54,6 @@ class NodeLabeller(Several):
         """The data set to predict, refused where its features are not those of training."""
         raise NotImplementedError
 
-    def _sizes(self, data: _core.Dataset) -> list[int]:
-        """Nodes of each example."""
-        raise NotImplementedError
-
     def _classes(self, numbers: NDArray[np.uint32]) -> NDArray[Any]:
         """The labels of these numbers."""
         raise NotImplementedError
@@ -168,7 +164,7 @@ class NodeLabeller(Several):
         else:
             examples = self._examples(X)
             data = self._unlabelled(examples, [np.full(self._nodes(one), NO_LABEL) for one in examples])
-        return data, self._sizes(data)
+        return data, data.sizes()[0]
 
     def _labelling(self, numbers: NDArray[np.uint32]) -> Any:
         return self._classes(numbers)
@@ -193,7 +189,7 @@ class NodeLabeller(Several):
                 raise ValueError("X is the path of a container, which holds its labels: give no y")
             data = self._read(X)
             _, accuracy, _, unlabelled = self._model.evaluate(data, self._workers())
-            share, every = accuracy, len(self._sizes(data))
+            share, every = accuracy, len(data)
         else:
             truth = self._labels(y, self._examples(X))
             known = [np.ones(len(one), dtype=bool) if self._named else one != NO_LABEL for one in truth]

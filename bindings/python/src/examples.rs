@@ -1,0 +1,334 @@
+//! Data sets from what Python has of examples: arrays, lists and names, given by keywords.
+
+use std::sync::Arc;
+
+use multiplane::data::container::{Matrix as Table, Reals};
+use multiplane::data::graphs::{GraphArrays, Graphs};
+use multiplane::data::mrf::{MrfArrays, Mrfs};
+use multiplane::data::trees::{NodeFeatures, TreeParts, Trees};
+use multiplane::data::{Classified, Columns, LabelSets, MAX_FEATURES, SparseRows, Strings, Tagged};
+use multiplane::dataset::Dataset as Parsed;
+use pyo3::buffer::PyBuffer;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::arrays::{Matrix, array, native, numbers};
+use crate::dataset::Dataset;
+use crate::errors::{guarded, value_error};
+
+/// The keywords of a call.
+struct Given<'a, 'py>(&'a Bound<'py, PyDict>);
+
+/// Labels or types of the nodes of every tree; none where a node has none.
+type NodeNames = Vec<Vec<Option<String>>>;
+
+impl<'py> Given<'_, 'py> {
+    /// A value that may be missing or None.
+    fn find(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        Ok(self.0.get_item(name)?.filter(|value| !value.is_none()))
+    }
+
+    fn get(&self, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.find(name)?.ok_or_else(|| value_error(format!("{name}: missing")))
+    }
+
+    fn list(&self, name: &str) -> PyResult<Bound<'py, PyList>> {
+        Ok(self.get(name)?.cast_into::<PyList>()?)
+    }
+
+    fn names(&self, name: &str) -> PyResult<Option<Vec<String>>> {
+        self.find(name)?.map(|names| names.extract()).transpose()
+    }
+
+    /// Whole numbers that are not negative.
+    fn whole<T: TryFrom<i64>>(&self, name: &str) -> PyResult<Vec<T>> {
+        let whole = |number: i64| {
+            T::try_from(number).map_err(|_| value_error(format!("{name}: found {number}, expected a number from 0")))
+        };
+        numbers(&self.get(name)?, "int64")?.into_iter().map(whole).collect()
+    }
+
+    fn edges(&self) -> PyResult<Vec<[u32; 2]>> {
+        Ok(self.whole("edges")?.as_chunks::<2>().0.to_vec())
+    }
+
+    /// A matrix of 32 or 64 bits a number, with its width as it came.
+    fn table(&self, name: &str) -> PyResult<Table> {
+        let (object, py) = (self.get(name)?, self.0.py());
+        let (shape, reals) = match native::<f32>(&object)? {
+            Some(buffer) => (buffer.shape().to_vec(), Reals::from(buffer.to_vec(py)?)),
+            None => {
+                let buffer: PyBuffer<f64> = array(&object, "float64")?;
+                (buffer.shape().to_vec(), Reals::from(buffer.to_vec(py)?))
+            }
+        };
+        match shape[..] {
+            [rows, columns] => Ok(Table::new(reals, rows, columns)),
+            _ => Err(value_error(format!("{name}: expected a 2D array, found the shape {shape:?}"))),
+        }
+    }
+
+    fn weights(&self) -> PyResult<Option<Vec<f64>>> {
+        self.find("node_weights")?.map(|weights| numbers(&weights, "float64")).transpose()
+    }
+
+    /// The matrix `x`, as rows.
+    fn rows(&self) -> PyResult<(usize, SparseRows)> {
+        let matrix = Matrix::read(&self.get("x")?, "X")?;
+        check_columns(matrix.columns)?;
+        let mut rows = SparseRows::new(matrix.columns);
+        matrix.each_row("X", |indices, values| rows.push(indices, values))?;
+        Ok((matrix.rows, rows))
+    }
+
+    /// The names of so many columns; `None` where these are not as many, or not all different.
+    fn features(&self, columns: usize) -> PyResult<Option<Arc<Strings>>> {
+        let Some(names) = self.names("features")? else { return Ok(None) };
+        let mut features = Strings::new();
+        let distinct = names.iter().enumerate().all(|(at, name)| features.intern(name) as usize == at);
+        Ok((distinct && names.len() == columns).then(|| Arc::new(features)))
+    }
+}
+
+/// The labels `y` of the parts of `count` examples; without `y` every label is `filler`.
+struct Labels {
+    names: Option<Vec<Vec<String>>>,
+    filler: String,
+}
+
+impl Labels {
+    fn read(given: &Given<'_, '_>, count: usize) -> PyResult<Labels> {
+        let names: Option<Vec<Vec<String>>> = given.find("y")?.map(|names| names.extract()).transpose()?;
+        match &names {
+            _ if count == 0 => Err(value_error("X is empty: expected at least one example")),
+            Some(names) if names.len() != count => {
+                Err(value_error(format!("X has {count} examples, y has {}", names.len())))
+            }
+            _ => Ok(Labels { names, filler: given.get("filler")?.extract()? }),
+        }
+    }
+
+    /// Refuses an example i without parts, or with another number of labels.
+    fn check(&self, i: usize, length: usize, part: &str) -> PyResult<()> {
+        if length == 0 {
+            return Err(value_error(format!("X[{i}] is an empty sequence: expected at least one {part}")));
+        }
+        match self.names.as_ref().map(|names| names[i].len()) {
+            Some(count) if count != length => {
+                Err(value_error(format!("X[{i}] has {length} rows, y[{i}] has {count} labels")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn of(&self, i: usize, part: usize) -> &str {
+        self.names.as_ref().map_or(&self.filler, |names| &names[i][part])
+    }
+}
+
+/// Examples of a kind:
+/// - `classified`: rows `x` with integer labels `y` and names `features` of columns;
+/// - `sets`: rows `x` with an indicator matrix `y`, whose columns `names` name; without `y` no row has a label;
+/// - `sequences`, `columns`, `attributes`: lists `x` of rows, of columns of text and of weighted attributes, with names `y`
+///   of labels, or `filler` for each;
+/// - `tree`: lists of `features`, `parents`, `types` and `labels`;
+/// - `graph`, `mrf`: the arrays of these formats.
+#[pyfunction]
+#[pyo3(signature = (kind, **given))]
+pub(crate) fn dataset(py: Python<'_>, kind: &str, given: Option<&Bound<'_, PyDict>>) -> PyResult<Dataset> {
+    let none = PyDict::new(py);
+    let given = Given(given.unwrap_or(&none));
+    let data = match kind {
+        "classified" => classified(&given)?,
+        "sets" => sets(&given)?,
+        "sequences" => sequences(&given)?,
+        "columns" => columns(&given)?,
+        "attributes" => attributes(&given)?,
+        "tree" => trees(&given)?,
+        "graph" => graphs(&given)?,
+        "mrf" => mrfs(&given)?,
+        _ => return Err(value_error(format!("no data of kind {kind}"))),
+    };
+    Ok(Dataset { data })
+}
+
+fn classified(given: &Given<'_, '_>) -> PyResult<Parsed> {
+    let (count, rows) = given.rows()?;
+    let labels: Vec<i64> = numbers(&given.get("y")?, "int64")?;
+    if labels.len() != count {
+        return Err(value_error(format!("X has {count} rows, y has {} labels", labels.len())));
+    }
+    let features = given.features(rows.columns())?;
+    Ok(Parsed::new(Classified { rows, labels, features, ..Classified::default() }))
+}
+
+fn sets(given: &Given<'_, '_>) -> PyResult<Parsed> {
+    let (count, rows) = given.rows()?;
+    let names = given.names("names")?.unwrap_or_default();
+    let mut sets = vec![Vec::new(); count];
+    if let Some(y) = given.find("y")? {
+        let labels = Matrix::read(&y, "y")?;
+        if (labels.rows, labels.columns) != (count, names.len()) {
+            let (found, columns, expected) = (labels.rows, labels.columns, names.len());
+            return Err(value_error(format!("y is {found} x {columns}, expected {count} x {expected}")));
+        }
+        let mut rows = sets.iter_mut();
+        labels.each_row("y", |indices, _| {
+            if let Some(set) = rows.next() {
+                *set = indices.to_vec();
+            }
+        })?;
+    }
+    let mut strings = Strings::new();
+    if let Some(name) = names.iter().enumerate().find(|(at, name)| strings.intern(name) as usize != *at) {
+        return Err(value_error(format!("two labels are named {}", name.1)));
+    }
+    let features = given.features(rows.columns())?;
+    Ok(Parsed::new(LabelSets { rows, sets, names: strings, features }))
+}
+
+fn sequences(given: &Given<'_, '_>) -> PyResult<Parsed> {
+    let x = given.list("x")?;
+    let labels = Labels::read(given, x.len())?;
+    let mut tagged = Tagged::default();
+    let mut expected = 0;
+    for (i, item) in x.iter().enumerate() {
+        let what = format!("X[{i}]");
+        let matrix = Matrix::read(&item, &what)?;
+        labels.check(i, matrix.rows, "row")?;
+        if i == 0 {
+            expected = matrix.columns;
+            check_columns(expected)?;
+            tagged = Tagged::new(expected);
+        }
+        if matrix.columns != expected {
+            let found = matrix.columns;
+            return Err(value_error(format!(
+                "{what} has {found} features, X[0] has {expected}: expected the same number everywhere"
+            )));
+        }
+        let mut at = 0;
+        matrix.each_row(&what, |indices, values| {
+            tagged.push(labels.of(i, at), indices, values);
+            at += 1;
+        })?;
+        tagged.end_sequence();
+    }
+    Ok(Parsed::new(tagged))
+}
+
+fn columns(given: &Given<'_, '_>) -> PyResult<Parsed> {
+    let x: Vec<Vec<Vec<String>>> = given.get("x")?.extract()?;
+    let labels = Labels::read(given, x.len())?;
+    let width = x.iter().flatten().next().map_or(0, Vec::len);
+    let mut data = Columns::new(width + 1);
+    for (i, sentence) in x.into_iter().enumerate() {
+        labels.check(i, sentence.len(), "token")?;
+        for (at, mut token) in sentence.into_iter().enumerate() {
+            if token.len() != width {
+                let found = token.len();
+                return Err(value_error(format!("X[{i}][{at}] has {found} columns, X[0][0] has {width}")));
+            }
+            token.push(labels.of(i, at).to_owned());
+            data.push_token(token.iter().map(String::as_str));
+        }
+        data.end_sentence();
+    }
+    Ok(Parsed::new(data))
+}
+
+/// Attributes with names and weights, as a reader of CRFsuite's format has them. See [`Tagged::push_attributes`].
+fn attributes(given: &Given<'_, '_>) -> PyResult<Parsed> {
+    let x: Vec<Vec<Vec<(String, f64)>>> = given.get("x")?.extract()?;
+    let labels = Labels::read(given, x.len())?;
+    let mut data = Tagged::of_attributes();
+    for (i, sequence) in x.iter().enumerate() {
+        labels.check(i, sequence.len(), "token")?;
+        for (t, token) in sequence.iter().enumerate() {
+            if let Some((name, _)) = token.iter().find(|(name, _)| name.is_empty() || name.contains(['\t', '\n', '\r']))
+            {
+                return Err(value_error(format!(
+                    "X[{i}][{t}] has the attribute {name:?}: expected a name without tabs and line breaks"
+                )));
+            }
+            let attributes = token.iter().map(|(name, weight)| (name.as_str(), *weight));
+            data.push_attributes(Some(labels.of(i, t)), attributes)
+                .map_err(|fault| value_error(format!("X[{i}][{t}]: {fault}")))?;
+        }
+        data.end_sequence();
+    }
+    Ok(Parsed::new(data))
+}
+
+/// Trees one by one: features of the nodes (rows, or a list of `(name, number)` for each), parents (none at the root; or
+/// nothing where they are not known), types of edges, labels.
+fn trees(given: &Given<'_, '_>) -> PyResult<Parsed> {
+    let parents: Vec<Option<Vec<Option<i64>>>> = given.get("parents")?.extract()?;
+    let types: NodeNames = given.get("types")?.extract()?;
+    let labels: Option<NodeNames> = given.find("labels")?.map(|labels| labels.extract()).transpose()?;
+    let mut data = Trees::new(None);
+    let mut labels = labels.map(Vec::into_iter);
+    for (i, ((features, parents), types)) in given.list("features")?.iter().zip(parents).zip(types).enumerate() {
+        let what = format!("X[{i}]");
+        let features: Vec<Option<NodeFeatures>> = match features.extract::<Vec<Vec<(String, f64)>>>() {
+            Ok(named) if features.is_instance_of::<PyList>() => {
+                named.into_iter().map(|node| Some(NodeFeatures::Named(node))).collect()
+            }
+            _ => {
+                let (matrix, mut rows) = (Matrix::read(&features, &what)?, Vec::new());
+                matrix.each_row(&what, |indices, values| {
+                    rows.push(Some(NodeFeatures::Sparse(matrix.columns, indices.to_vec(), values.to_vec())));
+                })?;
+                rows
+            }
+        };
+        let nodes = features.len();
+        let labels = labels.as_mut().and_then(Iterator::next).unwrap_or_else(|| vec![None; nodes]);
+        let counts =
+            [("parents", parents.as_ref().map_or(nodes, Vec::len)), ("types", types.len()), ("labels", labels.len())];
+        if let Some((name, count)) = counts.into_iter().find(|(_, count)| *count != nodes) {
+            return Err(value_error(format!("{what}: found {count} {name} for {nodes} nodes")));
+        }
+        let tree = TreeParts { features, labels, parents, types, ..TreeParts::default() };
+        data.push(tree, 0).map_err(|fault| value_error(format!("{what}: {fault}")))?;
+    }
+    Ok(Parsed::new(data))
+}
+
+fn graphs(given: &Given<'_, '_>) -> PyResult<Parsed> {
+    let arrays = GraphArrays {
+        node_offsets: given.whole("node_offsets")?,
+        node_features: given.table("node_features")?,
+        labels: numbers(&given.get("labels")?, "int64")?,
+        node_weights: given.weights()?,
+        edge_offsets: given.whole("edge_offsets")?,
+        edges: given.edges()?,
+        edge_features: Some(given.table("edge_features")?),
+    };
+    guarded(|| Graphs::new(arrays).map(Parsed::new).map_err(value_error))
+}
+
+fn mrfs(given: &Given<'_, '_>) -> PyResult<Parsed> {
+    let columns = |name: &str| given.find(name)?.map(|_| given.whole(name)).transpose();
+    let arrays = MrfArrays {
+        node_offsets: given.whole("node_offsets")?,
+        label_offsets: given.whole("label_offsets")?,
+        unary_features: given.table("unary_features")?,
+        unary_columns: columns("unary_columns")?,
+        labels: numbers(&given.get("labels")?, "int64")?,
+        node_weights: given.weights()?,
+        edge_offsets: given.whole("edge_offsets")?,
+        edges: given.edges()?,
+        pair_offsets: given.whole("pair_offsets")?,
+        pair_features: given.table("pair_features")?,
+        pair_columns: columns("pair_columns")?,
+    };
+    guarded(|| Mrfs::new(arrays).map(Parsed::new).map_err(value_error))
+}
+
+fn check_columns(columns: usize) -> PyResult<()> {
+    match columns > MAX_FEATURES as usize {
+        true => Err(value_error(format!("X has {columns} features, expected at most {MAX_FEATURES}"))),
+        false => Ok(()),
+    }
+}
