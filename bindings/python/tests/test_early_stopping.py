@@ -115,26 +115,11 @@ def test_nonsense_is_refused():
     ("word", "value", "message"),
     [
         ("early_stopping", True, "write patience=5, and test data among the arguments of `fit`"),
-        ("n_iter_no_change", 7, "write patience=7, and test data"),
         ("validation_fraction", 0.1, 'write holdout="20%", or a number of examples'),
-        ("eval_set", None, "write X_test and y_test"),
     ],
 )
 def test_words_of_others(word, value, message):
-    """Words of scikit-learn and its kin are told what to write."""
+    """Words of scikit-learn are told what to write."""
     with pytest.raises(TypeError, match=f"unexpected keyword argument '{word}': ") as caught:
         MulticlassSSVM(**{word: value})
     assert message in str(caught.value)
-
-
-def test_words_of_others_in_fit():
-    """``fit`` of all estimators knows them too."""
-    x, y = noisy(30)
-    for word, written in [("X_val", "X_test"), ("y_val", "y_test"), ("eval_set", "X_test=... and y_test=...")]:
-        with pytest.raises(TypeError) as caught:
-            MulticlassSSVM().fit(x, y, **{word: x})
-        assert str(caught.value).endswith(f"fit() got an unexpected keyword argument {word!r}: write {written}")
-    with pytest.raises(TypeError, match="unexpected keyword argument 'nonsense'"):
-        MulticlassSSVM().fit(x, y, nonsense=1)
-    with pytest.raises(TypeError, match=r"^ChainSSVM.fit\(\) got an unexpected keyword argument 'X_val': write X_test$"):
-        ChainSSVM().fit(*sequences(3), X_val=1)

@@ -28,7 +28,7 @@ from multiplane import (
 from multiplane._base import Estimator
 from multiplane._given import task_names
 from multiplane._solvers import DEFINITIONS
-from multiplane._words import READERS, WORDS, advice
+from multiplane._words import WORDS, advice
 
 BUILT_IN = [
     ArborescenceSSVM, BinarySSVM, ChainSSVM, GraphSSVM, MrfSSVM, MulticlassSSVM, MultiLabelSSVM, TreeSSVM,
@@ -158,17 +158,14 @@ def test_words_of_scikit_learn_are_told(kind, given, told):
 def test_advice_names_what_there_is():
     """Every keyword of the table is one of some estimator, no word is one, and what is said can be formatted."""
     everywhere = {name for kind in [*BUILT_IN, StructuredSVM] for name in inspect.signature(kind).parameters}
-    own = {"timeout", "max_iterations"}  # of StructuredSVM, which has other times than scikit-learn, and of decoders of graphs
+    assert len(WORDS) == 10
     for word, (keyword, text) in WORDS.items():
-        assert not keyword or keyword in everywhere, word
-        assert word not in everywhere or word in own, word
-        assert "{" not in text.format(value="1").replace("{'", "").replace("{\"", ""), word
+        assert keyword in everywhere and word not in everywhere, word
+        assert "{" not in text.format(value="1"), word
     assert advice("fit_intercept", ["lam"], True) == ": there is no bias here"
     assert advice("task.bias", ["bias"]) == ": did you mean 'bias'?"
     with pytest.raises(TypeError, match="there is no bias here"):
         GraphSSVM(fit_intercept=True)
-    for text in READERS.values():
-        assert "{" not in text.format(value="1")
 
 
 @pytest.mark.parametrize(
@@ -176,14 +173,11 @@ def test_advice_names_what_there_is():
     [
         ("fit", {"passes": 3}, r"it is of the estimator: write {name}\(passes=3\)\.fit\(X, y\)"),
         ("fit", {"max_iter": 3}, r"it is of the estimator: write {name}\(passes=\.\.\.\)\.fit\(X, y\)"),
-        ("fit", {"X_val": 1}, "write X_test"),
-        ("fit", {"Y_test": 1}, "write y_test"),
-        ("fit", {"eval_set": 1}, r"write X_test=\.\.\. and y_test=\.\.\."),
+        ("fit", {"Y_test": 1}, "did you mean 'y_test'"),
         ("fit", {"sample_weights": 1}, "did you mean 'sample_weight'"),
         ("path", {"passes": 3}, r"it is of the estimator: write {name}\(passes=3\)\.path\(X, y\)"),
         ("path", {"gap": 0.1}, "write eps=0.1"),
         ("path", {"C": 1}, r"write lambda_min=\.\.\. and lambda_max=\.\.\."),
-        ("path", {"folds": 5}, "write cv=5"),
         ("path", {"nonsense_of_mine": 1}, "$"),
         ("check", {"gap": 0.1}, r"it is of the estimator: write {name}\(gap=0.1\)\.check\(X, y\)"),
         ("check", {"second": 1}, "did you mean 'seconds'"),
@@ -202,9 +196,8 @@ def test_words_among_the_arguments_of_tasks_of_your_own():
     """Test data are Y_test there, and nothing is held out."""
     model = StructuredSVM(object())
     for method, given, told in [
-        ("fit", {"y_test": 1}, "write Y_test$"),
+        ("fit", {"y_test": 1}, "did you mean 'Y_test'\\?$"),
         ("fit", {"passes": 3}, r"write StructuredSVM\(task, passes=3\)\.fit\(X, Y\)$"),
-        ("path", {"X_test": 1}, "write cv=5, which cross-validates$"),
     ]:
         with pytest.raises(TypeError, match=rf"^StructuredSVM\.{method}\(\) got an unexpected keyword argument .*{told}"):
             getattr(model, method)([], [], **given)
@@ -215,42 +208,17 @@ def test_words_among_the_arguments_of_tasks_of_your_own():
 
 def test_words_of_readers_of_tables():
     """What pandas calls otherwise."""
-    for given, told in [({"sep": ";"}, "write separator=';'"), ({"target": "y"}, "write label_column='y'"), ({"foo": 1}, "'foo'$")]:
+    for given, told in [({"sep": ";"}, "did you mean 'separator'"), ({"label_col": "y"}, "did you mean 'label_column'"), ({"foo": 1}, "'foo'$")]:
         with pytest.raises(TypeError, match=rf"^load_csv\(\) got an unexpected keyword argument .*{told}"):
             multiplane.load_csv("no.csv", **given)
 
 
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ({"max_iterations": 100}, "write passes=100"),
-        ({"feature_minfreq": 2}, "write min_count=2"),
-        ({"model_filename": "m"}, r"write nothing: save\(path\) writes the model"),
-        ({"shuffle": True}, "write nothing: the order of examples is the solver's, drawn by seed"),
-    ],
-)
-def test_words_of_sklearn_crfsuite(given, told):
-    """Who comes from there is told what to write."""
-    with pytest.raises(TypeError, match=told):
-        ChainSSVM(**given)
-
-
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("transition_features_", "pair_ has the weights of steps"),
-        ("state_features_", "unary_ has the weights of features"),
-        ("predict_single", r"write predict\(\[x\]\)\[0\]"),
-        ("predict_marginals", "there are no probabilities: margins"),
-        ("predict_proba", "there are no probabilities: margins"),
-    ],
-)
-def test_attributes_of_sklearn_crfsuite(name, told):
-    """Attributes that there are not say what there is; they are not there for hasattr."""
+def test_probabilities_say_what_there_is():
+    """They are not there for hasattr, and the error says what is."""
     model = ChainSSVM(gap="5%").fit(*sequences())
-    assert not hasattr(model, name)
-    with pytest.raises(AttributeError, match=f"'ChainSSVM' object has no attribute '{name}': {told}"):
-        getattr(model, name)
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError, match="'ChainSSVM' object has no attribute 'predict_proba': there are no probabilities: margins"):
+        _ = model.predict_proba
 
 
 def test_parameters_below_those_of_a_solver():

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core
-from multiplane._words import refuse_reading
+from multiplane._words import like
 
 
 def _csr(dataset: _core.Dataset) -> tuple[Any, ...]:
@@ -103,7 +103,9 @@ def load_csv(
         ``pandas.DataFrame(X, columns=names)``. Raises OSError where the file cannot be read, ValueError with file, line and
         column for bad lines.
     """
-    refuse_reading(unknown)
+    for name in unknown:
+        arguments = ("label_column", "ignore", "separator", "names", "sparse")
+        raise TypeError(f"load_csv() got an unexpected keyword argument {name!r}{like(name, arguments, 0.5)}")
     a_column = "the name of a column, or its number from 1 (from -1 backwards)"
     if label_column is not None and not _names_a_column(label_column):
         raise ValueError(f"label_column = {label_column!r}: expected {a_column}")
@@ -295,7 +297,7 @@ def load_trees(path: str | os.PathLike[str]) -> tuple[list[tuple[Any, Any, list[
     """
     dataset = _core.Dataset.read(path, "tree")
     offsets, indices, values, columns, ends, _ = _csr(dataset)
-    names, parents, types, labels = _core.tree_parts(dataset)
+    names, parents, types, labels = dataset.tree_parts()
     x: list[tuple[Any, Any, list[str | None]]] = []
     y: list[list[str | None]] = []
     start = 0
