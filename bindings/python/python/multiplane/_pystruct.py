@@ -66,22 +66,20 @@ class PyStructTask:
     def decode(self, x: Any, w: NDArray[np.float64], truth: Any = None) -> Any:
         if truth is None:
             return self._broken_tie(self.model.inference(x, w), None)
-        return self._broken_tie(self.model.loss_augmented_inference(x, truth, w), truth)
+        return self._broken_tie(self._augmented("loss_augmented_inference", x, truth, w), truth)
+
+    def _decode_many(self, xs: Sequence[Any], w: NDArray[np.float64], truths: Sequence[Any] | None) -> list[Any]:
+        if truths is None:
+            return [self._broken_tie(y, None) for y in self.model.batch_inference(stacked(xs), w)]
+        found = self._augmented("batch_loss_augmented_inference", stacked(xs), stacked(truths), w)
+        return [self._broken_tie(y, truth) for y, truth in zip(found, truths, strict=True)]
+
+    def _augmented(self, method: str, x: Any, truth: Any, w: NDArray[np.float64]) -> Any:
+        """What a method of the model answers with the loss added."""
+        return getattr(self.model, method)(x, truth, w)
 
     def _broken_tie(self, found: Any, truth: Any) -> Any:
         """``BinaryClf`` takes signs of scores: its 0 is a tie of the labels -1 and 1, and no label."""
         if self._of_signs and np.ndim(found) == 0 and found == 0:
             return 1 if truth is None else truth
         return found
-
-    def _decode_many(self, xs: Sequence[Any], w: NDArray[np.float64], truths: Sequence[Any] | None) -> list[Any]:
-        if truths is None:
-            return [self._broken_tie(y, None) for y in self.model.batch_inference(stacked(xs), w)]
-        return self._decoded_with_losses(xs, w, truths, {})
-
-    def _decoded_with_losses(
-        self, xs: Sequence[Any], w: NDArray[np.float64], truths: Sequence[Any], how: dict[str, bool]
-    ) -> list[Any]:
-        """What the model's batch method finds; ``how`` are further keywords."""
-        found = self.model.batch_loss_augmented_inference(stacked(xs), stacked(truths), w, **how)
-        return [self._broken_tie(y, truth) for y, truth in zip(found, truths, strict=True)]
