@@ -13,6 +13,9 @@ class Multiclass:
     def __init__(self, classes=3, features=4, form="dense"):
         self.classes, self.width, self.form = classes, features, form
 
+    def fingerprint(self):
+        return type(self).__qualname__, self.classes, self.width, self.form
+
     def dim(self):
         return self.classes * self.width
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
+import pickle
 import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import field
 from typing import Any, Never, NoReturn, Self
 
 import numpy as np
@@ -18,7 +21,6 @@ from multiplane import _core, _processes
 from multiplane._base import Estimator
 from multiplane._check import Findings, examine
 from multiplane._labeller import listed
-from multiplane._digest import Unknown, digest
 from multiplane._path import PathResult, further
 from multiplane._processes import Processes, refusal
 from multiplane._pystruct import PyStructTask, is_model
@@ -70,34 +72,10 @@ class StructuredSVM(Estimator):
 
     _task = "user"
 
-    task: Any
-    rescaling: str
-    executor: Any
-    timeout: float
-
-    def __init__(
-        self,
-        task: Any,
-        *,
-        rescaling: str = "margin",
-        solver: Any = "auto",
-        lam: float | str = "1/n",
-        gap: float | str | None = None,
-        passes: float | None = None,
-        calls: int | None = None,
-        seconds: float | None = None,
-        patience: int | None = None,
-        seed: int = 0,
-        threads: int = 1,
-        clock: str = "wall",
-        params: dict[str, Any] | None = None,
-        warm_start: bool = False,
-        progress: bool | None = None,
-        n_jobs: int | None = None,
-        executor: Any = None,
-        timeout: float = 600.0,
-    ) -> None:
-        self._keep(locals())
+    task: Any = field(kw_only=False)
+    rescaling: str = "margin"
+    executor: Any = None
+    timeout: float = 600.0
 
     def _adapted(self) -> Any:
         """The task, with PyStruct's interface translated."""
@@ -139,8 +117,12 @@ class StructuredSVM(Estimator):
         finally:
             processes.close()
 
+    def _users(self) -> Any:
+        """The object that the user wrote: a task, or a model with PyStruct's interface."""
+        return self.task.model if isinstance(self.task, PyStructTask) else self.task
+
     def _identity(self) -> str:
-        kind = type(self.task.model if isinstance(self.task, PyStructTask) else self.task)
+        kind = type(self._users())
         return f"{kind.__module__}.{kind.__qualname__}"
 
     @contextmanager
@@ -222,20 +204,24 @@ class StructuredSVM(Estimator):
         return _core.UserTask(self._adapted(), x, y, self._identity())
 
     def _content(self, X: Any, Y: Any) -> str | None:
-        """A digest of examples and task, by which the next fit knows them again; None, with a warning, where something
-        cannot be compared.
+        """A digest of the task's ``fingerprint()`` and the examples, by which the next fit knows them again. None, with a
+        warning, without that method, or if they cannot be pickled.
         """
-        own = getattr(self.task, "fingerprint", None)
-        try:
-            return digest(own() if callable(own) else self.task, X, Y, own=type(self.task).__module__)
-        except Unknown as error:
-            warnings.warn(
-                f"warm_start: {error}, so nothing tells whether it has changed, and every fit starts anew; a method "
-                "`fingerprint()` of the task can say what identifies it",
-                UserWarning,
-                stacklevel=3,
-            )
-            return None
+        fingerprint = getattr(self._users(), "fingerprint", None)
+        reason = f"{self._identity()} has no method `fingerprint()`"
+        if callable(fingerprint):
+            identity = fingerprint()
+            try:
+                return hashlib.sha256(pickle.dumps((identity, X, Y))).hexdigest()
+            except Exception as error:  # whatever the pickling of a user's object raises
+                reason = f"the examples cannot be pickled ({error})"
+        warnings.warn(
+            f"warm_start: {reason}, so nothing tells whether task and examples have changed, and every fit starts anew; "
+            "`fingerprint()` of a task returns what identifies it, such as its parameters",
+            UserWarning,
+            stacklevel=3,
+        )
+        return None
 
     def _broken_promise(self, model: _core.Model, calls: int, X: Any, Y: Any) -> str | None:
         """Holds some answers at the final weights against each other: of a decoder that says it is exact, the one with
