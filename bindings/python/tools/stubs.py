@@ -46,27 +46,43 @@ def default(param: dict[str, Any]) -> str:
     return repr(value) if isinstance(value, (bool, int, float, str)) else "..."
 
 
-def doc(entry: dict[str, Any]) -> list[str]:
-    """The docstring, indented."""
-    summary = entry["summary"][:1].upper() + entry["summary"][1:] + "."
-    if not entry["params"]:
-        return [f'    """{summary}"""']
-    lines = textwrap.wrap(f'"""{summary}', WIDTH - 4) + ["", "Args:"]
+def aliases(entries: list[dict[str, Any]]) -> dict[str, str]:
+    """Names for types of choices that several parameters have, such as ``_Order``."""
+    found: dict[str, str] = {}
+    names: set[str] = set()
+    for param in (param for entry in entries for param in entry["params"]):
+        kind, name = annotation(param), "_" + param["name"].title().replace("_", "")
+        if kind.startswith("Literal") and kind not in found and name not in names:
+            found[kind] = name
+            names.add(name)
+    return found
+
+
+def described(entry: dict[str, Any]) -> list[str]:
+    """The lines on the parameters."""
+    lines = ["Args:"]
     for param in entry["params"]:
         lines += textwrap.wrap(f"    {param['name']}: {param['doc']}", WIDTH - 4, subsequent_indent=" " * 8)
-    return [f"    {line}".rstrip() for line in [*lines, '"""']]
+    return lines
 
 
-def solver(entry: dict[str, Any]) -> str:
-    """One class."""
-    lines = [f"class {class_name(entry['name'])}(Solver):", *doc(entry), ""]
+def solver(entry: dict[str, Any], named: dict[str, str], known: dict[str, str]) -> str:
+    """One class. ``known`` are classes by what their parameters are: those of a later class are said by its name."""
+    name, summary = class_name(entry["name"]), entry["summary"][:1].upper() + entry["summary"][1:] + "."
+    lines = textwrap.wrap(f'"""{summary}', WIDTH - 4)
     if entry["params"]:
-        lines += ["    def __init__(", "        self,", "        *,"]
-        lines += [f"        {p['name']}: {annotation(p)} = {default(p)}," for p in entry["params"]]
-        lines += ["    ) -> None: ..."]
+        before = known.setdefault("\n".join(described(entry)), name)
+        lines += ["", *(described(entry) if before == name else [f"The parameters are those of :class:`{before}`."]), '"""']
     else:
-        lines += ["    def __init__(self) -> None: ..."]
-    return "\n".join(lines) + "\n"
+        lines[-1] += '"""'
+    kinds = [(p, annotation(p)) for p in entry["params"]]
+    arguments = [f"{p['name']}: {named.get(kind, kind)} = {default(p)}" for p, kind in kinds]
+    if arguments:
+        wrapped = textwrap.wrap(f"self, *, {', '.join(arguments)},", WIDTH - 8, break_on_hyphens=False)
+        lines += ["", "def __init__(", *(f"    {line}" for line in wrapped), ") -> None: ..."]
+    else:
+        lines += ["", "def __init__(self) -> None: ..."]
+    return "\n".join([f"class {name}(Solver):", *(f"    {line}".rstrip() for line in lines)]) + "\n"
 
 
 def stub() -> str:
@@ -74,7 +90,10 @@ def stub() -> str:
     names = ["Solver", *(class_name(entry["name"]) for entry in DEFINITIONS["solvers"])]
     listed = "\n".join(textwrap.wrap(", ".join(map(json.dumps, names)), WIDTH - 4))
     head = HEAD.replace("{names}", "[\n" + textwrap.indent(listed, "    ") + ",\n]")
-    return "\n".join([head, *(solver(entry) for entry in DEFINITIONS["solvers"])])
+    named = aliases(DEFINITIONS["solvers"])
+    head += "\n" + "\n".join(f"{name} = {kind}" for kind, name in named.items()) + "\n"
+    known: dict[str, str] = {}
+    return "\n".join([head, *(solver(entry, named, known) for entry in DEFINITIONS["solvers"])])
 
 
 def main() -> int:
