@@ -30,39 +30,12 @@ class ArborescenceSSVM(PartLabeller):
 
     _task = "tree"
 
-    bias: bool
-    root: str
-    distances: Sequence[int] | None
-    loss: str
-    rescaling: str
-    scale: str
-
-    def __init__(
-        self,
-        *,
-        bias: bool = False,
-        root: str = "single",
-        distances: Sequence[int] | None = None,
-        loss: str = "hamming",
-        rescaling: str = "margin",
-        scale: str = "none",
-        solver: Any = "auto",
-        lam: float | str = "1/n",
-        gap: float | str | None = None,
-        passes: float | None = None,
-        calls: int | None = None,
-        seconds: float | None = None,
-        patience: int | None = None,
-        holdout: str | int | None = None,
-        seed: int = 0,
-        threads: int = 1,
-        clock: str = "wall",
-        params: dict[str, Any] | None = None,
-        warm_start: bool = False,
-        progress: bool | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self._keep(locals())
+    bias: bool = False
+    root: str = "single"
+    distances: Sequence[int] | None = None
+    loss: str = "hamming"
+    rescaling: str = "margin"
+    scale: str = "none"
 
     @classmethod
     def _reads(cls, task: dict[str, Any]) -> bool:
@@ -108,7 +81,8 @@ class ArborescenceSSVM(PartLabeller):
         parents: list[list[int | None] | None] = [None] * len(features)
         if y is not None:
             parents = [[None if parent < 0 else parent for parent in found] for found in y]
-        return _core.trees(features, parents, [[None] * self._parts(item) for item in features])
+        types = [[None] * self._parts(item) for item in features]
+        return _core.dataset("tree", features=features, parents=parents, types=types)
 
     def _refuse_others(self, x: list[Any]) -> None:
         for i, item in enumerate(x):

@@ -20,7 +20,7 @@ from multiplane._given import STOPS, USUAL, changed, keywords, refuse_twice, tas
 from multiplane._history import History
 from multiplane._jobs import effective
 from multiplane._look import Looked
-from multiplane._params import plain, set_path
+from multiplane._params import Parameters, plain, set_path
 from multiplane._path import PathResult
 from multiplane._progress import Watcher
 from multiplane._solvers import DEFINITIONS, Solver, class_name
@@ -41,7 +41,7 @@ _HOLDOUT = """
             trained on, and are what ``patience`` watches."""
 
 
-class Estimator(Looked):
+class Estimator(Looked, Parameters):
     """The parameters that every estimator has, and what it does with them.
 
     Args:
@@ -98,44 +98,25 @@ class Estimator(Looked):
         if own and shared and cls.__module__.startswith("multiplane.") and "_task" in vars(cls):
             head, attributes = own.rstrip() + ("" if "Args:" in own else "\n\n    Args:"), shared.split("Args:", 1)[1]
             drawn = _HOLDOUT if "holdout" in cls._names() else ""  # examples of a user's task are the user's to divide
-            cls.__doc__ = f"{head}\n{documented(cls._task, task_names(cls), own)}{drawn}{attributes}"
+            cls.__doc__ = f"{head}\n{documented(cls._task, task_names(cls), own)}{cls._further}{drawn}{attributes}"
 
-    solver: Any
-    lam: float | str
-    gap: float | str | None
-    passes: float | None
-    calls: int | None
-    seconds: float | None
-    patience: int | None
-    seed: int
-    threads: int
-    clock: str
-    params: dict[str, Any] | None
-    warm_start: bool
-    progress: bool | None
-    n_jobs: int | None
-    path_: PathResult
-    """What an interrupted path had reached."""
+    _further: ClassVar[str] = ""
+    """Documentation of further keywords."""
 
-    def __init__(
-        self,
-        *,
-        solver: Any = "auto",
-        lam: float | str = "1/n",
-        gap: float | str | None = None,
-        passes: float | None = None,
-        calls: int | None = None,
-        seconds: float | None = None,
-        patience: int | None = None,
-        seed: int = 0,
-        threads: int = 1,
-        clock: str = "wall",
-        params: dict[str, Any] | None = None,
-        warm_start: bool = False,
-        progress: bool | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self._keep(locals())
+    solver: Any = "auto"
+    lam: float | str = "1/n"
+    gap: float | str | None = None
+    passes: float | None = None
+    calls: int | None = None
+    seconds: float | None = None
+    patience: int | None = None
+    seed: int = 0
+    threads: int = 1
+    clock: str = "wall"
+    params: dict[str, Any] | None = None
+    warm_start: bool = False
+    progress: bool | None = None
+    n_jobs: int | None = None
 
     def _workers(self) -> int:
         """How many workers are wanted."""

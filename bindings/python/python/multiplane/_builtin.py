@@ -31,8 +31,7 @@ class BuiltIn(Estimator):
     """Whether an example is a row of one array."""
     _named = False
     """Whether ``classes_`` are names that the core knows by their numbers."""
-    _is_loaded: bool
-    """Set where the model was read from a file."""
+    holdout: str | int | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Notes the package's own estimators, so that their model files are read."""
@@ -59,9 +58,6 @@ class BuiltIn(Estimator):
         return self.clock == "wall" and self.seconds is not None
 
     # -- the specification --
-
-    _seen: tuple[list[Any], list[int]] | None = None
-    """The labels of the training data in the core's order, and how often each occurs, where both are known."""
 
     def _task_value(self, name: str, value: Any) -> Any:
         labels, counts = self._seen or (None, None)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from multiplane import _core
 from multiplane._explain import Explanation, positions
-from multiplane._kernel import Kernel, Kernels
+from multiplane._kernel import Kernels, kernel_docs
 from multiplane._labeller import PartLabeller, listed, refuse_text
 from multiplane._tokens import attributes, columns, is_token, kind_of, refuse_empty, refuse_several, refuse_tokens, shown
 from multiplane._validation import canonical
@@ -28,64 +28,23 @@ class ChainSSVM(Kernels, PartLabeller):
     ``pair[from][to]``, and with ``ends=True`` then ``start[label]``, ``end[label]``: ``unary_``, ``pair_``, ``start_`` and
     ``end_`` are its parts. With a kernel ``unary[label][row]`` has a coefficient for each training row that carries weight
     (``dual_coef_``).
-
-    Args:
-        kernel: None for weights of features, or ``"linear"``, ``"rbf"``, ``"poly"``, ``"intersection"``, ``"chi-square"``, between
-            the rows of sequences. Functions and matrices are for ``BinarySSVM`` and ``MulticlassSSVM``.
-        gamma: The factor in kernels: a number > 0, ``"scale"`` for 1 / (features * variance of all rows), or ``"auto"`` for
-            1 / features.
-        degree: The power of ``"poly"``.
-        coef0: What ``"poly"`` adds before it takes the power, >= 0.
     """
 
     _task = "chain"
     _X = "a list of sequences"
+    _further = kernel_docs(
+        'or ``"chi-square"``, between the rows of sequences. Functions and matrices are for ``BinarySSVM`` and ``MulticlassSSVM``.',
+        "all rows",
+    )
 
-    bias: bool
-    ends: bool
-    template: str | list[str] | None
-    min_count: int
-    class_weight: Any
-    loss: Any
-    rescaling: str
-    scale: str
-    kernel_budget: str | dict[str, Any]
-    kernel_rows: dict[str, Any] | None
-
-    def __init__(
-        self,
-        *,
-        bias: bool = False,
-        ends: bool = False,
-        template: str | list[str] | None = None,
-        min_count: int = 1,
-        class_weight: Any = None,
-        loss: Any = "hamming",
-        rescaling: str = "margin",
-        scale: str = "none",
-        kernel: Kernel = None,
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        kernel_budget: str | dict[str, Any] = "none",
-        kernel_rows: dict[str, Any] | None = None,
-        solver: Any = "auto",
-        lam: float | str = "1/n",
-        gap: float | str | None = None,
-        passes: float | None = None,
-        calls: int | None = None,
-        seconds: float | None = None,
-        patience: int | None = None,
-        holdout: str | int | None = None,
-        seed: int = 0,
-        threads: int = 1,
-        clock: str = "wall",
-        params: dict[str, Any] | None = None,
-        warm_start: bool = False,
-        progress: bool | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self._keep(locals())
+    bias: bool = False
+    ends: bool = False
+    template: str | list[str] | None = None
+    min_count: int = 1
+    class_weight: Any = None
+    loss: Any = "hamming"
+    rescaling: str = "margin"
+    scale: str = "none"
 
     def _truth(self, model: _core.Model, source: Any) -> NDArray[np.int64]:
         if source.kind() == "columns":
@@ -107,11 +66,12 @@ class ChainSSVM(Kernels, PartLabeller):
         names = None if y is None else [[str(label) for label in sequence] for sequence in y]
         kind = kind_of(x, self._has_template(is_training=y is not None))
         if kind == "columns":
-            return _core.Dataset.columns([columns(i, sentence) for i, sentence in enumerate(x)], names, filler)
-        if kind == "attributes":
-            return _core.Dataset.attributes([attributes(i, sequence) for i, sequence in enumerate(x)], names, filler)
-        rows = [canonical(sequence) if hasattr(sequence, "tocsr") else sequence for sequence in x]
-        return _core.Dataset.sequences(rows, names, filler)
+            tokens: list[Any] = [columns(i, sentence) for i, sentence in enumerate(x)]
+        elif kind == "attributes":
+            tokens = [attributes(i, sequence) for i, sequence in enumerate(x)]
+        else:
+            kind, tokens = "sequences", [canonical(one) if hasattr(one, "tocsr") else one for one in x]
+        return _core.dataset(kind, x=tokens, y=names, filler=filler)
 
     def _parts(self, example: Any) -> int:
         return int(example.shape[0]) if hasattr(example, "shape") else len(example)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,43 +36,15 @@ class GraphSSVM(NodeLabeller):
     _task = "graph"
     _things = "graphs"
 
-    class_weight: Any
-    inference: str
-    loss: str
-    max_iterations: int
-    pairwise: str
-    potts: float
-    rescaling: str
+    class_weight: Any = None
+    inference: str = "auto"
+    loss: str = "hamming"
+    max_iterations: int = 100
+    pairwise: str = "cut"
+    potts: float = 0.0
+    rescaling: str = "margin"
 
-    def __init__(
-        self,
-        *,
-        class_weight: Any = None,
-        inference: str = "auto",
-        loss: str = "hamming",
-        max_iterations: int = 100,
-        pairwise: str = "cut",
-        potts: float = 0.0,
-        rescaling: str = "margin",
-        solver: Any = "auto",
-        lam: float | str = "1/n",
-        gap: float | str | None = None,
-        passes: float | None = None,
-        calls: int | None = None,
-        seconds: float | None = None,
-        patience: int | None = None,
-        holdout: str | int | None = None,
-        seed: int = 0,
-        threads: int = 1,
-        clock: str = "wall",
-        params: dict[str, Any] | None = None,
-        warm_start: bool = False,
-        progress: bool | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self._keep(locals())
-
-    _has_edge_features: bool | None = None
+    _has_edge_features = cast("bool | None", None)
     """Whether the training graphs came with edge features; None where that is not known."""
 
     # -- data --
@@ -176,9 +148,6 @@ class GraphSSVM(NodeLabeller):
         """Takes over a model that was trained elsewhere."""
         self._classes_of(model)
         super()._from_model(model)
-
-    def _sizes(self, data: _core.Dataset) -> list[int]:
-        return _core.graph_sizes(data)[0]
 
     def _classes(self, numbers: NDArray[np.uint32]) -> NDArray[Any]:
         return np.asarray(self.classes_[numbers])

@@ -14,7 +14,6 @@ from multiplane._given import changed
 from multiplane._params import plain
 from multiplane._several import Several
 from multiplane._support import numbers_of, support_of
-from multiplane._words import ATTRIBUTES
 
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "linear": (),
@@ -30,16 +29,28 @@ Kernel: TypeAlias = str | Callable[[Any, Any], Any] | None
 """A kernel as scikit-learn takes it: a name, or a function that makes the matrix of values of the rows of two arrays."""
 
 
+def kernel_docs(more: str, rows: str) -> str:
+    """Documentation of the keywords of kernels: which there are besides the first few, and whose variance scales them."""
+    return f"""
+        kernel: None for weights of features, or ``"linear"``, ``"rbf"``, ``"poly"``, ``"intersection"``, {more}
+        gamma: The factor in kernels that have one: a number > 0, ``"scale"`` for 1 / (features * variance of {rows}), or
+            ``"auto"`` for 1 / features.
+        degree: The power of ``"poly"``.
+        coef0: The number >= 0 that ``"poly"`` adds before it takes the power."""
+
+
 class Kernels(Several):
     """Estimators that take a kernel."""
 
     _takes_matrices: ClassVar[bool] = False
     """Whether the kernel may be a matrix, or a function that computes it."""
     _X: ClassVar[str] = "X"
-    kernel: Kernel
-    gamma: float | str
-    degree: int
-    coef0: float
+    kernel: Kernel = None
+    gamma: float | str = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    kernel_budget: str | dict[str, Any] = "none"
+    kernel_rows: dict[str, Any] | None = None
 
     # -- the specification --
 
@@ -180,6 +191,11 @@ class Kernels(Several):
 
     def _reason(self, name: str) -> str | None:
         """Why an attribute is not there."""
+        if name in ("predict_proba", "predict_log_proba", "predict_marginals"):
+            return (
+                "there are no probabilities: margins(X) says how sure each label is, and decision_function(X) has its score; of "
+                "rows sklearn.calibration.CalibratedClassifierCV makes probabilities"
+            )
         if name not in ("support_", "n_support_", "dual_coef_", "history_"):
             return None
         if "coef_" not in self.__dict__:
@@ -196,7 +212,7 @@ class Kernels(Several):
 
         def __getattr__(self, name: str) -> Any:
             """Says why a result is not there."""
-            why = None if name.startswith("_") else self._reason(name) or ATTRIBUTES.get(name)
+            why = None if name.startswith("_") else self._reason(name)
             text = f"{type(self).__name__!r} object has no attribute {name!r}"
             raise AttributeError(f"{text}: {why}" if why else text, name=name, obj=self)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core
-from multiplane._params import Parameters
+from multiplane._path import PathResult
 
 
 class Weight(NamedTuple):
@@ -29,11 +29,17 @@ class Weight(NamedTuple):
     place: int
 
 
-class Looked(Parameters):
-    """Estimators whose weights have names."""
+class Looked:
+    """Estimators whose weights have names: what fitting sets, which are no parameters."""
 
     _model: _core.Model
     coef_: NDArray[np.float64]
+    path_: PathResult
+    """The part of a path that was done when it was interrupted."""
+    _is_loaded: bool
+    """Set if the model was read from a file."""
+    _seen: tuple[list[Any], list[int]] | None = None
+    """The labels of the training data in the core's order, and how often each occurs, if both are known."""
 
     def _check_fitted(self) -> None:
         raise NotImplementedError

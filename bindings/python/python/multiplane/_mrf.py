@@ -40,39 +40,12 @@ class MrfSSVM(NodeLabeller):
     _task = "mrf"
     _things = "models"
 
-    unary_columns: Sequence[int] | None
-    pair_columns: Sequence[int] | None
-    inference: str
-    loss: str
-    max_iterations: int
-    rescaling: str
-
-    def __init__(
-        self,
-        *,
-        unary_columns: Sequence[int] | None = None,
-        pair_columns: Sequence[int] | None = None,
-        inference: str = "auto",
-        loss: str = "hamming",
-        max_iterations: int = 100,
-        rescaling: str = "margin",
-        solver: Any = "auto",
-        lam: float | str = "1/n",
-        gap: float | str | None = None,
-        passes: float | None = None,
-        calls: int | None = None,
-        seconds: float | None = None,
-        patience: int | None = None,
-        holdout: str | int | None = None,
-        seed: int = 0,
-        threads: int = 1,
-        clock: str = "wall",
-        params: dict[str, Any] | None = None,
-        warm_start: bool = False,
-        progress: bool | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self._keep(locals())
+    unary_columns: Sequence[int] | None = None
+    pair_columns: Sequence[int] | None = None
+    inference: str = "auto"
+    loss: str = "hamming"
+    max_iterations: int = 100
+    rescaling: str = "margin"
 
     # -- data --
 
@@ -102,7 +75,7 @@ class MrfSSVM(NodeLabeller):
 
     def _unlabelled(self, examples: list[_mrfs.Model], labels: list[NDArray[np.int64]]) -> _core.Dataset:
         data = self._packed(examples, labels, None)
-        found = _core.mrf_sizes(data)[1]
+        found = data.sizes()[1]
         if found != self.n_features_in_:
             raise ValueError(
                 f"X has {found} features, but MrfSSVM is expecting {self.n_features_in_} features as input; unary_columns "
@@ -118,9 +91,6 @@ class MrfSSVM(NodeLabeller):
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         super()._take(model, summary)
         self.n_features_in_ = len(self.coef_)
-
-    def _sizes(self, data: _core.Dataset) -> list[int]:
-        return _core.mrf_sizes(data)[0]
 
     def _classes(self, numbers: NDArray[np.uint32]) -> NDArray[np.int64]:
         return numbers.astype(np.int64)

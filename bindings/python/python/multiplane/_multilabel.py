@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Never, Self
+from typing import Any, Never, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,42 +34,15 @@ class MultiLabelSSVM(Several):
     _task = "multilabel"
     _tabular = True
     __metadata_request__fit = _validation.REQUESTS
-    _pair: NDArray[Any] | None = None
+    _pair = cast("NDArray[Any] | None", None)
     """The two classes of a 1D y."""
 
-    bias: bool
-    label_weights: Any
-    loss: Any
-    pairwise: Any
-    rescaling: str
-    scale: str
-
-    def __init__(
-        self,
-        *,
-        bias: bool = False,
-        label_weights: Any = None,
-        loss: Any = "hamming",
-        pairwise: Any = "full",
-        rescaling: str = "margin",
-        scale: str = "none",
-        solver: Any = "auto",
-        lam: float | str = "1/n",
-        gap: float | str | None = None,
-        passes: float | None = None,
-        calls: int | None = None,
-        seconds: float | None = None,
-        patience: int | None = None,
-        holdout: str | int | None = None,
-        seed: int = 0,
-        threads: int = 1,
-        clock: str = "wall",
-        params: dict[str, Any] | None = None,
-        warm_start: bool = False,
-        progress: bool | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self._keep(locals())
+    bias: bool = False
+    label_weights: Any = None
+    loss: Any = "hamming"
+    pairwise: Any = "full"
+    rescaling: str = "margin"
+    scale: str = "none"
 
     def _columns(self) -> list[Any]:
         """The labels: what the columns of indicators stand for."""
@@ -98,7 +71,7 @@ class MultiLabelSSVM(Several):
     def _dataset(self, x: Any, y: Any) -> _core.Dataset:
         names = getattr(self, "feature_names_in_", None)
         labels = [str(name) for name in self._columns()]
-        return _core.Dataset.label_sets(x, y, labels, None if names is None else names.tolist())
+        return _core.dataset("sets", x=x, y=y, names=labels, features=None if names is None else names.tolist())
 
     def _data(self, x: Any, y: Any) -> _core.Dataset:
         seen = _validation.rows(x, self, reset=True)
@@ -169,7 +142,7 @@ class MultiLabelSSVM(Several):
 
     def _to_ask(self, X: Any) -> tuple[_core.Dataset | None, list[int]]:
         x = _validation.rows(X, self, reset=False)
-        return _core.Dataset.label_sets(x, None, []), [len(self._columns())] * x.shape[0]
+        return _core.dataset("sets", x=x), [len(self._columns())] * x.shape[0]
 
     def _labelling(self, numbers: NDArray[np.uint32]) -> Any:
         found = numbers.astype(np.int64)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import math
 import sys
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self, dataclass_transform
 
 import numpy as np
 
@@ -13,14 +14,22 @@ from multiplane._sklearn import Root, inherit
 from multiplane._words import advice
 
 
+@dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 class Parameters(Root):
-    """An object whose constructor arguments are its parameters, each an attribute of that name."""
+    """An object whose constructor arguments are its parameters, each an attribute of that name: the fields with a default that
+    this package's classes declare, as in a dataclass.
+    """
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Shows the arguments of the constructor, which ``__new__`` would hide."""
+        """Makes the constructor, and shows its arguments, which ``__new__`` would hide: own ones before inherited ones."""
         super().__init_subclass__(**options)
+        if cls.__module__.startswith("multiplane.") and inspect.get_annotations(cls).keys() & vars(cls).keys():
+            dataclass(kw_only=True, repr=False, eq=False)(cls)
         if "__init__" in vars(cls):
-            _, *arguments = inspect.signature(cls.__init__).parameters.values()
+            own = {name: -k for k, base in enumerate(cls.__mro__) for name in inspect.get_annotations(base)}
+            me, *arguments = inspect.signature(cls.__init__).parameters.values()
+            arguments.sort(key=lambda argument: (argument.kind, -own.get(argument.name, 0)))
+            cls.__init__.__signature__ = inspect.Signature([me, *arguments])  # type: ignore[attr-defined]
             cls.__signature__ = inspect.Signature(arguments)  # type: ignore[attr-defined]
 
     if not TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar, Never, Self, TypeAlias
+from typing import Any, ClassVar, Never, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from multiplane import _core, _validation
 from multiplane._errors import UnusedParameterWarning
 from multiplane._given import STOPS
-from multiplane._kernel import Kernel, Kernels, matrix_of
+from multiplane._kernel import Kernels, kernel_docs, matrix_of
 from multiplane._stream import Learning, labels_of, stream_tree
 
 
@@ -22,15 +22,27 @@ class _RowClassifier(Kernels):
 
     _tabular = True
     _takes_matrices = True
+    _further = kernel_docs(
+        '``"chi-square"``, ``"precomputed"`` (X is the matrix: a column for every training row) or a function of two arrays of rows '
+        "that returns the matrix of their values (computed as a whole; training rows are kept in ``X_fit_``).",
+        "X",
+    )
     _multi_class: ClassVar[bool]
     __metadata_request__fit = _validation.REQUESTS
+
+    bias: bool = False
+    class_weight: Any = None
+    loss: Any = "hamming"
+    rescaling: str = "margin"
+    scale: str = "none"
 
     # -- data --
 
     def _dataset(self, x: Any, y: Any) -> _core.Dataset:
         """Rows with the numbers that the core knows the classes by."""
         names = None if callable(self.kernel) else getattr(self, "feature_names_in_", None)
-        return _core.Dataset.rows(self._kernel_rows(x), self._codes(y), None if names is None else names.tolist())
+        features = None if names is None else names.tolist()
+        return _core.dataset("classified", x=self._kernel_rows(x), y=self._codes(y), features=features)
 
     def _kernel_rows(self, x: Any) -> Any:
         """The rows that the core sees: those of the kernel's matrix, where a function computes it."""
@@ -266,59 +278,10 @@ class BinarySSVM(_RowClassifier):
     ``coef_`` has shape ``(1, features)``, a bias feature included where ``bias=True``, which is ``intercept_``, too (else 0.0). With a kernel it is
     ``(1, support)``: a coefficient for each training row that carries weight, then the bias. ``dual_coef_`` is the same without the
     bias, ``support_`` has the numbers of these rows, ``n_support_`` how many each class has.
-
-    Args:
-        kernel: None for weights of features, or ``"linear"``, ``"rbf"``, ``"poly"``, ``"intersection"``, ``"chi-square"``,
-            ``"precomputed"`` (X is the matrix: a column for every training row) or a function of two arrays of rows that
-            returns the matrix of their values (computed as a whole; training rows are kept in ``X_fit_``).
-        gamma: The factor in kernels that have one: a number > 0, ``"scale"`` for 1 / (features * variance of X), or ``"auto"`` for
-            1 / features.
-        degree: The power of ``"poly"``.
-        coef0: What ``"poly"`` adds before it takes the power, >= 0.
     """
 
     _task = "binary"
     _multi_class = False
-
-    bias: bool
-    class_weight: Any
-    loss: Any
-    rescaling: str
-    scale: str
-    kernel_budget: str | dict[str, Any]
-    kernel_rows: dict[str, Any] | None
-
-    def __init__(
-        self,
-        *,
-        bias: bool = False,
-        class_weight: Any = None,
-        loss: Any = "hamming",
-        rescaling: str = "margin",
-        scale: str = "none",
-        kernel: Kernel = None,
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        kernel_budget: str | dict[str, Any] = "none",
-        kernel_rows: dict[str, Any] | None = None,
-        solver: Any = "auto",
-        lam: float | str = "1/n",
-        gap: float | str | None = None,
-        passes: float | None = None,
-        calls: int | None = None,
-        seconds: float | None = None,
-        patience: int | None = None,
-        holdout: str | int | None = None,
-        seed: int = 0,
-        threads: int = 1,
-        clock: str = "wall",
-        params: dict[str, Any] | None = None,
-        warm_start: bool = False,
-        progress: bool | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self._keep(locals())
 
     def _shaped(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         return w.reshape(1, -1).copy()
@@ -339,59 +302,10 @@ class MulticlassSSVM(_RowClassifier):
     ``coef_`` has shape ``(classes, features)``, a bias feature included where ``bias=True``, which is ``intercept_``, too (else 0.0). With a kernel it is
     ``(classes, support)``: a coefficient for each training row that carries weight, then the bias. ``dual_coef_`` is the same
     without the bias, ``support_`` has the numbers of these rows, ``n_support_`` how many each class has.
-
-    Args:
-        kernel: None for weights of features, or ``"linear"``, ``"rbf"``, ``"poly"``, ``"intersection"``, ``"chi-square"``,
-            ``"precomputed"`` (X is the matrix: a column for every training row) or a function of two arrays of rows that
-            returns the matrix of their values (computed as a whole; training rows are kept in ``X_fit_``).
-        gamma: The factor in kernels that have one: a number > 0, ``"scale"`` for 1 / (features * variance of X), or ``"auto"`` for
-            1 / features.
-        degree: The power of ``"poly"``.
-        coef0: What ``"poly"`` adds before it takes the power, >= 0.
     """
 
     _task = "multiclass"
     _multi_class = True
-
-    bias: bool
-    class_weight: Any
-    loss: Any
-    rescaling: str
-    scale: str
-    kernel_budget: str | dict[str, Any]
-    kernel_rows: dict[str, Any] | None
-
-    def __init__(
-        self,
-        *,
-        bias: bool = False,
-        class_weight: Any = None,
-        loss: Any = "hamming",
-        rescaling: str = "margin",
-        scale: str = "none",
-        kernel: Kernel = None,
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        kernel_budget: str | dict[str, Any] = "none",
-        kernel_rows: dict[str, Any] | None = None,
-        solver: Any = "auto",
-        lam: float | str = "1/n",
-        gap: float | str | None = None,
-        passes: float | None = None,
-        calls: int | None = None,
-        seconds: float | None = None,
-        patience: int | None = None,
-        holdout: str | int | None = None,
-        seed: int = 0,
-        threads: int = 1,
-        clock: str = "wall",
-        params: dict[str, Any] | None = None,
-        warm_start: bool = False,
-        progress: bool | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self._keep(locals())
 
     def _shaped(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         return w.reshape(len(self.classes_), -1).copy()

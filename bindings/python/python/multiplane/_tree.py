@@ -93,37 +93,11 @@ class TreeSSVM(PartLabeller):
     _task = "tree"
     _none_is_unknown = True
 
-    bias: bool
-    class_weight: Any
-    loss: Any
-    rescaling: str
-    scale: str
-
-    def __init__(
-        self,
-        *,
-        bias: bool = False,
-        class_weight: Any = None,
-        loss: Any = "hamming",
-        rescaling: str = "margin",
-        scale: str = "none",
-        solver: Any = "auto",
-        lam: float | str = "1/n",
-        gap: float | str | None = None,
-        passes: float | None = None,
-        calls: int | None = None,
-        seconds: float | None = None,
-        patience: int | None = None,
-        holdout: str | int | None = None,
-        seed: int = 0,
-        threads: int = 1,
-        clock: str = "wall",
-        params: dict[str, Any] | None = None,
-        warm_start: bool = False,
-        progress: bool | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self._keep(locals())
+    bias: bool = False
+    class_weight: Any = None
+    loss: Any = "hamming"
+    rescaling: str = "margin"
+    scale: str = "none"
 
     @classmethod
     def _reads(cls, task: dict[str, Any]) -> bool:
@@ -145,7 +119,7 @@ class TreeSSVM(PartLabeller):
         if y is not None:
             names = [[None if label is None else str(label) for label in labels] for labels in y]
         features, parents, types = (list(part) for part in zip(*examples, strict=True))
-        return _core.trees(features, parents, types, names)
+        return _core.dataset("tree", features=features, parents=parents, types=types, labels=names)
 
     def _refuse_others(self, x: list[Any]) -> None:
         for i, item in enumerate(x):
