@@ -39,6 +39,24 @@ def test_sources_pass_mypy(tmp_path):
     typed("-m", "mypy", *options, "--disable-error-code=import-not-found", "-p", "multiplane", folder=tmp_path)
 
 
+USES = """
+import multiplane
+from typing import assert_type
+assert_type(multiplane.ChainSSVM(lam=0.1, ends=True, kernel="rbf", n_jobs=2).ends, bool)
+multiplane.StructuredSVM(object(), timeout=3.0)
+multiplane.ChainSSVM(lamb=1)  # type: ignore[call-arg]
+multiplane.StructuredSVM(object(), holdout=3)  # type: ignore[call-arg]
+multiplane.BinarySSVM(coef_=3)  # type: ignore[call-arg]
+multiplane.MultiLabelSSVM(True)  # type: ignore[call-arg]
+"""
+
+
+def test_type_checkers_see_the_parameters(tmp_path):
+    """Keywords with their types, and nothing else, though no constructor is written out."""
+    (tmp_path / "uses.py").write_text(USES)
+    typed("-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", "uses.py", folder=tmp_path)
+
+
 def test_stubs_say_what_runs(tmp_path):
     """stubtest compares stubs and modules."""
     typed("-m", "mypy.stubtest", "multiplane._core", "multiplane.solvers", folder=tmp_path)

@@ -26,9 +26,13 @@ class Parameters(Root):
         if cls.__module__.startswith("multiplane.") and inspect.get_annotations(cls).keys() & vars(cls).keys():
             dataclass(kw_only=True, repr=False, eq=False)(cls)
         if "__init__" in vars(cls):
-            own = {name: -k for k, base in enumerate(cls.__mro__) for name in inspect.get_annotations(base)}
-            me, *arguments = inspect.signature(cls.__init__).parameters.values()
-            arguments.sort(key=lambda argument: (argument.kind, -own.get(argument.name, 0)))
+            declared = [inspect.get_annotations(base) for base in cls.__mro__]
+
+            def place(argument: inspect.Parameter) -> tuple[int, int]:
+                named = argument.kind is inspect.Parameter.KEYWORD_ONLY
+                return argument.kind, next((k for k, names in enumerate(declared) if named and argument.name in names), 0)
+
+            me, *arguments = sorted(inspect.signature(cls.__init__).parameters.values(), key=place)
             cls.__init__.__signature__ = inspect.Signature([me, *arguments])  # type: ignore[attr-defined]
             cls.__signature__ = inspect.Signature(arguments)  # type: ignore[attr-defined]
 

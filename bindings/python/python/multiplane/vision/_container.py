@@ -15,7 +15,7 @@ import shutil
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,7 +161,7 @@ class Reader:
         """Reads the header. Raises ``VisionError`` for what is no container of this package."""
         self.path = path
         try:
-            self._file: Any = safe_open(path, framework="numpy")
+            self._file = cast("Any", safe_open(path, framework="numpy"))
             metadata = self._file.metadata() or {}
             settings = json.loads(metadata[KEY]) if KEY in metadata else None
         except OSError as error:
