@@ -174,25 +174,35 @@ impl Probe for PythonProbe {
     }
 }
 
+/// How much is examined: the dict that Python gives.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Extent {
+    examples: usize,
+    seed: u64,
+    seconds: f64,
+    passes: f64,
+}
+
+impl Extent {
+    fn plan(&self) -> Plan {
+        let Extent { examples, seed, seconds, passes } = *self;
+        Plan { examples, seed, seconds, passes, planes: 10 }
+    }
+}
+
 /// Examines a user's task: the findings and the profile, as JSON text.
 #[pyfunction]
-#[pyo3(signature = (task, xs, ys, *, examples=50, seed=0, seconds=120.0, passes=50.0, planes=10))]
-#[allow(clippy::too_many_arguments)] // the plan's fields, as keywords
 pub(crate) fn check(
     py: Python<'_>,
     task: &Bound<'_, PyAny>,
     xs: &Bound<'_, PyList>,
     ys: &Bound<'_, PyList>,
-    examples: usize,
-    seed: u64,
-    seconds: f64,
-    passes: f64,
-    planes: usize,
+    extent: Extent,
 ) -> PyResult<String> {
     let user = UserTask::new(task, xs, ys, String::new())?;
     let mut probe = PythonProbe::new(py, user.parts.clone(), task)?;
-    let plan = Plan { examples, seed, seconds, passes, planes };
-    let diagnosis = guarded(|| Ok(examine(&mut probe, &plan)))?;
+    let diagnosis = guarded(|| Ok(examine(&mut probe, &extent.plan())))?;
     match probe.stopped {
         Some(error) => Err(error),
         None => serde_json::to_string(&diagnosis).map_err(|error| value_error(error.to_string())),
@@ -201,18 +211,7 @@ pub(crate) fn check(
 
 /// Examines a built-in task on data: `spec` is the run's specification as JSON text.
 #[pyfunction]
-#[pyo3(signature = (spec, data, *, examples=50, seed=0, seconds=120.0, passes=50.0, planes=10))]
-#[allow(clippy::too_many_arguments)] // keywords of Python
-pub(crate) fn check_data(
-    py: Python<'_>,
-    spec: &str,
-    data: &Dataset,
-    examples: usize,
-    seed: u64,
-    seconds: f64,
-    passes: f64,
-    planes: usize,
-) -> PyResult<String> {
+pub(crate) fn check_data(py: Python<'_>, spec: &str, data: &Dataset, extent: Extent) -> PyResult<String> {
     let Ok(Value::Object(tree)) = serde_json::from_str(spec) else {
         return Err(value_error("the specification is no JSON object"));
     };
@@ -222,7 +221,7 @@ pub(crate) fn check_data(
         let problem = session.problem();
         let probe = problem.oracles().probe().map_err(|error| value_error(error.to_string()))?;
         let mut probe = probe.ok_or_else(|| value_error(format!("task {} cannot be examined", problem.task())))?;
-        let diagnosis = examine(&mut *probe, &Plan { examples, seed, seconds, passes, planes });
+        let diagnosis = examine(&mut *probe, &extent.plan());
         serde_json::to_string(&diagnosis).map_err(|error| value_error(error.to_string()))
     };
     guarded(|| py.detach(work))

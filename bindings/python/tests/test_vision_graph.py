@@ -309,9 +309,7 @@ def test_ctrl_c_leaves_nothing_half_written(sign, tmp_path):
 
 def test_superpixels_of_real_photographs_keep_to_borders(data, tmp_path):
     """Horses, masks of another size than the photographs: whole superpixels get at least 95 % of all pixels right."""
-    horses = data / "weizmann_horses"
-    if not horses.is_dir():
-        pytest.skip(f"{horses} is not there: the test on horses did not run")
+    horses = data("weizmann_horses")
     out = tmp_path / "horses.safetensors"
     names = [f"horse00{k}" for k in range(1, 6)]
     found = vision.graph(horses / "rgb", horses / "figure_ground", out, threshold=128, only=names, words=8, cache=False)

@@ -118,22 +118,11 @@ class BuiltIn(Estimator):
     # -- what may be asked beside fit --
 
     def path(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        eps: float | str = 0.1,
-        lambda_min: float = 1e-5,
-        kappa: float = 0.9,
-        lambda_max: float | str | None = None,
-        X_test: Any = None,
-        y_test: Any = None,
-        cv: Any = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: float | None = None,
-        resume: str | os.PathLike[str] | None = None,
-        **unknown: Never,
-    ) -> PathResult:
+        self, X: Any, y: Any = None, *, eps: float | str = 0.1, lambda_min: float = 1e-5, kappa: float = 0.9,
+        lambda_max: float | str | None = None, X_test: Any = None, y_test: Any = None, cv: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None, checkpoint_every: float | None = None,
+        resume: str | os.PathLike[str] | None = None, **unknown: Never,
+    ) -> PathResult:  # fmt: skip
         """Follows the regularisation path: at every lambda down to ``lambda_min`` weights whose objective is within
         ``eps`` of the optimum, proven; ``"5%"`` is relative to the objective. Breakpoints are optimised to a gap of
         ``kappa * eps``. The path begins at ``lambda_max``, where it is not given where answers begin to change; above, its
@@ -159,16 +148,9 @@ class BuiltIn(Estimator):
             return made._path(self, data, outer, made._test_data(X_test, y_test), **more)
 
     def check(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        examples: int = 50,
-        seed: int = 0,
-        seconds: float = 120.0,
-        passes: float = 50.0,
+        self, X: Any, y: Any = None, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0,
         **unknown: Never,
-    ) -> Findings:
+    ) -> Findings:  # fmt: skip
         """Has the oracle doctor examine task and data as ``fit`` would use them: are losses and features sound, are
         answers as good as they claim? What calls cost, and a forecast for so many ``passes``, come with it.
 
@@ -180,7 +162,8 @@ class BuiltIn(Estimator):
         with self._in_users_words():
             data = made._data(X, y)
             spec = json.dumps(made._tree() | {"lambda": "1/n"})  # nothing is trained
-            return diagnosed(_core.check_data(spec, data, examples=examples, seed=seed, seconds=seconds, passes=passes))
+            extent = {"examples": examples, "seed": seed, "seconds": seconds, "passes": passes}
+            return diagnosed(_core.check_data(spec, data, extent))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

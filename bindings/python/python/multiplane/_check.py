@@ -57,12 +57,12 @@ class Findings(list[Finding]):
         return "\n".join([*(map(str, self) if self else ["no fault found"]), cost])
 
 
-def examine(task: Any, x: list[Any], y: list[Any], **plan: Any) -> Findings:
-    """Asks the core's doctor; ``plan`` are its keyword arguments."""
+def examine(task: Any, x: list[Any], y: list[Any], **extent: Any) -> Findings:
+    """Asks the core's doctor; ``extent`` says how much is examined."""
     complete = all(callable(getattr(task, name, None)) for name in ("dim", "features", "loss", "decode"))
     watched = _Watched(task) if complete else None  # of any other the core says what it lacks
     with examining(task, x, y):
-        findings = diagnosed(_core.check(watched or task, x, y, **plan))
+        findings = diagnosed(_core.check(watched or task, x, y, extent))
     if watched is not None and watched.is_free:
         times = f"{watched.others} times for another than the truth"
         message = f"loss returned 0 for every labelling seen, {times}, expected a number > 0"

@@ -84,14 +84,9 @@ def _wrapped(head: str, parts: list[str], width: int) -> list[str]:
 
 
 def positions(
-    numbers: NDArray[np.uint32],
-    labels: NDArray[Any],
-    rows: list[tuple[NDArray[np.int64], NDArray[np.float64]]],
-    tables: dict[str, NDArray[np.float64]],
-    names: list[str],
-    margins: NDArray[np.float64],
-    n: int,
-) -> list[Position]:
+    numbers: NDArray[np.uint32], labels: NDArray[Any], rows: list[tuple[NDArray[np.int64], NDArray[np.float64]]],
+    tables: dict[str, NDArray[np.float64]], names: list[str], margins: NDArray[np.float64], n: int,
+) -> list[Position]:  # fmt: skip
     """The terms of a labelling, given by the numbers of its labels; ``rows`` are indices and values of each position's features."""
     found = []
     last = len(numbers) - 1

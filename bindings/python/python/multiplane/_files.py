@@ -52,38 +52,25 @@ def load_libsvm(
 
 @overload
 def load_csv(
-    path: str | os.PathLike[str],
-    *,
-    label_column: str | int | None = None,
-    ignore: str | int | Sequence[str | int] = (),
-    separator: str | None = None,
-    names: Literal[False] = False,
+    path: str | os.PathLike[str], *, label_column: str | int | None = None,
+    ignore: str | int | Sequence[str | int] = (), separator: str | None = None, names: Literal[False] = False,
     sparse: bool | None = None,
-) -> tuple[Any, NDArray[Any]]: ...
+) -> tuple[Any, NDArray[Any]]: ...  # fmt: skip
 
 
 @overload
 def load_csv(
-    path: str | os.PathLike[str],
-    *,
-    label_column: str | int | None = None,
-    ignore: str | int | Sequence[str | int] = (),
-    separator: str | None = None,
-    names: Literal[True],
+    path: str | os.PathLike[str], *, label_column: str | int | None = None,
+    ignore: str | int | Sequence[str | int] = (), separator: str | None = None, names: Literal[True],
     sparse: bool | None = None,
-) -> tuple[Any, NDArray[Any], list[str] | None]: ...
+) -> tuple[Any, NDArray[Any], list[str] | None]: ...  # fmt: skip
 
 
 def load_csv(
-    path: str | os.PathLike[str],
-    *,
-    label_column: str | int | None = None,
-    ignore: str | int | Sequence[str | int] = (),
-    separator: str | None = None,
-    names: bool = False,
-    sparse: bool | None = None,
-    **unknown: Never,
-) -> Any:
+    path: str | os.PathLike[str], *, label_column: str | int | None = None,
+    ignore: str | int | Sequence[str | int] = (), separator: str | None = None, names: bool = False,
+    sparse: bool | None = None, **unknown: Never,
+) -> Any:  # fmt: skip
     """Reads a table of numbers with a label in each row (plain or gzip), as the command line does: a first line without numbers
     names the columns, fields may stand in quotation marks, labels are whole numbers or names.
 

@@ -91,16 +91,10 @@ class PairwiseModel:
     _directions: tuple[bool, ...] | None
 
     def __init__(
-        self,
-        unary: ArrayLike | Sequence[ArrayLike],
-        edges: ArrayLike | None = None,
-        weights: ArrayLike = 1.0,
-        *,
-        term: str = "potts",
-        cap: float = np.inf,
-        tables: ArrayLike | Sequence[ArrayLike] | None = None,
+        self, unary: ArrayLike | Sequence[ArrayLike], edges: ArrayLike | None = None, weights: ArrayLike = 1.0, *,
+        term: str = "potts", cap: float = np.inf, tables: ArrayLike | Sequence[ArrayLike] | None = None,
         constant: float = 0.0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         counts, energies = counts_and_energies(unary)
         self._model = _core.Energies(energies, counts, float(constant))
         self._shape = (len(counts),)
@@ -116,13 +110,9 @@ class PairwiseModel:
 
     @classmethod
     def grid(
-        cls,
-        unary: ArrayLike,
-        horizontal: ArrayLike | None = 1.0,
-        vertical: ArrayLike | None = 1.0,
-        diagonal: ArrayLike | None = None,
-        antidiagonal: ArrayLike | None = None,
-    ) -> PairwiseModel:
+        cls, unary: ArrayLike, horizontal: ArrayLike | None = 1.0, vertical: ArrayLike | None = 1.0,
+        diagonal: ArrayLike | None = None, antidiagonal: ArrayLike | None = None,
+    ) -> PairwiseModel:  # fmt: skip
         """A model of an image: Potts edges between neighbouring pixels.
 
         Two labels and weights that are not negative are solved straight from the arrays, by one minimum cut.
@@ -178,14 +168,9 @@ class PairwiseModel:
         return np.array(self._model.labels(), dtype=np.int64).reshape(self._shape)
 
     def add_edges(
-        self,
-        edges: ArrayLike,
-        weights: ArrayLike = 1.0,
-        *,
-        term: str = "potts",
-        cap: float = np.inf,
+        self, edges: ArrayLike, weights: ArrayLike = 1.0, *, term: str = "potts", cap: float = np.inf,
         tables: ArrayLike | Sequence[ArrayLike] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Adds edges, as the constructor takes them; several edges of the same nodes add up. The next solve is cold."""
         ends, factors = pairs(edges, weights)
         values, shapes = tables_of(tables, len(factors))
@@ -234,13 +219,9 @@ class PairwiseModel:
         self._model.forget()
 
     def solve(
-        self,
-        engine: str | None = None,
-        *,
-        seconds: float | None = None,
-        iterations: int | None = None,
+        self, engine: str | None = None, *, seconds: float | None = None, iterations: int | None = None,
         search: int | None = None,
-    ) -> Inference:
+    ) -> Inference:  # fmt: skip
         """The labelling of least energy, by an engine that starts from where the last solve left off.
 
         Args:
@@ -297,13 +278,9 @@ class PairwiseModel:
 
 
 def infer(
-    model: PairwiseModel | str | os.PathLike[str],
-    engine: str | None = None,
-    *,
-    seconds: float | None = None,
-    iterations: int | None = None,
-    search: int | None = None,
-) -> Inference:
+    model: PairwiseModel | str | os.PathLike[str], engine: str | None = None, *, seconds: float | None = None,
+    iterations: int | None = None, search: int | None = None,
+) -> Inference:  # fmt: skip
     """Solves a model, or the problem in a file (``.uai``, ``.wcsp``, ``.cfn``, ``.max``, plain or gzip).
 
     Args:

@@ -93,15 +93,9 @@ class PartLabeller(Several):
         return None if x is None else self._dataset(x, self._labels(y, "y_test"))
 
     def fit(
-        self,
-        X: Any,
-        y: Any,
-        *others: Never,
-        sample_weight: Any = None,
-        X_test: Any = None,
-        y_test: Any = None,
+        self, X: Any, y: Any, *others: Never, sample_weight: Any = None, X_test: Any = None, y_test: Any = None,
         **unknown: Never,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Trains on sequences ``X`` and their labels ``y``. Returns self. Raises ValueError for unusable input.
 
         With test data its mean loss is in every entry of ``history_``. ``sample_weight`` (``[n]``, at least 0) says how much each

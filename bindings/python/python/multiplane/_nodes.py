@@ -131,16 +131,9 @@ class NodeLabeller(Several):
     # -- training and results --
 
     def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *others: Never,
-        node_weights: Any = None,
-        sample_weight: Any = None,
-        X_test: Any = None,
-        y_test: Any = None,
-        **unknown: Never,
-    ) -> Self:
+        self, X: Any, y: Any = None, *others: Never, node_weights: Any = None, sample_weight: Any = None,
+        X_test: Any = None, y_test: Any = None, **unknown: Never,
+    ) -> Self:  # fmt: skip
         """Trains on examples ``X`` and the labels ``y`` of their nodes. Returns self. Raises ValueError for bad input.
 
         ``node_weights`` is a list of arrays, one number >= 0 per node: what ``loss="node-weighted"`` goes by.

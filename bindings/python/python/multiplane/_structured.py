@@ -324,17 +324,9 @@ class StructuredSVM(Estimator):
         return 1.0 - float(np.mean([task.loss(truth, answer) for truth, answer in zip(y, found, strict=True)]))
 
     def path(
-        self,
-        X: Any,
-        Y: Any,
-        *,
-        eps: float | str = 0.1,
-        lambda_min: float = 1e-5,
-        kappa: float = 0.9,
-        lambda_max: float | str | None = None,
-        cv: Any = None,
-        **unknown: Never,
-    ) -> PathResult:
+        self, X: Any, Y: Any, *, eps: float | str = 0.1, lambda_min: float = 1e-5, kappa: float = 0.9,
+        lambda_max: float | str | None = None, cv: Any = None, **unknown: Never,
+    ) -> PathResult:  # fmt: skip
         """Follows the regularisation path; the task's decoder must be exact or give upper bounds. ``eps="5%"`` is relative
         to the objective. The path begins at ``lambda_max``, where it is not given where answers begin to change. ``cv``
         cross-validates it: a number of folds, drawn by ``seed``, or a list with the number of each example's fold. There are no
@@ -348,16 +340,9 @@ class StructuredSVM(Estimator):
             return made._path(self, source, outer, None, **more)
 
     def check(
-        self,
-        X: Any,
-        Y: Any,
-        *,
-        examples: int = 50,
-        seed: int = 0,
-        seconds: float = 120.0,
-        passes: float = 50.0,
+        self, X: Any, Y: Any, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0,
         **unknown: Never,
-    ) -> Findings:
+    ) -> Findings:  # fmt: skip
         """Examines the task on these examples: are losses and features sound, is decode as good as it claims, does it
         add the loss, does it repeat itself? What calls cost, and a forecast for so many ``passes``, come with it.
 

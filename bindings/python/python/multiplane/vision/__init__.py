@@ -23,22 +23,11 @@ _Path = str | os.PathLike[str]
 
 
 def graph(
-    images: _Path,
-    labels: _Path | None,
-    out: _Path,
-    *,
-    like: _Path | None = None,
-    superpixels: int | None = None,
-    threshold: int | None = None,
-    ignore: int | None = None,
-    side: int | None = None,
-    words: int | None = None,
-    seed: int | None = None,
-    only: Iterable[str] | None = None,
-    jobs: int = 1,
-    cache: _Path | bool = True,
+    images: _Path, labels: _Path | None, out: _Path, *, like: _Path | None = None, superpixels: int | None = None,
+    threshold: int | None = None, ignore: int | None = None, side: int | None = None, words: int | None = None,
+    seed: int | None = None, only: Iterable[str] | None = None, jobs: int = 1, cache: _Path | bool = True,
     progress: bool | None = None,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     """Builds a container of graphs, the input of task ``graph``, from photographs and their label maps.
 
     A node is a superpixel, an edge a common border of two. The file holds ``node_offsets [n + 1]``,
@@ -92,18 +81,10 @@ def graph(
 
 
 def paint(
-    model: _Path,
-    images: _Path,
-    out: _Path,
-    *,
-    like: _Path,
-    labels: _Path | None = None,
-    names: Sequence[str] | None = None,
-    only: Iterable[str] | None = None,
-    jobs: int = 1,
-    cache: _Path | bool = True,
+    model: _Path, images: _Path, out: _Path, *, like: _Path, labels: _Path | None = None,
+    names: Sequence[str] | None = None, only: Iterable[str] | None = None, jobs: int = 1, cache: _Path | bool = True,
     progress: bool | None = None,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     """Segments photographs with a trained model.
 
     Writes ``NAME.png`` (class ids; 0 and 1 where training had a threshold), ``NAME.overlay.png`` (the classes in colour
