@@ -149,5 +149,5 @@ class GraphSSVM(NodeLabeller):
         self._classes_of(model)
         super()._from_model(model)
 
-    def _classes(self, numbers: NDArray[np.uint32]) -> NDArray[Any]:
+    def _labelling(self, numbers: NDArray[np.uint32]) -> NDArray[Any]:
         return np.asarray(self.classes_[numbers])

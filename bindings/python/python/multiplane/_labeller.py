@@ -131,12 +131,7 @@ class PartLabeller(Several):
 
     def predict(self, X: Any) -> list[NDArray[Any]]:
         """The predicted labels of every example: a list of arrays, a label for each part."""
-        self._check_fitted()
-        data, parts = self._to_ask(X)
-        if data is None:
-            return []
-        numbers = np.frombuffer(self._model.predict(data, self._workers()), dtype=np.uint32)
-        return [self._labelling(part) for part in np.split(numbers, np.cumsum(parts)[:-1])]
+        return self._labellings(X)
 
     def score(self, X: Any, y: Any) -> float:
         """Share of labels predicted rightly, over all sequences; of trees nodes whose label is None are left out."""

@@ -92,5 +92,5 @@ class MrfSSVM(NodeLabeller):
         super()._take(model, summary)
         self.n_features_in_ = len(self.coef_)
 
-    def _classes(self, numbers: NDArray[np.uint32]) -> NDArray[np.int64]:
+    def _labelling(self, numbers: NDArray[np.uint32]) -> NDArray[np.int64]:
         return numbers.astype(np.int64)

@@ -54,10 +54,6 @@ class NodeLabeller(Several):
         """The data set to predict, refused where its features are not those of training."""
         raise NotImplementedError
 
-    def _classes(self, numbers: NDArray[np.uint32]) -> NDArray[Any]:
-        """The labels of these numbers."""
-        raise NotImplementedError
-
     # -- data --
 
     def _examples(self, x: Any) -> list[Any]:
@@ -159,17 +155,9 @@ class NodeLabeller(Several):
             data = self._unlabelled(examples, [np.full(self._nodes(one), NO_LABEL) for one in examples])
         return data, data.sizes()[0]
 
-    def _labelling(self, numbers: NDArray[np.uint32]) -> Any:
-        return self._classes(numbers)
-
     def predict(self, X: Any) -> list[NDArray[Any]]:
         """The predicted labels of every example: a list of arrays ``[nodes]``. ``X`` may be the path of a container."""
-        self._check_fitted()
-        data, sizes = self._to_ask(X)
-        if data is None:
-            return []
-        numbers = np.frombuffer(self._model.predict(data, self._workers()), dtype=np.uint32)
-        return np.split(self._classes(numbers), np.cumsum(sizes)[:-1])
+        return self._labellings(X)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Share of the nodes with a label that are labelled rightly, over all examples.

@@ -44,6 +44,15 @@ class Several(BuiltIn):
         """What was found of all examples in the shape that users expect."""
         return parts
 
+    def _labellings(self, X: Any) -> list[Any]:
+        """The predicted labelling of every example."""
+        self._check_fitted()
+        data, sizes = self._to_ask(X)
+        if data is None:
+            return []
+        numbers = np.frombuffer(self._model.predict(data, self._workers()), dtype=np.uint32)
+        return [self._labelling(part) for part in np.split(numbers, np.cumsum(sizes)[:-1])]
+
     def predict_top(self, X: Any, m: int) -> list[TopLabellings]:
         """The ``m`` best labellings of every example, with their scores.
 
