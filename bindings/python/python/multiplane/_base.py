@@ -42,46 +42,39 @@ _HOLDOUT = """
 
 
 class Estimator(Looked, Parameters):
-    """The parameters that every estimator has, and what it does with them.
+    """The parameters and attributes of all estimators.
 
     Args:
-        solver: A solver's name (``multiplane.solvers``), or one of the objects there.
-        lam: Strength of the regulariser: a number, ``"1/n"``, or ``"c:X"`` for C = 1/(lambda n). ``"cv"`` chooses it by what it
-            predicts of examples held out, before the fit that counts (``"cv:10"`` in 10 folds; ``summary_["lambda_choice"]``
-            tells of it); ``"scale"`` is the mean of x.x over n, which a task of your own does not have.
-        gap: Stop at this duality gap, proven: a number, or percent of the primal as in ``"1%"``. A gap alone ends
-            after 1000 passes, too.
-        passes: Stop after so many oracle calls of training per example. Below 1 nothing is evaluated: there are
-            weights and no certificate.
-        calls: Stop after so many oracle calls of training. Calls that only prove bounds are counted apart, in
-            ``summary_["evaluation_calls"]``.
-        seconds: Stop after so many seconds, training and evaluation together. With no stop given: a gap of 1 %, or
-            1000 passes.
-        patience: Stop once the loss on held-out data has not fallen for so many measurements, one a pass; whichever stop ends
-            the fit, ``coef_`` are the weights with the lowest loss there, and bounds and losses are theirs.
-            ``summary_["early_stopping"]`` tells of it. What is watched is the test data given
-            to ``fit``.
-        seed: Seed of all chance.
-        threads: Threads for passes at one w, evaluation and prediction; no bit of the result depends on it. 0 is all
-            cores where calls are slow enough for that to pay.
-        clock: ``"wall"``, or ``"work"``, which counts operations: times are the same in every fit, too, and a task of
-            your own gives the same bits.
-        params: Any further parameter by its dotted name, e.g. ``{"solver.planes.max_idle": 5, "stop.estimated": True}``.
-            ``{"evaluate": "pass"}`` evaluates bounds after every outer iteration, aside, as curves of papers have
-            them; by default (``"auto"``) they are evaluated where that can end the fit.
-        warm_start: Go on from the last ``fit`` where data and task have the same content; stops count what is added.
-        progress: Show a progress line: yes, no, or only where somebody watches (None).
-        n_jobs: Workers in the place of ``threads``, counted as in scikit-learn: None is ``threads``, -1 all cores, -2
-            all but one.
+        solver: A name of ``multiplane.solvers``, or an object of one of its classes.
+        lam: The strength of the regulariser: a number, ``"1/n"``, or ``"c:X"`` with C = 1/(lambda n). ``"cv"`` chooses it by
+            cross-validation before the fit (``"cv:10"``: in 10 folds; ``summary_["lambda_choice"]`` reports it). ``"scale"`` is
+            the mean of x.x over n, which a task of your own does not have.
+        gap: The proven duality gap to stop at: a number, or percent of the primal as in ``"1%"``. If nothing else is given, the
+            fit also stops after 1000 passes.
+        passes: The oracle calls of training per example to stop after. Below 1 there is no certificate.
+        calls: The oracle calls of training to stop after. ``summary_["evaluation_calls"]`` counts those that only prove bounds.
+        seconds: The seconds of training and evaluation to stop after. Without any stop: a gap of 1 %, or 1000 passes.
+        patience: Stops if the loss on held-out data has not fallen for so many measurements, one a pass. ``coef_`` are then the
+            weights with the lowest loss there, and bounds and losses are theirs (``summary_["early_stopping"]``). The held-out
+            data are the test data given to ``fit``.
+        seed: The seed of all random numbers.
+        threads: Threads for passes at one w, evaluation and prediction; the result does not depend on it. 0 uses all cores if
+            calls are slow enough.
+        clock: ``"wall"``, or ``"work"``, which counts operations, so that times and the fits of your own tasks repeat.
+        params: Further parameters by dotted name, as in ``{"solver.planes.max_idle": 5, "stop.estimated": True}``. Bounds are
+            evaluated when that may end the fit; ``{"evaluate": "pass"}`` evaluates them after every outer iteration.
+        warm_start: Continues from the last ``fit`` on the same data and task; stops count what is added. A task of your own
+            needs a method ``fingerprint()``.
+        progress: Shows a progress line: True, False, or on terminals and in notebooks (None).
+        n_jobs: Workers, in place of ``threads``, as in scikit-learn: None is ``threads``, -1 all cores, -2 all but one.
 
     Attributes:
         coef_: The weights.
-        primal_: The objective ``lambda/2 |w|^2 + mean hinge`` at ``coef_``. NaN where it was not evaluated: after
-            Ctrl-C, or with a budget below one pass.
-        dual_: A value that no weights can be below. NaN where the solver has none.
-        gap_: ``primal_ - dual_``; NaN where one of them is.
-        certified_: Whether the gap is proven. False where it was not evaluated, where the task's decoder proves
-            nothing, and where most of the gap may be rounding.
+        primal_: The objective ``lambda/2 |w|^2 + mean hinge`` at ``coef_``; NaN if it was not evaluated (after Ctrl-C, or with
+            less than one pass).
+        dual_: A lower bound on the objective of any weights; NaN if the solver has none.
+        gap_: ``primal_ - dual_``; NaN if one of them is.
+        certified_: True if the gap is proven: it was evaluated, the decoder proves its answers, and rounding is small.
         lam_: lambda as a number.
         n_iter_: Outer iterations.
         stop_reason_: ``"gap"``, ``"passes"``, ``"calls"``, ``"seconds"``, ``"patience"`` or ``"interrupt"``.
@@ -223,8 +216,8 @@ class Estimator(Looked, Parameters):
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """Where fitting fails before its results are in place, the estimator is what it was; but the next fit starts
-        anew, as nothing tells any longer what the state of the last one belongs to. Errors are in the user's words.
+        """Restores the estimator if fitting fails before its results are in place; the next fit then starts cold.
+        Errors are in the user's words.
         """
         before = dict(self.__dict__)
         try:
@@ -243,9 +236,8 @@ class Estimator(Looked, Parameters):
         same_data: bool = True,
         broken_promise: Callable[[_core.Model, int], str | None] | None = None,
     ) -> None:
-        """Runs the core and takes over its results; raises what interrupted it, with the results in place. What the
-        user's code raises comes before the first of them is. ``broken_promise`` says what shows that a certified model
-        is not, if something does.
+        """Runs the core and takes over its results. Raises the exception that interrupted it, with the results in
+        place. ``broken_promise`` returns the reason why a certified model is not certified after all, or None.
         """
         tree = self._tree()
         self._check_held_out(tree, test)

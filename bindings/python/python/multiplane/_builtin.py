@@ -174,8 +174,8 @@ class BuiltIn(Estimator):
         return found
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn asks: of rows these are classifiers. What labels the parts of examples is none in its sense: it would
-        look for classes among whole labellings to draw folds of each, and refuses lists of lists.
+        """The tags for scikit-learn. Estimators of parts of examples are no classifiers there: it would draw folds of
+        each class, and refuses lists of lists.
         """
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 

@@ -53,8 +53,8 @@ def _flat(label: Any) -> list[Any] | None:
 
 
 class Reach:
-    """What decode returns at some weights. Only then is a labelling of another example known to be one of this example:
-    labellings may be constrained by the input, in ways that the task does not say.
+    """Labellings of other examples that decode returns for an example at some weights: only these are known to be
+    allowed there.
     """
 
     def __init__(self, task: Any, x: Sequence[Any], y: Sequence[Any]) -> None:
@@ -118,8 +118,8 @@ def examining(task: Any, x: Sequence[Any], y: Sequence[Any]) -> Iterator[None]:
 
 
 def fits(truth: Any, label: Any) -> bool:
-    """Whether a labelling of another example is one of the example with this truth: of its type and shape, and one that
-    decode returns for it at some weights.
+    """Returns True if a labelling of another example has the type and shape of this truth, and decode returns it at
+    some weights.
     """
     reach = _REACH.get()
     return _is_alike(truth, label) and (reach is None or reach.has(truth, label))
@@ -136,11 +136,8 @@ def _is_alike(truth: Any, label: Any) -> bool:
 
 
 class Neighbours:
-    """Proposes labellings that differ in one variable, from the values that the truths have.
-
-    Where every truth is a permutation, or all have the same values in some order, variables are swapped instead: such
-    labellings are constrained, and a change of one alone would not be one of them. A task with other constraints says
-    what is allowed by ``neighbours(x, y)``.
+    """Proposes labellings that differ in one variable, from the values of the truths. If all truths are permutations,
+    or have the same values in some order, two variables are swapped. ``neighbours(x, y)`` of a task replaces this.
     """
 
     def __init__(self, task: Any, truths: Sequence[Any]) -> None:

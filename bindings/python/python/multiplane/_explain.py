@@ -70,8 +70,7 @@ class Explanation(NamedTuple):
 
 
 def _wrapped(head: str, parts: list[str], width: int) -> list[str]:
-    """Parts behind a head, on lines of so many columns, those after the first one below it, or where that leaves little room below
-    its beginning. A part is never divided.
+    """Wraps parts after a head to so many columns, indented below the first part, or less if that leaves little room.
     """
     indent = " " * (len(head) if width - len(head) >= ROOM else INDENT)
     lines, line, fresh = [], head, len(head)

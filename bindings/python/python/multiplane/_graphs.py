@@ -55,8 +55,8 @@ def _matrix(x: Any, what: str) -> NDArray[Any]:
 
 
 def _is_adjacency(dense: NDArray[Any]) -> bool:
-    """Whether a square array is an adjacency matrix. With two nodes it might be a list of two edges: it is a matrix if it is
-    symmetric without loops, which a list could be only by naming a missing node or the same edge twice.
+    """Returns True if a square array is an adjacency matrix. One of two nodes might be a list of two edges: it is a
+    matrix if it is symmetric without loops.
     """
     return dense.shape[1] != 2 or bool((dense == dense.T).all() and not np.diag(dense).any())
 
@@ -89,8 +89,8 @@ def _upper(
 
 
 def _of_networkx(g: Any, nodes: int, what: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Edges between places of nodes: nodes that are the numbers 0 to n - 1 have the rows of their numbers, others those of
-    their order in ``g.nodes``. The features of edges are the attribute ``features``, else ``weight``, else 1.
+    """Edges and their features (the attribute ``features``, else ``weight``, else 1). Nodes that are the numbers 0 to n
+    - 1 have the rows of their numbers, others those of their order in ``g.nodes``.
     """
     if len(g.nodes) != nodes:
         raise ValueError(f"{what}: found a graph of {len(g.nodes)} nodes, but {nodes} rows of features")

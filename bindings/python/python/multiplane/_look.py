@@ -61,8 +61,8 @@ class Looked:
         raise AttributeError(f"the model has no weights {name!r}")
 
     def _feature_names(self, columns: int) -> list[str]:
-        """Names of so many columns of a table: those of the training data, else ``x0``, ``x1``, ...; with a kernel these are
-        rows. A bias is the last.
+        """Names of the columns of a table, a bias last: those of the training data, else ``x0``, ``x1``, ...; with a
+        kernel those of rows.
         """
         info = json.loads(self._model.info())
         bias = int(bool(info["spec"]["task"].get("bias", False))) if info["task"] != "user" else 0

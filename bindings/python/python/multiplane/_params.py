@@ -16,8 +16,8 @@ from multiplane._words import advice
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 class Parameters(Root):
-    """An object whose constructor arguments are its parameters, each an attribute of that name: the fields with a default that
-    this package's classes declare, as in a dataclass.
+    """An object whose constructor arguments are its parameters. In this package's classes these are the fields with a
+    default, as in a dataclass.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -49,9 +49,7 @@ def _columns(stream: TextIO) -> int:
 
 
 def fitted(parts: list[tuple[int, str]], columns: int) -> str:
-    """Parts that fit into so many columns, in their order, two spaces between: those of the highest rank go first, and the most
-    important one is cut where not even it fits.
-    """
+    """Joins the parts that fit into so many columns, in their order: those of the highest rank are left out first."""
     kept = [part for part in parts if part[1]]
     while True:
         line = "  ".join(text for _, text in kept)
@@ -62,10 +60,9 @@ def fitted(parts: list[tuple[int, str]], columns: int) -> str:
 
 
 class Line:
-    """A line that is replaced by the next one and goes away at the end: on a terminal never wider than it, in a notebook
-    one output that is updated. At most five times a second, and not in the first one. ``shown=None`` shows it where somebody
-    watches: on terminals and in notebooks. Where it is asked for elsewhere (``shown=True``), in a file or a pipe, nothing can be
-    taken back: whole lines come there, one every ten seconds.
+    """A line that is redrawn in place and goes away at the end, at most five times a second, and not in the first
+    second. ``shown=None`` shows it on terminals and in notebooks; ``True`` also writes a line every ten seconds to
+    files and pipes.
     """
 
     def __init__(self, shown: bool | None = None) -> None:
@@ -152,9 +149,8 @@ def number(value: float) -> str:
 
 
 class Watcher:
-    """Is told of records and of progress between them; shows the line of the command line and logs records at level DEBUG.
-
-    ``label`` is what the line begins with, ``stop`` the section of the specification that says when the fit ends.
+    """Shows the command line's progress line and logs records at level DEBUG. ``label`` is its first word, ``stop`` the
+    section of the specification with the stops.
     """
 
     def __init__(

@@ -1,8 +1,7 @@
-"""scikit-learn's base class for classes that exist before scikit-learn is imported.
+"""scikit-learn's base class for estimators that exist before scikit-learn is imported (ADR 0049).
 
-Importing it takes a second, which those who do not use it need not spend; and it may not be installed. So estimators are made
-without it, and inherit from ``BaseEstimator`` from the moment on at which one is made, or defined, while scikit-learn is there
-(ADR 0049).
+Importing scikit-learn takes a second, and it may be missing. So estimators inherit from ``BaseEstimator`` as soon as
+one is made or defined while it is imported.
 """
 
 from __future__ import annotations

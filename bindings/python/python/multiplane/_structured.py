@@ -204,8 +204,8 @@ class StructuredSVM(Estimator):
         return _core.UserTask(self._adapted(), x, y, self._identity())
 
     def _content(self, X: Any, Y: Any) -> str | None:
-        """A digest of the task's ``fingerprint()`` and the examples, by which the next fit knows them again. None, with a
-        warning, without that method, or if they cannot be pickled.
+        """A digest of the task's ``fingerprint()`` and the examples, by which the next fit recognises them. Without
+        that method, or if they cannot be pickled, None, with a warning.
         """
         fingerprint = getattr(self._users(), "fingerprint", None)
         reason = f"{self._identity()} has no method `fingerprint()`"
@@ -224,8 +224,8 @@ class StructuredSVM(Estimator):
         return None
 
     def _broken_promise(self, model: _core.Model, calls: int, X: Any, Y: Any) -> str | None:
-        """Holds some answers at the final weights against each other: of a decoder that says it is exact, the one with
-        the loss added must not be beaten by the truth, by the prediction or by answers at other weights. Says where it is.
+        """Compares some answers of an exact decoder at the final weights: with the loss added none may be beaten by the
+        truth, the prediction or answers at other weights. Returns the first fault.
         """
         task = self._adapted()
         if _declared(task, "quality") != "exact":

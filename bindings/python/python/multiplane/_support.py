@@ -39,10 +39,8 @@ def _keys(rows: _Rows) -> Iterator[bytes]:
 def numbers_of(
     model: _core.Model, source: Any, truth: NDArray[np.int64], coefficients: NDArray[np.float64]
 ) -> NDArray[np.int64] | None:
-    """The numbers of the training rows that carry weight, in the order of the coefficients; None where one is no training row.
-
-    Of equal rows with one label the first ones are named. Of equal rows with several labels those are whose label the coefficients
-    speak for: that of the row itself is positive.
+    """The numbers of the training rows that carry weight, in the order of the coefficients; None if one is no training
+    row. Of equal rows the first with the label of the largest coefficient is taken.
     """
     support = support_of(model)
     if model.used_columns() is not None:  # rows of the model lack columns that those of the data have

@@ -11,8 +11,8 @@ _SETS = (set, frozenset)
 
 
 def kind_of(x: list[Any], has_template: bool) -> str:
-    """What sequences are made of: ``"rows"`` of numbers; ``"columns"`` of text, tokens being words or tuples; or
-    ``"attributes"``, tokens being dicts, lists or sets of names. Lists are columns where there are templates for them.
+    """The kind of sequences: ``"rows"`` of numbers, ``"columns"`` of text (words or tuples), ``"attributes"`` (dicts,
+    lists or sets of names). Lists are columns if there are templates.
     """
     all_tokens = (token for sequence in x if not hasattr(sequence, "tocsr") for token in _tokens(sequence))
     # A list without attributes says nothing of what others hold.
@@ -115,9 +115,7 @@ def attributes(i: int, sequence: Any) -> list[list[tuple[str, float]]]:
 
 
 def _items(token: Any, prefix: str, what: str) -> Iterator[tuple[str, float]]:
-    """``name`` with its number, ``name=value`` of a text; what is below a name has it before a colon. Sets are sorted, as they
-    have no order of their own.
-    """
+    """Names with numbers: ``name=value`` of a text, and ``name:below`` of what is nested. Sets are sorted."""
     if not isinstance(token, dict):
         for name in token:
             if not isinstance(name, str):

@@ -112,8 +112,8 @@ def is_missing(value: Any) -> bool:
 
 
 def missing(given: Any, found: np.ndarray[Any, Any]) -> Iterator[tuple[int, Any]]:
-    """Labels that are none, with their places, of an array of objects or texts. NumPy makes the text "nan" of a NaN among
-    the texts of a list, so that is looked at as it was given.
+    """Missing labels and their places. NumPy makes the text "nan" of a NaN among texts, so lists are looked at as they
+    were given.
     """
     if found.dtype.kind == "U" and isinstance(given, (list, tuple)):
         yield from ((at, label) for at, label in enumerate(given) if is_missing(label))

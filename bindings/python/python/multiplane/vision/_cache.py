@@ -1,7 +1,7 @@
-"""What was computed of an image is kept in a folder, so that the next run need not do it again.
+"""Keeps what was computed of an image in a folder for the next run.
 
-An entry is named by the hash of the image's bytes and of all that its content depends on. It holds its own hash: an
-entry that does not fit it (cut short, spoiled) counts as absent and is written anew.
+An entry is named by the hash of the image and all settings, and begins with its own hash: a damaged one is written
+again.
 """
 
 from __future__ import annotations
@@ -27,9 +27,7 @@ FIELDS = ("segments", "local", "place", "edges", "lengths", "edge_features")
 
 
 def default_folder() -> Path | None:
-    """The folder for caches of this user: ``multiplane/vision`` in ``$XDG_CACHE_HOME`` or ``~/.cache``; None for a user
-    without a home.
-    """
+    """The user's cache folder, ``multiplane/vision`` in ``$XDG_CACHE_HOME`` or ``~/.cache``; None without a home."""
     base = os.environ.get("XDG_CACHE_HOME") or ""
     try:
         return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "multiplane" / "vision"

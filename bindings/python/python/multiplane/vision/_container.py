@@ -1,7 +1,6 @@
-"""Writes and reads containers of graphs (safetensors), row by row, without holding them in memory.
+"""Writes containers of graphs (safetensors) row by row, without holding them in memory, and reads them.
 
-A container: 8 bytes that say how long the header is, a header of JSON, then the tensors, each at a multiple of 8 bytes
-and in the order given. A file is written under another name beside its place, brought to disk, and renamed.
+A file is written under another name in the same folder, flushed to disk, and renamed.
 """
 
 from __future__ import annotations

@@ -19,9 +19,7 @@ CUT = 5.0
 
 
 def neighbour_means(values: Floats, found: Regions) -> Floats:
-    """For each superpixel the mean of its neighbours' rows, weighted by the length of the common border; its own row
-    where it has no neighbour.
-    """
+    """The mean of each superpixel's neighbours, weighted by the length of the border; its own row if it has none."""
     n = len(values)
     one, other = found.edges.T
     lengths = found.lengths.astype(np.float32)

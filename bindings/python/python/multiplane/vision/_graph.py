@@ -1,8 +1,5 @@
-"""Builds a container of graphs from photographs and label maps.
-
-Three passes over the images, each on several processes: superpixels and what needs no fitting (kept in the cache);
-patches for the visual words, unless they are given; the features. Features go to the file as they come and are scaled
-there in a last pass, so memory holds a few images and the labels, whatever the number of images.
+"""Builds a container of graphs from photographs and label maps, in three passes over the images: superpixels (cached),
+patches for visual words, features. Memory holds a few images and the labels, whatever the number of images.
 """
 
 from __future__ import annotations
@@ -154,9 +151,8 @@ def build(
     chosen: list[_pairs.Pair], out: Path, settings: Settings, *, like: Like | None, jobs: int, cache: Path | None,
     progress: bool | None,
 ) -> tuple[dict[str, object], list[str]]:  # fmt: skip
-    """Builds the container of these pairs; labels are -1 where there are no label maps.
-
-    Returns what was built (see ``multiplane.vision.graph``) and warnings.
+    """Builds the container of these pairs; labels are -1 without label maps. Returns the result of
+    ``multiplane.vision.graph`` and warnings.
     """
     warnings: list[str] = []
     with ExitStack() as stack:

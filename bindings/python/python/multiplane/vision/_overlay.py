@@ -40,8 +40,8 @@ def _borders(mask: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def overlay(photo: NDArray[np.uint8], mask: NDArray[Any], classes: list[int]) -> NDArray[np.uint8]:
-    """The photograph ``[h, w, 3]`` with the classes of ``mask [h, w]`` over it. Where there are only 0 and 1, 0 is
-    the background: it keeps its colours, somewhat darker.
+    """The photograph ``[h, w, 3]`` with the classes of ``mask [h, w]`` over it. With 0 and 1 alone, 0 is a darker
+    background.
     """
     table = np.array([colour_of(label) for label in range(256)], dtype=np.float32)
     strength = np.full(256, STRENGTH, dtype=np.float32)

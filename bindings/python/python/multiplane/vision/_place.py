@@ -75,8 +75,8 @@ def shape(pool: Pool) -> Floats:
 
 
 def contrast(pixels: Pixels, pool: Pool) -> Floats:
-    """How the superpixel's colours are spread over the image: log ratios of colour frequencies in the middle against
-    the frame, the sides, the whole image: 3 numbers.
+    """Log ratios of a superpixel's colour frequencies in the middle of the image against the frame, the sides, the
+    whole: 3 numbers.
     """
     counts = (8, 12, 12)
     scaled = [pixels.lab[..., 0] / 100, (pixels.lab[..., 1] + 60) / 120, (pixels.lab[..., 2] + 60) / 120]

@@ -27,8 +27,8 @@ def load_model(path: Path) -> Any:
 
 
 def check(model: Any, path: Path, features: int, classes: list[int], like: Path, made: str) -> None:
-    """Raises ``VisionError`` where a model does not go with graphs of so many features a node and of these class ids, or was
-    trained on features that were not ``made`` as those of the file ``like``.
+    """Raises ``VisionError`` if a model does not fit the node features or class ids, or its features were not ``made``
+    like those of the file ``like``.
     """
     expected = getattr(model, "n_features_in_", features)
     if expected != features:

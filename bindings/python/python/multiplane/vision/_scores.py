@@ -22,8 +22,8 @@ def confusion(truth: NDArray[Any], answer: NDArray[Any], classes: list[int], ign
 
 
 def scores(table: NDArray[np.int64], classes: list[int], names: list[str]) -> dict[str, Any]:
-    """Shares from a confusion table. Per class: share of its pixels found (accuracy), and intersection over union;
-    None for a class that occurs nowhere. Means are over the classes that occur.
+    """Accuracy and intersection over union per class from a confusion table, None for a class that does not occur, and
+    their means.
     """
     hits, true, found = np.diag(table), table.sum(axis=1), table.sum(axis=0)
     union = true + found - hits

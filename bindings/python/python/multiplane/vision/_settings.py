@@ -95,8 +95,8 @@ def fitted_tensors(fitted: Fitted) -> dict[str, Floats]:
 
 
 def features_id(settings: Settings, fitted: Fitted) -> str:
-    """64 digits that are the same for all files whose features were made in the same way: by this version, with the same
-    settings, visual words and scaling.
+    """64 digits that are equal for files whose features were made by the same version, settings, visual words and
+    scaling.
     """
     made = {name: getattr(settings, name) for name in ("superpixels", "side", "words")}
     sha = hashlib.sha256(json.dumps([_cache.VERSION, made]).encode())

@@ -50,8 +50,8 @@ class Book:
 
 
 def _patches(image: NDArray[np.uint8], scale: int) -> tuple[Floats, tuple[int, int]]:
-    """Patches ``[rows * columns, 108]``, each with its mean taken off and its contrast made the same, and the shape
-    (rows, columns) of the grid on which they lie.
+    """Patches ``[rows * columns, 108]`` without their mean and with equal contrast, and the shape (rows, columns) of
+    their grid.
     """
     small = image
     if scale > 1:
@@ -107,9 +107,7 @@ def triangle(rows: Floats, centres: Floats) -> Floats:
 
 
 def words(image: NDArray[np.uint8], segments: NDArray[np.int32], books: list[Book]) -> Floats:
-    """Mean codes of the patches whose centres lie in each superpixel, ``[n, all words]``; where none does, the
-    image's mean.
-    """
+    """Mean codes of the patches in each superpixel, ``[n, all words]``; the image's mean if it has none."""
     n = int(segments.max()) + 1
     parts = []
     for scale, book in zip(SCALES, books, strict=True):

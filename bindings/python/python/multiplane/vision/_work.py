@@ -29,17 +29,15 @@ def _alone() -> None:
 
 
 def _on_one_thread(function: Callable[[Item], Result], item: Item) -> Result:
-    """A worker's work: linear algebra on one thread, so that its sums do not depend on the number of cores. Limits hold
-    for the libraries that are there, and those that the function stands on came with it.
-    """
+    """Runs a worker's function with linear algebra on one thread, so that sums do not depend on the number of cores."""
     threadpool_limits(1)
     return function(item)
 
 
 @contextmanager
 def _held_back() -> Iterator[None]:
-    """Holds Ctrl-C and the request to end back until it is left. A process that begins meanwhile begins whole, as nothing
-    interrupts that, and does not hear Ctrl-C, even before its first line runs.
+    """Holds back Ctrl-C and the request to end, so that a process that starts meanwhile starts completely and ignores
+    Ctrl-C.
     """
     heard: list[tuple[int, Any]] = []
     before: dict[int, Callable[..., Any]] = {}
