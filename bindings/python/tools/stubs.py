@@ -69,16 +69,17 @@ def described(entry: dict[str, Any]) -> list[str]:
 def solver(entry: dict[str, Any], named: dict[str, str], known: dict[str, str]) -> str:
     """One class. ``known`` are classes by what their parameters are: those of a later class are said by its name."""
     name, summary = class_name(entry["name"]), entry["summary"][:1].upper() + entry["summary"][1:] + "."
-    lines = textwrap.wrap(f'"""{summary}', WIDTH - 4)
-    if entry["params"]:
-        before = known.setdefault("\n".join(described(entry)), name)
-        lines += ["", *(described(entry) if before == name else [f"The parameters are those of :class:`{before}`."]), '"""']
+    before = known.setdefault("\n".join(described(entry)), name) if entry["params"] else name
+    summary += "" if before == name else f" The parameters are those of :class:`{before}`."
+    if entry["params"] and before == name:
+        lines = [*textwrap.wrap(f'"""{summary}', WIDTH - 4), "", *described(entry), '"""']
     else:
-        lines[-1] += '"""'
+        lines = textwrap.wrap(f'"""{summary}"""', WIDTH - 4)
     kinds = [(p, annotation(p)) for p in entry["params"]]
-    arguments = [f"{p['name']}: {named.get(kind, kind)} = {default(p)}" for p, kind in kinds]
+    arguments = [f"{p['name']}: {named.get(kind, kind)} = {default(p)}," for p, kind in kinds]
     if arguments:
-        wrapped = textwrap.wrap(f"self, *, {', '.join(arguments)},", WIDTH - 8, break_on_hyphens=False)
+        whole = " ".join(argument.replace(" ", "\0") for argument in arguments)  # lines end between arguments
+        wrapped = [line.replace("\0", " ") for line in textwrap.wrap(f"self, *, {whole}", WIDTH - 8, break_on_hyphens=False)]
         lines += ["", "def __init__(", *(f"    {line}" for line in wrapped), ") -> None: ..."]
     else:
         lines += ["", "def __init__(self) -> None: ..."]

@@ -13,6 +13,21 @@ __all__ = [
     "OEG", "EG", "LASVM", "SFD1", "SFD2", "SSG", "SSGAvg", "Pegasos", "PegasosAvg",
 ]
 
+_Averaging = Literal["none", "weighted", "recent"] | dict[str, Any]
+_GapStep = Literal["none", "batch"] | dict[str, Any]
+_Order = Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any]
+_Planes = Literal["none", "multi-plane", "gap-cache"] | dict[str, Any]
+_Step = Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any]
+_Solutions = Literal["map", "diverse", "m-best", "rand"] | dict[str, Any]
+_Length = Literal["line-search", "full"] | dict[str, Any]
+_Rate = Literal["fixed", "halving"] | dict[str, Any]
+_Start = Literal["uniform", "truth"] | dict[str, Any]
+_Budget = Literal["none", "removal", "projection"] | dict[str, Any]
+_Inner = Literal["one-slack", "mp-bcfw"] | dict[str, Any]
+_Margins = Literal["capped", "clamped", "exact"] | dict[str, Any]
+_Sampling = Literal["uniform", "sequential", "importance", "active"] | dict[str, Any]
+_Schedule = Literal["constant", "linear", "power", "geometric"] | dict[str, Any]
+
 class Auto(Solver):
     """The default: remembers every answer of the oracle and learns from it again and again, so that few calls suffice.
 
@@ -31,16 +46,9 @@ class Auto(Solver):
     """
 
     def __init__(
-        self,
-        *,
-        averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
-        gap_check: int = 10,
-        gap_check_below: float = 0.0,
-        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
-        keep_evaluations: bool = True,
-        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
-        planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
-        step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
+        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
+        gap_step: _GapStep = 'none', keep_evaluations: bool = True, order: _Order = ..., planes: _Planes = ...,
+        step: _Step = ...,
     ) -> None: ...
 
 class FW(Solver):
@@ -49,333 +57,105 @@ class FW(Solver):
     def __init__(self) -> None: ...
 
 class BCFW(Solver):
-    """Block-coordinate Frank-Wolfe: a step after every oracle call.
-
-    Args:
-        averaging: What the answer is: the last iterate or an average.
-        gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
-            by; 0 for never. Plays no part where nothing goes by gaps.
-        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
-            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
-        gap_step: What a gap pass does with the corners that it has seen.
-        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
-            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
-        order: Which example is visited next.
-        planes: Which planes are kept and how they are used.
-        step: How a visit moves an example's plane.
-    """
+    """Block-coordinate Frank-Wolfe: a step after every oracle call. The parameters are those of :class:`Auto`."""
 
     def __init__(
-        self,
-        *,
-        averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
-        gap_check: int = 10,
-        gap_check_below: float = 0.0,
-        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
-        keep_evaluations: bool = False,
-        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
-        planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
-        step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
+        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
+        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
+        step: _Step = ...,
     ) -> None: ...
 
 class BCFWAvg(Solver):
-    """Bcfw with weighted averaging.
-
-    Args:
-        averaging: What the answer is: the last iterate or an average.
-        gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
-            by; 0 for never. Plays no part where nothing goes by gaps.
-        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
-            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
-        gap_step: What a gap pass does with the corners that it has seen.
-        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
-            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
-        order: Which example is visited next.
-        planes: Which planes are kept and how they are used.
-        step: How a visit moves an example's plane.
-    """
+    """Bcfw with weighted averaging. The parameters are those of :class:`Auto`."""
 
     def __init__(
-        self,
-        *,
-        averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
-        gap_check: int = 10,
-        gap_check_below: float = 0.0,
-        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
-        keep_evaluations: bool = False,
-        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
-        planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
-        step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
+        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
+        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
+        step: _Step = ...,
     ) -> None: ...
 
 class MPBCFW(Solver):
-    """Multi-plane BCFW: keeps oracle answers and reuses them between exact passes.
-
-    Args:
-        averaging: What the answer is: the last iterate or an average.
-        gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
-            by; 0 for never. Plays no part where nothing goes by gaps.
-        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
-            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
-        gap_step: What a gap pass does with the corners that it has seen.
-        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
-            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
-        order: Which example is visited next.
-        planes: Which planes are kept and how they are used.
-        step: How a visit moves an example's plane.
-    """
+    """Multi-plane BCFW: keeps oracle answers and reuses them between exact passes. The parameters are those of
+    :class:`Auto`."""
 
     def __init__(
-        self,
-        *,
-        averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
-        gap_check: int = 10,
-        gap_check_below: float = 0.0,
-        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
-        keep_evaluations: bool = False,
-        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
-        planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
-        step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
+        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
+        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
+        step: _Step = ...,
     ) -> None: ...
 
 class MPBCFWAvg(Solver):
-    """Mp-bcfw with weighted averaging.
-
-    Args:
-        averaging: What the answer is: the last iterate or an average.
-        gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
-            by; 0 for never. Plays no part where nothing goes by gaps.
-        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
-            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
-        gap_step: What a gap pass does with the corners that it has seen.
-        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
-            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
-        order: Which example is visited next.
-        planes: Which planes are kept and how they are used.
-        step: How a visit moves an example's plane.
-    """
+    """Mp-bcfw with weighted averaging. The parameters are those of :class:`Auto`."""
 
     def __init__(
-        self,
-        *,
-        averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
-        gap_check: int = 10,
-        gap_check_below: float = 0.0,
-        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
-        keep_evaluations: bool = False,
-        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
-        planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
-        step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
+        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
+        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
+        step: _Step = ...,
     ) -> None: ...
 
 class BCFWGap(Solver):
-    """Bcfw that draws blocks by their gaps.
-
-    Args:
-        averaging: What the answer is: the last iterate or an average.
-        gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
-            by; 0 for never. Plays no part where nothing goes by gaps.
-        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
-            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
-        gap_step: What a gap pass does with the corners that it has seen.
-        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
-            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
-        order: Which example is visited next.
-        planes: Which planes are kept and how they are used.
-        step: How a visit moves an example's plane.
-    """
+    """Bcfw that draws blocks by their gaps. The parameters are those of :class:`Auto`."""
 
     def __init__(
-        self,
-        *,
-        averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
-        gap_check: int = 10,
-        gap_check_below: float = 0.0,
-        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
-        keep_evaluations: bool = False,
-        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
-        planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
-        step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
+        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
+        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
+        step: _Step = ...,
     ) -> None: ...
 
 class BCFWCache(Solver):
-    """Bcfw (uniform order) that uses cached corners while their gap is large.
-
-    Args:
-        averaging: What the answer is: the last iterate or an average.
-        gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
-            by; 0 for never. Plays no part where nothing goes by gaps.
-        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
-            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
-        gap_step: What a gap pass does with the corners that it has seen.
-        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
-            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
-        order: Which example is visited next.
-        planes: Which planes are kept and how they are used.
-        step: How a visit moves an example's plane.
-    """
+    """Bcfw (uniform order) that uses cached corners while their gap is large. The parameters are those of
+    :class:`Auto`."""
 
     def __init__(
-        self,
-        *,
-        averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
-        gap_check: int = 10,
-        gap_check_below: float = 0.0,
-        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
-        keep_evaluations: bool = False,
-        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
-        planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
-        step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
+        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
+        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
+        step: _Step = ...,
     ) -> None: ...
 
 class BCFWGapCache(Solver):
-    """Gap order and gap-criterion cache.
-
-    Args:
-        averaging: What the answer is: the last iterate or an average.
-        gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
-            by; 0 for never. Plays no part where nothing goes by gaps.
-        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
-            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
-        gap_step: What a gap pass does with the corners that it has seen.
-        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
-            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
-        order: Which example is visited next.
-        planes: Which planes are kept and how they are used.
-        step: How a visit moves an example's plane.
-    """
+    """Gap order and gap-criterion cache. The parameters are those of :class:`Auto`."""
 
     def __init__(
-        self,
-        *,
-        averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
-        gap_check: int = 10,
-        gap_check_below: float = 0.0,
-        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
-        keep_evaluations: bool = False,
-        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
-        planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
-        step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
+        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
+        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
+        step: _Step = ...,
     ) -> None: ...
 
 class BCPFW(Solver):
-    """Pairwise steps, uniform order.
-
-    Args:
-        averaging: What the answer is: the last iterate or an average.
-        gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
-            by; 0 for never. Plays no part where nothing goes by gaps.
-        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
-            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
-        gap_step: What a gap pass does with the corners that it has seen.
-        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
-            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
-        order: Which example is visited next.
-        planes: Which planes are kept and how they are used.
-        step: How a visit moves an example's plane.
-    """
+    """Pairwise steps, uniform order. The parameters are those of :class:`Auto`."""
 
     def __init__(
-        self,
-        *,
-        averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
-        gap_check: int = 10,
-        gap_check_below: float = 0.0,
-        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
-        keep_evaluations: bool = False,
-        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
-        planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
-        step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
+        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
+        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
+        step: _Step = ...,
     ) -> None: ...
 
 class BCPFWGap(Solver):
-    """Pairwise steps, gap order.
-
-    Args:
-        averaging: What the answer is: the last iterate or an average.
-        gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
-            by; 0 for never. Plays no part where nothing goes by gaps.
-        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
-            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
-        gap_step: What a gap pass does with the corners that it has seen.
-        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
-            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
-        order: Which example is visited next.
-        planes: Which planes are kept and how they are used.
-        step: How a visit moves an example's plane.
-    """
+    """Pairwise steps, gap order. The parameters are those of :class:`Auto`."""
 
     def __init__(
-        self,
-        *,
-        averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
-        gap_check: int = 10,
-        gap_check_below: float = 0.0,
-        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
-        keep_evaluations: bool = False,
-        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
-        planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
-        step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
+        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
+        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
+        step: _Step = ...,
     ) -> None: ...
 
 class BCPFWCache(Solver):
-    """Pairwise steps, gap-criterion cache.
-
-    Args:
-        averaging: What the answer is: the last iterate or an average.
-        gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
-            by; 0 for never. Plays no part where nothing goes by gaps.
-        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
-            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
-        gap_step: What a gap pass does with the corners that it has seen.
-        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
-            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
-        order: Which example is visited next.
-        planes: Which planes are kept and how they are used.
-        step: How a visit moves an example's plane.
-    """
+    """Pairwise steps, gap-criterion cache. The parameters are those of :class:`Auto`."""
 
     def __init__(
-        self,
-        *,
-        averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
-        gap_check: int = 10,
-        gap_check_below: float = 0.0,
-        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
-        keep_evaluations: bool = False,
-        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
-        planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
-        step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
+        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
+        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
+        step: _Step = ...,
     ) -> None: ...
 
 class BCPFWGapCache(Solver):
-    """Pairwise steps, gap order, gap-criterion cache: the authors' recommendation.
-
-    Args:
-        averaging: What the answer is: the last iterate or an average.
-        gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
-            by; 0 for never. Plays no part where nothing goes by gaps.
-        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
-            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
-        gap_step: What a gap pass does with the corners that it has seen.
-        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
-            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
-        order: Which example is visited next.
-        planes: Which planes are kept and how they are used.
-        step: How a visit moves an example's plane.
-    """
+    """Pairwise steps, gap order, gap-criterion cache: the authors' recommendation. The parameters are those of
+    :class:`Auto`."""
 
     def __init__(
-        self,
-        *,
-        averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
-        gap_check: int = 10,
-        gap_check_below: float = 0.0,
-        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
-        keep_evaluations: bool = False,
-        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
-        planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
-        step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
+        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
+        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
+        step: _Step = ...,
     ) -> None: ...
 
 class OneSlack(Solver):
@@ -390,12 +170,8 @@ class OneSlack(Solver):
     """
 
     def __init__(
-        self,
-        *,
-        cache: dict[str, Any] = ...,
-        inward: float = 0.0,
-        master: dict[str, Any] = ...,
-        solutions: Literal["map", "diverse", "m-best", "rand"] | dict[str, Any] = ...,
+        self, *, cache: dict[str, Any] = ..., inward: float = 0.0, master: dict[str, Any] = ...,
+        solutions: _Solutions = ...,
     ) -> None: ...
 
 class NSlack(Solver):
@@ -408,50 +184,25 @@ class NSlack(Solver):
     """
 
     def __init__(
-        self,
-        *,
-        master: dict[str, Any] = ...,
-        violation: float = 0.0,
+        self, *, master: dict[str, Any] = ..., violation: float = 0.0,
     ) -> None: ...
 
 class Bundle(Solver):
-    """One-slack with passes between the master's solution and the best weights so far.
-
-    Args:
-        cache: Planes of every example from which cutting planes are made between passes.
-        inward: How far the weights of a pass are drawn from the master's solution toward the best ones so far, below 1:
-            0 makes it at the solution itself.
-        master: The master problem.
-        solutions: The labellings of every example that a pass asks for: each further one gives a further plane.
-    """
+    """One-slack with passes between the master's solution and the best weights so far. The parameters are those of
+    :class:`OneSlack`."""
 
     def __init__(
-        self,
-        *,
-        cache: dict[str, Any] = ...,
-        inward: float = 0.5,
-        master: dict[str, Any] = ...,
-        solutions: Literal["map", "diverse", "m-best", "rand"] | dict[str, Any] = ...,
+        self, *, cache: dict[str, Any] = ..., inward: float = 0.5, master: dict[str, Any] = ...,
+        solutions: _Solutions = ...,
     ) -> None: ...
 
 class DivMBest(Solver):
-    """One-slack with several diverse labellings of every example in a pass, a plane from each.
-
-    Args:
-        cache: Planes of every example from which cutting planes are made between passes.
-        inward: How far the weights of a pass are drawn from the master's solution toward the best ones so far, below 1:
-            0 makes it at the solution itself.
-        master: The master problem.
-        solutions: The labellings of every example that a pass asks for: each further one gives a further plane.
-    """
+    """One-slack with several diverse labellings of every example in a pass, a plane from each. The parameters are those
+    of :class:`OneSlack`."""
 
     def __init__(
-        self,
-        *,
-        cache: dict[str, Any] = ...,
-        inward: float = 0.0,
-        master: dict[str, Any] = ...,
-        solutions: Literal["map", "diverse", "m-best", "rand"] | dict[str, Any] = ...,
+        self, *, cache: dict[str, Any] = ..., inward: float = 0.0, master: dict[str, Any] = ...,
+        solutions: _Solutions = ...,
     ) -> None: ...
 
 class SampledCuts(Solver):
@@ -464,10 +215,7 @@ class SampledCuts(Solver):
     """
 
     def __init__(
-        self,
-        *,
-        master: dict[str, Any] = ...,
-        size: float = 1000.0,
+        self, *, master: dict[str, Any] = ..., size: float = 1000.0,
     ) -> None: ...
 
 class BCPL(Solver):
@@ -484,86 +232,35 @@ class BCPL(Solver):
     """
 
     def __init__(
-        self,
-        *,
-        batch: bool = False,
-        length: Literal["line-search", "full"] | dict[str, Any] = 'line-search',
-        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
-        rate: Literal["fixed", "halving"] | dict[str, Any] = 'fixed',
-        start: Literal["uniform", "truth"] | dict[str, Any] = 'truth',
-        tau: float = 0.01,
+        self, *, batch: bool = False, length: _Length = 'line-search', order: _Order = ..., rate: _Rate = 'fixed',
+        start: _Start = 'truth', tau: float = 0.01,
     ) -> None: ...
 
 class PL(Solver):
-    """Batch partial linearisation: n distributions at one w, then one step.
-
-    Args:
-        batch: Whether all blocks step at one w, by one length; else one after the other.
-        length: How far a step goes: `line-search` or `full`.
-        order: Which block is next, where they step one after the other.
-        rate: Whether the rate 1/tau of full steps is `fixed` or `halving`.
-        start: Where the distributions begin: `uniform` or `truth`.
-        tau: Temperature, in units of the loss: labellings that score lower by this count less by a factor e. Near 0
-            steps are those of Frank-Wolfe.
-    """
+    """Batch partial linearisation: n distributions at one w, then one step. The parameters are those of
+    :class:`BCPL`."""
 
     def __init__(
-        self,
-        *,
-        batch: bool = True,
-        length: Literal["line-search", "full"] | dict[str, Any] = 'line-search',
-        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
-        rate: Literal["fixed", "halving"] | dict[str, Any] = 'fixed',
-        start: Literal["uniform", "truth"] | dict[str, Any] = 'truth',
-        tau: float = 0.01,
+        self, *, batch: bool = True, length: _Length = 'line-search', order: _Order = ..., rate: _Rate = 'fixed',
+        start: _Start = 'truth', tau: float = 0.01,
     ) -> None: ...
 
 class OEG(Solver):
-    """Online exponentiated gradient: bcpl with full steps, at rates that are halved until F does not fall.
-
-    Args:
-        batch: Whether all blocks step at one w, by one length; else one after the other.
-        length: How far a step goes: `line-search` or `full`.
-        order: Which block is next, where they step one after the other.
-        rate: Whether the rate 1/tau of full steps is `fixed` or `halving`.
-        start: Where the distributions begin: `uniform` or `truth`.
-        tau: Temperature, in units of the loss: labellings that score lower by this count less by a factor e. Near 0
-            steps are those of Frank-Wolfe.
-    """
+    """Online exponentiated gradient: bcpl with full steps, at rates that are halved until F does not fall. The
+    parameters are those of :class:`BCPL`."""
 
     def __init__(
-        self,
-        *,
-        batch: bool = False,
-        length: Literal["line-search", "full"] | dict[str, Any] = 'full',
-        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
-        rate: Literal["fixed", "halving"] | dict[str, Any] = 'halving',
-        start: Literal["uniform", "truth"] | dict[str, Any] = 'truth',
-        tau: float = 0.01,
+        self, *, batch: bool = False, length: _Length = 'full', order: _Order = ..., rate: _Rate = 'halving',
+        start: _Start = 'truth', tau: float = 0.01,
     ) -> None: ...
 
 class EG(Solver):
-    """Batch exponentiated gradient: pl with full steps, at a rate that is halved until F does not fall.
-
-    Args:
-        batch: Whether all blocks step at one w, by one length; else one after the other.
-        length: How far a step goes: `line-search` or `full`.
-        order: Which block is next, where they step one after the other.
-        rate: Whether the rate 1/tau of full steps is `fixed` or `halving`.
-        start: Where the distributions begin: `uniform` or `truth`.
-        tau: Temperature, in units of the loss: labellings that score lower by this count less by a factor e. Near 0
-            steps are those of Frank-Wolfe.
-    """
+    """Batch exponentiated gradient: pl with full steps, at a rate that is halved until F does not fall. The parameters
+    are those of :class:`BCPL`."""
 
     def __init__(
-        self,
-        *,
-        batch: bool = True,
-        length: Literal["line-search", "full"] | dict[str, Any] = 'full',
-        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
-        rate: Literal["fixed", "halving"] | dict[str, Any] = 'halving',
-        start: Literal["uniform", "truth"] | dict[str, Any] = 'truth',
-        tau: float = 0.01,
+        self, *, batch: bool = True, length: _Length = 'full', order: _Order = ..., rate: _Rate = 'halving',
+        start: _Start = 'truth', tau: float = 0.01,
     ) -> None: ...
 
 class LASVM(Solver):
@@ -579,12 +276,7 @@ class LASVM(Solver):
     """
 
     def __init__(
-        self,
-        *,
-        candidates: int = 50,
-        finish: bool = True,
-        reprocess: int = 1,
-        tau: float = 0.001,
+        self, *, candidates: int = 50, finish: bool = True, reprocess: int = 1, tau: float = 0.001,
     ) -> None: ...
 
 class SFD1(Solver):
@@ -604,44 +296,19 @@ class SFD1(Solver):
     """
 
     def __init__(
-        self,
-        *,
-        accuracy: float = 0.01,
-        averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
-        budget: Literal["none", "removal", "projection"] | dict[str, Any] = ...,
-        inner: Literal["one-slack", "mp-bcfw"] | dict[str, Any] = ...,
-        margins: Literal["capped", "clamped", "exact"] | dict[str, Any] = 'capped',
-        sampling: Literal["uniform", "sequential", "importance", "active"] | dict[str, Any] = ...,
-        schedule: Literal["constant", "linear", "power", "geometric"] | dict[str, Any] = ...,
+        self, *, accuracy: float = 0.01,
+        averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ..., budget: _Budget = ...,
+        inner: _Inner = ..., margins: _Margins = 'capped', sampling: _Sampling = ..., schedule: _Schedule = ...,
         size: float = 0.01,
     ) -> None: ...
 
 class SFD2(Solver):
-    """Sfd1 with lambda_t = t/n.
-
-    Args:
-        accuracy: A step is solved to this gap, in units of the loss: that of the mean hinge of its examples.
-        averaging: What the answer is: the last w_t or an average of them, which takes out what single samples do.
-        budget: With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`,
-            or `projection`). Merging is for models: `task.kernel_budget`.
-        inner: What solves a step.
-        margins: What becomes of residual margins outside of what losses can be: `clamped`, `capped` or `exact`.
-        sampling: Which examples a step is about.
-        schedule: How strongly the t-th step is regularised (lambda_t), t from 1.
-        size: Examples of a step (k): a whole number, or below 1 a share of all, at least one. A pass is n examples
-            drawn; each costs a call for every cutting plane of its step.
-    """
+    """Sfd1 with lambda_t = t/n. The parameters are those of :class:`SFD1`."""
 
     def __init__(
-        self,
-        *,
-        accuracy: float = 0.01,
-        averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
-        budget: Literal["none", "removal", "projection"] | dict[str, Any] = ...,
-        inner: Literal["one-slack", "mp-bcfw"] | dict[str, Any] = ...,
-        margins: Literal["capped", "clamped", "exact"] | dict[str, Any] = 'capped',
-        sampling: Literal["uniform", "sequential", "importance", "active"] | dict[str, Any] = ...,
-        schedule: Literal["constant", "linear", "power", "geometric"] | dict[str, Any] = ...,
+        self, *, accuracy: float = 0.01,
+        averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ..., budget: _Budget = ...,
+        inner: _Inner = ..., margins: _Margins = 'capped', sampling: _Sampling = ..., schedule: _Schedule = ...,
         size: float = 0.01,
     ) -> None: ...
 
@@ -658,73 +325,30 @@ class SSG(Solver):
     """
 
     def __init__(
-        self,
-        *,
-        averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
-        budget: Literal["none", "removal", "projection"] | dict[str, Any] = ...,
-        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
-        size: float = 1.0,
+        self, *, averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
+        budget: _Budget = ..., order: _Order = ..., size: float = 1.0,
     ) -> None: ...
 
 class SSGAvg(Solver):
-    """Ssg with weighted averaging.
-
-    Args:
-        averaging: What the answer is: the last iterate or an average.
-        budget: With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`,
-            or `projection`). An average is brought within it when it is the answer. Merging is for models:
-            `task.kernel_budget`.
-        order: Which example is visited next.
-        size: Examples of a step (k): a whole number, or below 1 a share of all, at least one.
-    """
+    """Ssg with weighted averaging. The parameters are those of :class:`SSG`."""
 
     def __init__(
-        self,
-        *,
-        averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
-        budget: Literal["none", "removal", "projection"] | dict[str, Any] = ...,
-        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
-        size: float = 1.0,
+        self, *, averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
+        budget: _Budget = ..., order: _Order = ..., size: float = 1.0,
     ) -> None: ...
 
 class Pegasos(Solver):
-    """Ssg with steps of 1 % of the examples.
-
-    Args:
-        averaging: What the answer is: the last iterate or an average.
-        budget: With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`,
-            or `projection`). An average is brought within it when it is the answer. Merging is for models:
-            `task.kernel_budget`.
-        order: Which example is visited next.
-        size: Examples of a step (k): a whole number, or below 1 a share of all, at least one.
-    """
+    """Ssg with steps of 1 % of the examples. The parameters are those of :class:`SSG`."""
 
     def __init__(
-        self,
-        *,
-        averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
-        budget: Literal["none", "removal", "projection"] | dict[str, Any] = ...,
-        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
-        size: float = 0.01,
+        self, *, averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
+        budget: _Budget = ..., order: _Order = ..., size: float = 0.01,
     ) -> None: ...
 
 class PegasosAvg(Solver):
-    """Pegasos with an average that forgets polynomially.
-
-    Args:
-        averaging: What the answer is: the last iterate or an average.
-        budget: With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`,
-            or `projection`). An average is brought within it when it is the answer. Merging is for models:
-            `task.kernel_budget`.
-        order: Which example is visited next.
-        size: Examples of a step (k): a whole number, or below 1 a share of all, at least one.
-    """
+    """Pegasos with an average that forgets polynomially. The parameters are those of :class:`SSG`."""
 
     def __init__(
-        self,
-        *,
-        averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
-        budget: Literal["none", "removal", "projection"] | dict[str, Any] = ...,
-        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
-        size: float = 0.01,
+        self, *, averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
+        budget: _Budget = ..., order: _Order = ..., size: float = 0.01,
     ) -> None: ...
