@@ -66,8 +66,19 @@ def described(entry: dict[str, Any]) -> list[str]:
     return lines
 
 
-def solver(entry: dict[str, Any], named: dict[str, str], known: dict[str, str]) -> str:
-    """One class. ``known`` are classes by what their parameters are: those of a later class are said by its name."""
+def constructor(entry: dict[str, Any], named: dict[str, str]) -> str:
+    """The body of ``__init__``'s stub: what several presets have alike."""
+    kinds = [(p, annotation(p)) for p in entry["params"]]
+    arguments = [f"{p['name']}: {named.get(kind, kind)} = {default(p)}," for p, kind in kinds]
+    if not arguments:
+        return "    def __init__(self) -> None: ..."
+    whole = " ".join(argument.replace(" ", "\0") for argument in arguments)  # lines end between arguments
+    wrapped = [line.replace("\0", " ") for line in textwrap.wrap(f"self, *, {whole}", WIDTH - 8, break_on_hyphens=False)]
+    return "\n".join(["    def __init__(", *(f"        {line}" for line in wrapped), "    ) -> None: ..."])
+
+
+def solver(entry: dict[str, Any], known: dict[str, str]) -> str:
+    """The docstring of a class. ``known`` are classes by what their parameters are: later ones refer to the first."""
     name, summary = class_name(entry["name"]), entry["summary"][:1].upper() + entry["summary"][1:] + "."
     before = known.setdefault("\n".join(described(entry)), name) if entry["params"] else name
     summary += "" if before == name else f" The parameters are those of :class:`{before}`."
@@ -75,26 +86,25 @@ def solver(entry: dict[str, Any], named: dict[str, str], known: dict[str, str]) 
         lines = [*textwrap.wrap(f'"""{summary}', WIDTH - 4), "", *described(entry), '"""']
     else:
         lines = textwrap.wrap(f'"""{summary}"""', WIDTH - 4)
-    kinds = [(p, annotation(p)) for p in entry["params"]]
-    arguments = [f"{p['name']}: {named.get(kind, kind)} = {default(p)}," for p, kind in kinds]
-    if arguments:
-        whole = " ".join(argument.replace(" ", "\0") for argument in arguments)  # lines end between arguments
-        wrapped = [line.replace("\0", " ") for line in textwrap.wrap(f"self, *, {whole}", WIDTH - 8, break_on_hyphens=False)]
-        lines += ["", "def __init__(", *(f"    {line}" for line in wrapped), ") -> None: ..."]
-    else:
-        lines += ["", "def __init__(self) -> None: ..."]
-    return "\n".join([f"class {name}(Solver):", *(f"    {line}".rstrip() for line in lines)]) + "\n"
+    return "\n".join(f"    {line}".rstrip() for line in lines)
 
 
 def stub() -> str:
     """The whole file."""
-    names = ["Solver", *(class_name(entry["name"]) for entry in DEFINITIONS["solvers"])]
+    entries = DEFINITIONS["solvers"]
+    names = ["Solver", *(class_name(entry["name"]) for entry in entries)]
     listed = "\n".join(textwrap.wrap(", ".join(map(json.dumps, names)), WIDTH - 4))
     head = HEAD.replace("{names}", "[\n" + textwrap.indent(listed, "    ") + ",\n]")
-    named = aliases(DEFINITIONS["solvers"])
+    named = aliases(entries)
     head += "\n" + "\n".join(f"{name} = {kind}" for kind, name in named.items()) + "\n"
+    bodies = [constructor(entry, named) for entry in entries]
+    shared = {body: f"_As{class_name(entries[bodies.index(body)]['name'])}" for body in bodies if bodies.count(body) > 1}
+    parts = [head, *(f"class {base}(Solver):\n{body}\n" for body, base in shared.items())]
     known: dict[str, str] = {}
-    return "\n".join([head, *(solver(entry, named, known) for entry in DEFINITIONS["solvers"])])
+    for entry, body in zip(entries, bodies, strict=True):
+        own = "" if body in shared else f"\n\n{body}"
+        parts.append(f"class {class_name(entry['name'])}({shared.get(body, 'Solver')}):\n{solver(entry, known)}{own}\n")
+    return "\n".join(parts)
 
 
 def main() -> int:

@@ -28,6 +28,39 @@ _Margins = Literal["capped", "clamped", "exact"] | dict[str, Any]
 _Sampling = Literal["uniform", "sequential", "importance", "active"] | dict[str, Any]
 _Schedule = Literal["constant", "linear", "power", "geometric"] | dict[str, Any]
 
+class _AsBCFW(Solver):
+    def __init__(
+        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
+        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
+        step: _Step = ...,
+    ) -> None: ...
+
+class _AsOneSlack(Solver):
+    def __init__(
+        self, *, cache: dict[str, Any] = ..., inward: float = 0.0, master: dict[str, Any] = ...,
+        solutions: _Solutions = ...,
+    ) -> None: ...
+
+class _AsSFD1(Solver):
+    def __init__(
+        self, *, accuracy: float = 0.01,
+        averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ..., budget: _Budget = ...,
+        inner: _Inner = ..., margins: _Margins = 'capped', sampling: _Sampling = ..., schedule: _Schedule = ...,
+        size: float = 0.01,
+    ) -> None: ...
+
+class _AsSSG(Solver):
+    def __init__(
+        self, *, averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
+        budget: _Budget = ..., order: _Order = ..., size: float = 1.0,
+    ) -> None: ...
+
+class _AsPegasos(Solver):
+    def __init__(
+        self, *, averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
+        budget: _Budget = ..., order: _Order = ..., size: float = 0.01,
+    ) -> None: ...
+
 class Auto(Solver):
     """The default: remembers every answer of the oracle and learns from it again and again, so that few calls suffice.
 
@@ -56,109 +89,43 @@ class FW(Solver):
 
     def __init__(self) -> None: ...
 
-class BCFW(Solver):
+class BCFW(_AsBCFW):
     """Block-coordinate Frank-Wolfe: a step after every oracle call. The parameters are those of :class:`Auto`."""
 
-    def __init__(
-        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
-        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
-        step: _Step = ...,
-    ) -> None: ...
-
-class BCFWAvg(Solver):
+class BCFWAvg(_AsBCFW):
     """Bcfw with weighted averaging. The parameters are those of :class:`Auto`."""
 
-    def __init__(
-        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
-        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
-        step: _Step = ...,
-    ) -> None: ...
-
-class MPBCFW(Solver):
+class MPBCFW(_AsBCFW):
     """Multi-plane BCFW: keeps oracle answers and reuses them between exact passes. The parameters are those of
     :class:`Auto`."""
 
-    def __init__(
-        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
-        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
-        step: _Step = ...,
-    ) -> None: ...
-
-class MPBCFWAvg(Solver):
+class MPBCFWAvg(_AsBCFW):
     """Mp-bcfw with weighted averaging. The parameters are those of :class:`Auto`."""
 
-    def __init__(
-        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
-        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
-        step: _Step = ...,
-    ) -> None: ...
-
-class BCFWGap(Solver):
+class BCFWGap(_AsBCFW):
     """Bcfw that draws blocks by their gaps. The parameters are those of :class:`Auto`."""
 
-    def __init__(
-        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
-        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
-        step: _Step = ...,
-    ) -> None: ...
-
-class BCFWCache(Solver):
+class BCFWCache(_AsBCFW):
     """Bcfw (uniform order) that uses cached corners while their gap is large. The parameters are those of
     :class:`Auto`."""
 
-    def __init__(
-        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
-        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
-        step: _Step = ...,
-    ) -> None: ...
-
-class BCFWGapCache(Solver):
+class BCFWGapCache(_AsBCFW):
     """Gap order and gap-criterion cache. The parameters are those of :class:`Auto`."""
 
-    def __init__(
-        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
-        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
-        step: _Step = ...,
-    ) -> None: ...
-
-class BCPFW(Solver):
+class BCPFW(_AsBCFW):
     """Pairwise steps, uniform order. The parameters are those of :class:`Auto`."""
 
-    def __init__(
-        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
-        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
-        step: _Step = ...,
-    ) -> None: ...
-
-class BCPFWGap(Solver):
+class BCPFWGap(_AsBCFW):
     """Pairwise steps, gap order. The parameters are those of :class:`Auto`."""
 
-    def __init__(
-        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
-        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
-        step: _Step = ...,
-    ) -> None: ...
-
-class BCPFWCache(Solver):
+class BCPFWCache(_AsBCFW):
     """Pairwise steps, gap-criterion cache. The parameters are those of :class:`Auto`."""
 
-    def __init__(
-        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
-        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
-        step: _Step = ...,
-    ) -> None: ...
-
-class BCPFWGapCache(Solver):
+class BCPFWGapCache(_AsBCFW):
     """Pairwise steps, gap order, gap-criterion cache: the authors' recommendation. The parameters are those of
     :class:`Auto`."""
 
-    def __init__(
-        self, *, averaging: _Averaging = ..., gap_check: int = 10, gap_check_below: float = 0.0,
-        gap_step: _GapStep = 'none', keep_evaluations: bool = False, order: _Order = ..., planes: _Planes = ...,
-        step: _Step = ...,
-    ) -> None: ...
-
-class OneSlack(Solver):
+class OneSlack(_AsOneSlack):
     """1-slack cutting planes: a plane of the sum of all hinges per pass, which is its own certificate.
 
     Args:
@@ -168,11 +135,6 @@ class OneSlack(Solver):
         master: The master problem.
         solutions: The labellings of every example that a pass asks for: each further one gives a further plane.
     """
-
-    def __init__(
-        self, *, cache: dict[str, Any] = ..., inward: float = 0.0, master: dict[str, Any] = ...,
-        solutions: _Solutions = ...,
-    ) -> None: ...
 
 class NSlack(Solver):
     """N-slack cutting planes: a plane of every example per pass, then a QP over all of them.
@@ -196,14 +158,9 @@ class Bundle(Solver):
         solutions: _Solutions = ...,
     ) -> None: ...
 
-class DivMBest(Solver):
+class DivMBest(_AsOneSlack):
     """One-slack with several diverse labellings of every example in a pass, a plane from each. The parameters are those
     of :class:`OneSlack`."""
-
-    def __init__(
-        self, *, cache: dict[str, Any] = ..., inward: float = 0.0, master: dict[str, Any] = ...,
-        solutions: _Solutions = ...,
-    ) -> None: ...
 
 class SampledCuts(Solver):
     """One-slack with planes estimated from a sample of the examples; without a certificate.
@@ -279,7 +236,7 @@ class LASVM(Solver):
         self, *, candidates: int = 50, finish: bool = True, reprocess: int = 1, tau: float = 0.001,
     ) -> None: ...
 
-class SFD1(Solver):
+class SFD1(_AsSFD1):
     """Stochastic functional descent, lambda_t = 1/k: online, without lambda and without a certificate.
 
     Args:
@@ -295,24 +252,10 @@ class SFD1(Solver):
             drawn; each costs a call for every cutting plane of its step.
     """
 
-    def __init__(
-        self, *, accuracy: float = 0.01,
-        averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ..., budget: _Budget = ...,
-        inner: _Inner = ..., margins: _Margins = 'capped', sampling: _Sampling = ..., schedule: _Schedule = ...,
-        size: float = 0.01,
-    ) -> None: ...
-
-class SFD2(Solver):
+class SFD2(_AsSFD1):
     """Sfd1 with lambda_t = t/n. The parameters are those of :class:`SFD1`."""
 
-    def __init__(
-        self, *, accuracy: float = 0.01,
-        averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ..., budget: _Budget = ...,
-        inner: _Inner = ..., margins: _Margins = 'capped', sampling: _Sampling = ..., schedule: _Schedule = ...,
-        size: float = 0.01,
-    ) -> None: ...
-
-class SSG(Solver):
+class SSG(_AsSSG):
     """Stochastic subgradient: the baseline without a certificate.
 
     Args:
@@ -324,31 +267,11 @@ class SSG(Solver):
         size: Examples of a step (k): a whole number, or below 1 a share of all, at least one.
     """
 
-    def __init__(
-        self, *, averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
-        budget: _Budget = ..., order: _Order = ..., size: float = 1.0,
-    ) -> None: ...
-
-class SSGAvg(Solver):
+class SSGAvg(_AsSSG):
     """Ssg with weighted averaging. The parameters are those of :class:`SSG`."""
 
-    def __init__(
-        self, *, averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
-        budget: _Budget = ..., order: _Order = ..., size: float = 1.0,
-    ) -> None: ...
-
-class Pegasos(Solver):
+class Pegasos(_AsPegasos):
     """Ssg with steps of 1 % of the examples. The parameters are those of :class:`SSG`."""
 
-    def __init__(
-        self, *, averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
-        budget: _Budget = ..., order: _Order = ..., size: float = 0.01,
-    ) -> None: ...
-
-class PegasosAvg(Solver):
+class PegasosAvg(_AsPegasos):
     """Pegasos with an average that forgets polynomially. The parameters are those of :class:`SSG`."""
-
-    def __init__(
-        self, *, averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
-        budget: _Budget = ..., order: _Order = ..., size: float = 0.01,
-    ) -> None: ...
