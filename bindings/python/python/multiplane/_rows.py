@@ -275,9 +275,9 @@ class _RowClassifier(Kernels):
 class BinarySSVM(_RowClassifier):
     """Two classes: a linear support vector machine with a certified gap.
 
-    ``coef_`` has shape ``(1, features)``, a bias feature included where ``bias=True``, which is ``intercept_``, too (else 0.0). With a kernel it is
-    ``(1, support)``: a coefficient for each training row that carries weight, then the bias. ``dual_coef_`` is the same without the
-    bias, ``support_`` has the numbers of these rows, ``n_support_`` how many each class has.
+    ``coef_`` has shape ``(1, features)``; with ``bias=True`` its last column is ``intercept_``, which is 0.0 otherwise. With a
+    kernel ``dual_coef_`` has a coefficient for each training row that carries weight, ``support_`` the numbers of these rows,
+    ``n_support_`` their number in each class.
     """
 
     _task = "binary"
@@ -299,9 +299,8 @@ class BinarySSVM(_RowClassifier):
 class MulticlassSSVM(_RowClassifier):
     """Several classes (Crammer-Singer): the class with the highest score wins.
 
-    ``coef_`` has shape ``(classes, features)``, a bias feature included where ``bias=True``, which is ``intercept_``, too (else 0.0). With a kernel it is
-    ``(classes, support)``: a coefficient for each training row that carries weight, then the bias. ``dual_coef_`` is the same
-    without the bias, ``support_`` has the numbers of these rows, ``n_support_`` how many each class has.
+    ``coef_`` has shape ``(classes, features)``; kernels and ``intercept_`` are as in :class:`BinarySSVM`, with a row for each
+    class.
     """
 
     _task = "multiclass"
