@@ -153,7 +153,7 @@ def test_containers_are_data(kind, tmp_path):
         safetensors.save_file({**arrays, name: spoil(arrays[name])}, path)
         with pytest.raises(ValueError, match=message):
             kind.estimator().fit(path)
-    with pytest.raises(ValueError, match="none"):
+    with pytest.raises(FileNotFoundError, match="none"):
         of_file.predict(tmp_path / "none")
 
 
