@@ -19,6 +19,9 @@ class Task:
     def __init__(self, scale=1.0):
         self.scale = scale
 
+    def fingerprint(self):
+        return self.scale
+
     def dim(self):
         return K * F
 
