@@ -72,15 +72,6 @@ pub struct LossMeters {
     pub test_examples: usize,
 }
 
-/// Mean task losses of predictions.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Losses {
-    /// On the training set.
-    pub train: Option<f64>,
-    /// On the test set.
-    pub test: Option<f64>,
-}
-
 /// What a run arrives at.
 #[derive(Clone, Debug)]
 pub struct Outcome {

@@ -39,7 +39,7 @@ pub use open::{Session, read_run_data, unlabelled_warning};
 pub use options::RunOptions;
 pub use prior::{read_prior, weights_sha256};
 pub use staff::{threads_for, with_mishaps};
-pub use summary::{KernelCost, SlackCost, Summary};
+pub use summary::{KernelCost, RunMachine, RunSubject, SlackCost, Summary, SummaryAside};
 pub(crate) use task::open_task;
 pub use verify::{Verified, verify};
 pub use warm::WarmState;
