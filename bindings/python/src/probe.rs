@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use multiplane::doctor::{Decoded, Plan, Probe, RawFeatures, examine};
+use multiplane::doctor::{Decoded, ExaminationPlan, Probe, RawFeatures, examine};
 use multiplane::oracle::Quality;
 use multiplane::{RunSpec, Session};
 use multiplane_core::rng::Rng;
@@ -191,7 +191,7 @@ pub(crate) fn check(
 ) -> PyResult<String> {
     let user = UserTask::new(task, xs, ys, String::new())?;
     let mut probe = PythonProbe::new(py, user.parts.clone(), task)?;
-    let plan = Plan { examples, seed, seconds, passes, planes };
+    let plan = ExaminationPlan { examples, seed, seconds, passes, planes };
     let diagnosis = guarded(|| Ok(examine(&mut probe, &plan)))?;
     match probe.stopped {
         Some(error) => Err(error),
@@ -222,7 +222,7 @@ pub(crate) fn check_data(
         let problem = session.problem();
         let probe = problem.oracles().probe().map_err(|error| value_error(error.to_string()))?;
         let mut probe = probe.ok_or_else(|| value_error(format!("task {} cannot be examined", problem.task())))?;
-        let diagnosis = examine(&mut *probe, &Plan { examples, seed, seconds, passes, planes });
+        let diagnosis = examine(&mut *probe, &ExaminationPlan { examples, seed, seconds, passes, planes });
         serde_json::to_string(&diagnosis).map_err(|error| value_error(error.to_string()))
     };
     guarded(|| py.detach(work))

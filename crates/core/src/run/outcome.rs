@@ -4,7 +4,7 @@ use super::stop::StopReason;
 use crate::observe::{Certificate, EarlyStopping, RunCost};
 use crate::oracle::OracleError;
 use crate::rounding::Rounded;
-use crate::solver::{Details, Progress};
+use crate::solver::{Details, SolverProgress};
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
@@ -96,7 +96,7 @@ pub struct Outcome {
     /// What it took.
     pub cost: RunCost,
     /// Iterations, approximate passes, planes.
-    pub progress: Progress,
+    pub progress: SolverProgress,
     /// The figures that only this solver has.
     pub details: Option<Details>,
     /// How much of the gap may be rounding, where that is most of it.

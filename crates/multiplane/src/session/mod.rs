@@ -25,7 +25,7 @@ mod task;
 mod verify;
 mod warm;
 
-pub(crate) use checkpointer::Origin;
+pub(crate) use checkpointer::CheckpointOrigin;
 pub use checkpointer::{CheckpointReport, Checkpointer};
 pub use choice::{LambdaChoice, ValidatedLambda};
 pub use claim::{PrimalClaim, Verdict};
