@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use multiplane::doctor::{Decoded, Plan, Probe, RawFeatures, examine};
+use multiplane::doctor::{Decoded, ExaminationPlan, Probe, RawFeatures, examine};
 use multiplane::oracle::Quality;
 use multiplane::{RunSpec, Session};
 use multiplane_core::rng::Rng;

@@ -23,16 +23,16 @@ pub(crate) fn text(look: &Look, with_weights: bool, columns: Option<usize>) -> S
     let most = columns.map_or(WIDTH, |columns| columns.min(WIDTH));
     let mut text = format!("{} trained on {} examples, {} weights\n", clean(&look.task), look.n, look.d);
     let mut fact = |name: &str, items: Vec<String>| text += &wrapped(&format!("  {name:<9}"), 11, &items, " ", most);
-    if !look.labels.is_empty() {
-        let shown = look.labels.iter().take(MOST_LABELS).map(|label| clean(label));
-        let more = look.labels.len().saturating_sub(MOST_LABELS);
+    if !look.features.labels.is_empty() {
+        let shown = look.features.labels.iter().take(MOST_LABELS).map(|label| clean(label));
+        let more = look.features.labels.len().saturating_sub(MOST_LABELS);
         let more = (more > 0).then(|| format!("... and {more} more (--json lists all)"));
-        fact("labels", [format!("{}:", look.labels.len())].into_iter().chain(shown).chain(more).collect());
+        fact("labels", [format!("{}:", look.features.labels.len())].into_iter().chain(shown).chain(more).collect());
     }
-    if look.features > 0 {
+    if look.features.features > 0 {
         fact("features", words(&features(look)));
     }
-    if let (Some(kernel), Some(rows)) = (&look.kernel, look.support_vectors) {
+    if let (Some(kernel), Some(rows)) = (&look.features.kernel, look.features.support_vectors) {
         fact("kernel", words(&format!("{}; {rows} rows carry weight", fields(kernel))));
     }
     fact("solver", words(&clean(look.solver.as_deref().unwrap_or("unknown"))));
@@ -67,15 +67,15 @@ pub(crate) fn text(look: &Look, with_weights: bool, columns: Option<usize>) -> S
 
 /// Describes the features.
 fn features(look: &Look) -> String {
-    let named = if look.named_features { ", by name" } else { "" };
-    let template = match &look.template {
+    let named = if look.features.named_features { ", by name" } else { "" };
+    let template = match &look.features.template {
         Some(Value::Array(items)) => {
             format!(", of templates {}", items.iter().map(plain).collect::<Vec<_>>().join(" "))
         }
         _ => String::new(),
     };
-    let scaled = if look.scaled { "; divided by their scale before weights apply" } else { "" };
-    format!("{}{named}{template}{scaled}", look.features)
+    let scaled = if look.features.scaled { "; divided by their scale before weights apply" } else { "" };
+    format!("{}{named}{template}{scaled}", look.features.features)
 }
 
 /// The bounds, or why there are none.

@@ -20,10 +20,10 @@ pub(crate) fn text(summary: &PathSummary, columns: Option<usize>) -> String {
     };
     let mut text = format!(
         "{} on {}, {}, solver {}: {kind} from lambda = {} to {}\n",
-        summary.task,
-        things(summary.n as u64, "example"),
-        things(summary.d as u64, "weight"),
-        summary.solver,
+        summary.subject.task,
+        things(summary.subject.n as u64, "example"),
+        things(summary.subject.d as u64, "weight"),
+        summary.subject.solver,
         number(summary.breakpoints.first().map_or(f64::NAN, |point| point.lambda)),
         number(summary.lambda_end)
     );
@@ -34,7 +34,7 @@ pub(crate) fn text(summary: &PathSummary, columns: Option<usize>) -> String {
     };
     let _ = writeln!(text, "  {}; {proof}", counted(summary, "point"));
     text += &points_table(&summary.breakpoints, columns);
-    text += &spent(&summary.cost, summary.n, summary.clock, "evaluation");
+    text += &spent(&summary.cost, summary.subject.n, summary.machine.clock, "evaluation");
     text += &summary.kernel.as_ref().map_or(String::new(), of_kernel);
     if let Some(validation) = &summary.cross_validation {
         text += &validation_table(validation, columns);

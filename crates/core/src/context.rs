@@ -12,7 +12,7 @@ use crate::rng::Rng;
 
 /// Operations counted over a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Counts {
+pub struct CallCounts {
     /// Training calls of the oracle.
     pub oracle_calls: u64,
     /// Steps whose corner came from cached planes.
@@ -23,7 +23,7 @@ pub struct Counts {
     pub(crate) hidden_seconds: f64,
 }
 
-impl Counts {
+impl CallCounts {
     /// Counts calls, the seconds that the run waited for them, and those that they took beside.
     pub(crate) fn book(&mut self, calls: u64, waited: f64, hidden: f64) {
         self.oracle_calls += calls;
@@ -66,13 +66,13 @@ pub struct Ctx<'a, O: ?Sized> {
     /// The run's random numbers.
     pub rng: &'a mut Rng,
     clock: &'a mut Clock,
-    counts: &'a mut Counts,
+    counts: &'a mut CallCounts,
     lookahead: Option<&'a mut Lookahead>,
 }
 
 impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
     /// A context for some steps.
-    pub fn new(oracle: &'a mut O, rng: &'a mut Rng, clock: &'a mut Clock, counts: &'a mut Counts) -> Self {
+    pub fn new(oracle: &'a mut O, rng: &'a mut Rng, clock: &'a mut Clock, counts: &'a mut CallCounts) -> Self {
         Ctx { oracle, rng, clock, counts, lookahead: None }
     }
 

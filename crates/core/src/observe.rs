@@ -33,6 +33,17 @@ fn null_is_infinite<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D:
     Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::INFINITY))
 }
 
+/// Mean task losses of predictions; the names are those of all files and reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Losses {
+    /// On the training set.
+    #[serde(rename = "train_loss")]
+    pub train: Option<f64>,
+    /// On the test set.
+    #[serde(rename = "test_loss")]
+    pub test: Option<f64>,
+}
+
 /// What a run took; the names are those of all reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct RunCost {
@@ -97,10 +108,9 @@ pub struct Record {
     pub forecast: Option<GapForecast>,
     /// Planes kept, mean per example.
     pub planes: Option<f64>,
-    /// Mean task loss on the training set, where it was asked for.
-    pub train_loss: Option<f64>,
-    /// Mean task loss on the test set, where there is one.
-    pub test_loss: Option<f64>,
+    /// Mean task losses, as far as they were asked for.
+    #[serde(flatten)]
+    pub losses: Losses,
     /// What held-out data have said so far; only where a run has patience.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub early_stopping: Option<EarlyStopping>,

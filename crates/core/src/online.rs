@@ -5,7 +5,7 @@
 
 use crate::context::Ctx;
 use crate::oracle::{BoxedOracle, OracleError};
-use crate::solver::Descent;
+use crate::solver::SfdStep;
 use crate::state::StateError;
 
 /// What is known of a stream before it begins.
@@ -82,7 +82,7 @@ pub trait Online: Send {
     }
 
     /// Returns what the last step of functional descent did; `None` before it, after a restored state, and of other learners.
-    fn descent(&self) -> Option<Descent> {
+    fn descent(&self) -> Option<SfdStep> {
         None
     }
 

@@ -8,28 +8,28 @@ use rand_chacha::rand_core::{Rng as _, SeedableRng};
 
 /// A random number generator whose whole state is three numbers: seed, stream and position.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-#[serde(into = "Position", from = "Position")]
+#[serde(into = "RngPosition", from = "RngPosition")]
 pub struct Rng {
     inner: ChaCha8Rng,
 }
 
 /// The whole state of a generator.
 #[derive(serde::Serialize, serde::Deserialize)]
-struct Position {
+struct RngPosition {
     seed: [u8; 32],
     stream: u64,
     /// Words of 32 bits drawn so far.
     words: u128,
 }
 
-impl From<Rng> for Position {
+impl From<Rng> for RngPosition {
     fn from(rng: Rng) -> Self {
-        Position { seed: rng.inner.get_seed(), stream: rng.inner.get_stream(), words: rng.inner.get_word_pos() }
+        RngPosition { seed: rng.inner.get_seed(), stream: rng.inner.get_stream(), words: rng.inner.get_word_pos() }
     }
 }
 
-impl From<Position> for Rng {
-    fn from(position: Position) -> Self {
+impl From<RngPosition> for Rng {
+    fn from(position: RngPosition) -> Self {
         let mut inner = ChaCha8Rng::from_seed(position.seed);
         inner.set_stream(position.stream);
         inner.set_word_pos(position.words);

@@ -8,7 +8,7 @@ use crate::context::Ctx;
 use crate::keeper::PlaneKeeper;
 use crate::oracle::{Capabilities, MaxOracle, OracleError};
 use crate::rescale::Rescale;
-use crate::rounding::{Rounded, Rounding, Seen};
+use crate::rounding::{Rounded, Rounding, TermSizes};
 use crate::state::SolverState;
 
 /// What a step reports to the driver.
@@ -22,7 +22,7 @@ pub struct StepReport {
 
 /// What a solver would report about itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Progress {
+pub struct SolverProgress {
     /// Outer iterations begun.
     pub iterations: u64,
     /// Approximate passes made.
@@ -40,7 +40,7 @@ pub struct Progress {
 
 /// What a step of functional descent did, over its sample S_t of examples: what the thesis plots (B47, Fig. 5.1, 5.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Descent {
+pub struct SfdStep {
     /// Mean hinge over the sample before the step, in units of the loss.
     pub hinge: f64,
     /// Share of the sample with a hinge above 0 before the step.
@@ -55,7 +55,7 @@ pub struct Descent {
     pub update_planes: u32,
 }
 
-impl Descent {
+impl SfdStep {
     /// Returns the figures for records.
     pub fn details(&self) -> Details {
         let figures = [
@@ -119,7 +119,7 @@ pub struct PassValue<'a> {
     /// Whether the oracle's word is that it is no less than the true one.
     pub proven: bool,
     /// The size of the terms of the scores.
-    pub terms: Seen,
+    pub terms: TermSizes,
 }
 
 /// What holds of a solver from beginning to end.
@@ -207,7 +207,7 @@ pub trait Solver<O: MaxOracle + ?Sized>: SolverState<O> {
     }
 
     /// Counters and the best dual value.
-    fn progress(&self) -> Progress;
+    fn progress(&self) -> SolverProgress;
 
     /// Returns the figures that only this solver has, for records; `None` before there are any.
     fn details(&self) -> Option<Details> {

@@ -190,7 +190,7 @@ fn gaps(records: &[Record]) -> impl Iterator<Item = Option<f64>> {
 
 #[cfg(test)]
 mod tests {
-    use multiplane::observe::{Certificate, GapForecast};
+    use multiplane::observe::{Certificate, GapForecast, Losses};
 
     use super::*;
 
@@ -209,8 +209,7 @@ mod tests {
             certificate: Certificate::new(1.0, Some(1.0 - gap), true),
             forecast: Some(GapForecast { gap_estimate: Some(estimate), ..GapForecast::default() }),
             planes: None,
-            train_loss: None,
-            test_loss: None,
+            losses: Losses::default(),
             early_stopping: None,
             answer: None,
             details: None,

@@ -76,7 +76,7 @@ fn the_choice_generalises() {
     let (_, by_default) = train(json!({"task": "chain"}), few(), others());
     let (_, by_choice) = train(json!({"task": "chain", "lambda": "cv"}), few(), others());
     assert!(by_choice.lambda > by_default.lambda && by_choice.certificate.certified);
-    let loss = |summary: &Summary| summary.test_loss.unwrap();
+    let loss = |summary: &Summary| summary.losses.test.unwrap();
     assert!(loss(&by_choice) < loss(&by_default), "{} {}", loss(&by_choice), loss(&by_default));
     assert_eq!(by_choice.lambda, by_choice.lambda_choice.unwrap().lambda);
     assert!(by_default.lambda_choice.is_none());

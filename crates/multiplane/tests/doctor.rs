@@ -1,7 +1,7 @@
 //! The oracle doctor: every planted fault is named, with its cause, and sound tasks get a clean bill.
 
 use multiplane::dataset::Dataset;
-use multiplane::doctor::{Decoded, Diagnosis, Kind, Plan, Probe, RawFeatures, examine};
+use multiplane::doctor::{Decoded, Diagnosis, ExaminationPlan, Kind, Probe, RawFeatures, examine};
 use multiplane::oracle::Quality;
 use multiplane::synth::{synthetic_scenes, synthetic_trees, synthetic_words};
 use multiplane_core::rng::Rng;
@@ -196,7 +196,7 @@ impl Probe for Classes {
 }
 
 fn examined(fault: Fault, seed: u64) -> Diagnosis {
-    examine(&mut Classes::new(fault, seed), &Plan { seed, ..Plan::default() })
+    examine(&mut Classes::new(fault, seed), &ExaminationPlan { seed, ..ExaminationPlan::default() })
 }
 
 /// Every fault is reported with its kind and cause, and nothing else is: whatever the seed, declared exact or nothing.
@@ -297,7 +297,7 @@ fn built_in_tasks_have_no_finding() {
         for (task, parameters, data) in problems {
             let problem = find(task).unwrap().open(&parameters, data, None).unwrap();
             let mut probe = problem.oracles().probe().unwrap().unwrap();
-            let diagnosis = examine(&mut *probe, &Plan { seed, ..Plan::default() });
+            let diagnosis = examine(&mut *probe, &ExaminationPlan { seed, ..ExaminationPlan::default() });
             assert!(diagnosis.findings.is_empty(), "{task}, seed {seed}: {:#?}", diagnosis.findings);
             let profile = diagnosis.profile;
             assert!(profile.decode_calls > 50 && profile.plane_entries_mean > 0.0, "{task}: {profile:?}");

@@ -18,7 +18,7 @@ pub enum AnswerAverage {
     /// The average of all iterates, each by its number.
     Weighted,
     /// Polynomial decay: the newest iterate has the weight (eta + 1) / (t + eta).
-    Polynomial(Polynomial),
+    Polynomial(PolynomialDecay),
     /// Polynomial decay with the weight 3 / (t + 4), as the SFD thesis prints it.
     Thesis,
 }
@@ -26,14 +26,14 @@ pub enum AnswerAverage {
 /// Parameters of averages with polynomial decay.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Polynomial {
+pub struct PolynomialDecay {
     /// 0 is the plain mean; the larger, the less early iterates count.
     pub eta: f64,
 }
 
-impl Default for Polynomial {
+impl Default for PolynomialDecay {
     fn default() -> Self {
-        Polynomial { eta: 3.0 }
+        PolynomialDecay { eta: 3.0 }
     }
 }
 
@@ -45,7 +45,7 @@ impl AnswerAverage {
     /// An eta below 0.
     pub(super) fn validate(self) -> Result<(), ParameterError> {
         match self {
-            AnswerAverage::Polynomial(Polynomial { eta }) => not_negative("eta", eta),
+            AnswerAverage::Polynomial(PolynomialDecay { eta }) => not_negative("eta", eta),
             AnswerAverage::None | AnswerAverage::Weighted | AnswerAverage::Thesis => Ok(()),
         }
     }
@@ -56,7 +56,7 @@ impl AnswerAverage {
         let weight = match self {
             AnswerAverage::None => return None,
             AnswerAverage::Weighted => 2.0 / (t + 1.0),
-            AnswerAverage::Polynomial(Polynomial { eta }) => (eta + 1.0) / (t + eta),
+            AnswerAverage::Polynomial(PolynomialDecay { eta }) => (eta + 1.0) / (t + eta),
             AnswerAverage::Thesis => 3.0 / (t + 4.0),
         };
         Some(if t <= 1.0 { 1.0 } else { weight })

@@ -11,10 +11,13 @@ pub mod partial_linearization;
 mod registry;
 pub mod subgradient;
 
-pub use answer_average::{AnswerAverage, Polynomial};
+pub use answer_average::{AnswerAverage, PolynomialDecay};
 pub use multiplane_core::solvers::*;
 pub use registry::{SOLVERS, find, refusal};
 
-use multiplane_core::{average, cache, certificate, context, dual, executor, gaps, hull, iterate, linalg, metric, online, oracle, order, parameter, plane, plane_sum, regularizer, rescale, rng, rounding, solver, state};
 #[cfg(test)]
 use multiplane_core::clock;
+use multiplane_core::{
+    average, cache, certificate, context, dual, executor, gaps, hull, iterate, linalg, metric, online, oracle, order,
+    parameter, plane, plane_sum, regularizer, rescale, rng, rounding, solver, state,
+};

@@ -5,7 +5,7 @@ mod counting;
 
 use counting::allocations;
 use multiplane_core::clock::{Clock, ClockKind};
-use multiplane_core::context::{Counts, Ctx};
+use multiplane_core::context::{CallCounts, Ctx};
 use multiplane_core::oracle::{BoxedOracle, MaxOracle};
 use multiplane_core::rng::Rng;
 use multiplane_tasks::dataset::Dataset;
@@ -50,7 +50,7 @@ fn steps_do_not_allocate_when_warm() {
             parameters["planes"]["max_planes"] = 3.into(); // a hundred take long to fill
         }
         let mut solver = entry.build(&parameters, n, d, LAMBDA.into()).unwrap();
-        let (mut rng, mut clock, mut counts) = (Rng::new(0, 0), Clock::new(ClockKind::Work), Counts::default());
+        let (mut rng, mut clock, mut counts) = (Rng::new(0, 0), Clock::new(ClockKind::Work), CallCounts::default());
         let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
         // Cutting planes solve a master in a step, and settle in fewer.
         let warm = if solver.facts().evaluates { WARM_STEPS / 10 } else { WARM_STEPS };

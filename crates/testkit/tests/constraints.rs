@@ -1,8 +1,8 @@
 //! Weights that must stay `>= 0`, frozen weights and a prior mean, against an independent solver.
 
 use multiplane_core::clock::{Clock, ClockKind};
-use multiplane_core::context::{Counts, Ctx};
-use multiplane_core::dual::{BlockDual, VectorDual};
+use multiplane_core::context::{CallCounts, Ctx};
+use multiplane_core::dual::{BlockDual, DualPoint, VectorDual};
 use multiplane_core::hull::HullState;
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::regularizer::{Constraint, Regularizer};
@@ -116,7 +116,7 @@ fn check_steps<D: BlockDual>(config: BlockFrankWolfe, problem: &Small, regulariz
     let mut oracle = problem.oracle();
     let mut solver = BlockFrankWolfeSolver::<D>::new(config, problem.blocks(), problem.dim, regularizer.clone());
     let (mut rng, mut clock) = (Rng::new(seed, 0), Clock::new(ClockKind::Work));
-    let mut counts = Counts::default();
+    let mut counts = CallCounts::default();
     let mut before = f64::NEG_INFINITY;
     let mut answer = Vec::new();
     for round in 0..200 {

@@ -2,13 +2,13 @@
 //! one-slack.
 
 use multiplane_core::clock::{Clock, ClockKind};
-use multiplane_core::context::{Counts, Ctx};
+use multiplane_core::context::{CallCounts, Ctx};
 use multiplane_core::observe::Record;
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Evaluate, Run, Stop};
-use multiplane_core::solver::Descent;
+use multiplane_core::solver::SfdStep;
 use multiplane_solvers::{BoxedSolver, find};
 use multiplane_testkit::contract::{Kept, run};
 use multiplane_testkit::reference;
@@ -90,7 +90,7 @@ fn clamped_steps_are_optimal() {
             "margins": margins, "averaging": {"name": "none"}, "inner": inner(seed / 2)}));
         let mut solver = solver(&parameters, &problem, 1.0.into());
         let mut oracle = problem.oracle();
-        let (mut rng, mut clock, mut counts) = (Rng::new(seed, 0), Clock::new(ClockKind::Work), Counts::default());
+        let (mut rng, mut clock, mut counts) = (Rng::new(seed, 0), Clock::new(ClockKind::Work), CallCounts::default());
         let mut from = vec![0.0; problem.dim];
         for step in 0..6 {
             let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
@@ -138,7 +138,7 @@ fn answers_are_averages() {
             let parameters = sfd(json!({"size": 2, "averaging": {"name": averaging}}));
             let mut solver = solver(&parameters, &problem, 1.0.into());
             let mut oracle = problem.oracle();
-            let (mut rng, mut clock, mut counts) = (Rng::new(0, 0), Clock::new(ClockKind::Work), Counts::default());
+            let (mut rng, mut clock, mut counts) = (Rng::new(0, 0), Clock::new(ClockKind::Work), CallCounts::default());
             let answer = |_| {
                 let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
                 while !solver.step(&mut ctx).unwrap().iteration_ended {}
@@ -165,7 +165,7 @@ fn steps_beyond_numbers_end() {
         let mut solver =
             solver(&sfd(json!({"size": 2, "schedule": schedule, "inner": inner(way)})), &problem, 1.0.into());
         let mut oracle = problem.oracle();
-        let (mut rng, mut clock, mut counts) = (Rng::new(0, 0), Clock::new(ClockKind::Work), Counts::default());
+        let (mut rng, mut clock, mut counts) = (Rng::new(0, 0), Clock::new(ClockKind::Work), CallCounts::default());
         let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
         let ends = (0..200_000).find(|_| !matches!(solver.step(&mut ctx), Ok(report) if !report.iteration_ended));
         assert!(ends.is_some(), "{way}: a step that never ends");
@@ -243,7 +243,7 @@ fn check_bound(problem: &Small, parameters: &Value, regularizer: Regularizer, se
     assert_eq!(last.details, of_steps.last().unwrap().details, "{name}");
     let of_step = |record: &Record| {
         let details = serde_json::to_value(record.details.as_ref().unwrap()).unwrap();
-        serde_json::from_value::<Descent>(details["descent"].clone()).unwrap()
+        serde_json::from_value::<SfdStep>(details["descent"].clone()).unwrap()
     };
     let found: Vec<_> = of_steps.iter().map(of_step).collect();
     for step in &found {

@@ -1,8 +1,8 @@
 //! Gap passes of the block-coordinate Frank-Wolfe family: when they are made, and the batch step that may end them.
 
 use multiplane_core::clock::{Clock, ClockKind};
-use multiplane_core::context::{Counts, Ctx};
-use multiplane_core::dual::{BlockDual, VectorDual};
+use multiplane_core::context::{CallCounts, Ctx};
+use multiplane_core::dual::{BlockDual, DualPoint, VectorDual};
 use multiplane_core::hull::HullState;
 use multiplane_core::oracle::{BoxedOracle, MaxOracle};
 use multiplane_core::plane::{Plane, PlaneView};
@@ -124,7 +124,7 @@ fn every_step_keeps_its_promises() {
 fn check_steps<D: BlockDual>(config: BlockFrankWolfe, problem: &Small, regularizer: &Regularizer, seed: u64) {
     let mut solver = BlockFrankWolfeSolver::<D>::new(config, problem.blocks(), problem.dim, regularizer.clone());
     let (mut oracle, mut rng) = (problem.oracle(), Rng::new(seed, 5));
-    let (mut clock, mut counts) = (Clock::new(ClockKind::Work), Counts::default());
+    let (mut clock, mut counts) = (Clock::new(ClockKind::Work), CallCounts::default());
     let mut before = f64::NEG_INFINITY;
     for round in 0..80 {
         let name = format!("{config:?}, seed {seed}, step {round}");
@@ -154,7 +154,7 @@ fn the_line_search_is_exact() {
             let mut solver = config.solver(problem.blocks(), problem.dim, lambda);
             let (mut oracle, mut other) = (problem.oracle(), problem.oracle());
             let (mut rng, mut clock) = (Rng::new(seed, 0), Clock::new(ClockKind::Work));
-            let mut counts = Counts::default();
+            let mut counts = CallCounts::default();
             for _ in 0..12 {
                 let mut steps = |steps: u64, solver: &mut Box<dyn Solver<BoxedOracle>>| {
                     let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
@@ -230,7 +230,7 @@ fn a_small_sum_of_gaps_is_measured() {
             let mut solver = config.solver(problem.blocks(), problem.dim, 0.3);
             let mut oracle = problem.oracle();
             let (mut rng, mut clock) = (Rng::new(seed, 0), Clock::new(ClockKind::Work));
-            let (mut counts, mut armed, mut w) = (Counts::default(), at_zero >= below, Vec::new());
+            let (mut counts, mut armed, mut w) = (CallCounts::default(), at_zero >= below, Vec::new());
             for iteration in 0..40 {
                 let name = format!("{step} below {below} on {}, iteration {iteration}", problem.name);
                 let (calls, mut at_start, mut due) = (counts.oracle_calls, f64::NAN, false);
@@ -280,7 +280,7 @@ fn leave_a_gap_pass<D: BlockDual>(config: BlockFrankWolfe, seed: u64) {
     let n = problem.blocks();
     let mut solver = BlockFrankWolfeSolver::<D>::new(config, n, problem.dim, 0.3.into());
     let (mut oracle, mut rng) = (problem.oracle(), Rng::new(seed, 5));
-    let (mut clock, mut counts) = (Clock::new(ClockKind::Work), Counts::default());
+    let (mut clock, mut counts) = (Clock::new(ClockKind::Work), CallCounts::default());
     let mut lambda = 0.3;
     for round in 0..4 {
         let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);

@@ -3,7 +3,7 @@
 
 use multiplane_core::certificate::CertificatePart;
 use multiplane_core::clock::{Clock, ClockKind};
-use multiplane_core::context::{Counts, Ctx};
+use multiplane_core::context::{CallCounts, Ctx};
 use multiplane_core::rng::Rng;
 use multiplane_core::run::Stop;
 use multiplane_core::solver::Solver;
@@ -72,7 +72,7 @@ fn step(
 ) {
     let mut solver = LaSvmSolver::new(config, problem.blocks(), problem.dim, lambda.into());
     let mut oracle = problem.oracle();
-    let (mut rng, mut clock, mut counts) = (Rng::new(seed, 0), Clock::new(ClockKind::Work), Counts::default());
+    let (mut rng, mut clock, mut counts) = (Rng::new(seed, 0), Clock::new(ClockKind::Work), CallCounts::default());
     for _ in 0..steps {
         let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
         let ended = solver.step(&mut ctx).unwrap().iteration_ended;
@@ -87,10 +87,10 @@ fn every_step_is_sound() {
         for (problem, config) in problems(seed).iter().flat_map(|problem| variants().map(|config| (problem, config))) {
             let (lambda, mut before) = (0.3, 0.0);
             let (mut source, mut at) = (problem.oracle(), 0);
-            let (mut rng, mut clock, mut counts) = (Rng::new(0, 0), Clock::new(ClockKind::Work), Counts::default());
+            let (mut rng, mut clock, mut counts) = (Rng::new(0, 0), Clock::new(ClockKind::Work), CallCounts::default());
             let mut ctx = Ctx::new(&mut source, &mut rng, &mut clock, &mut counts);
             step(problem, config, lambda, seed, 300, |solver, _, _| {
-                use multiplane_core::dual::BlockDual;
+                use multiplane_core::dual::DualPoint;
                 let (dual, name) = (solver.dual(), format!("{config:?} on {}, step {at}", problem.name));
                 assert!(dual.value() >= before - 1e-12 * (1.0 + before), "{name}: F fell to {}", dual.value());
                 before = dual.value();
@@ -124,7 +124,7 @@ fn finishing_leaves_no_violation() {
             }
             whole += 1;
             let [point] = &Solver::<multiplane_core::oracle::BoxedOracle>::dual_points(solver)[..] else { panic!() };
-            use multiplane_core::dual::BlockDual;
+            use multiplane_core::dual::DualPoint;
             let w = solver.dual().weights();
             for part in &point.parts {
                 let CertificatePart::Masses { truth, planes } = part else { panic!("no masses") };

@@ -3,7 +3,7 @@
 
 use multiplane_core::average::{Averaging, UpdateKind};
 use multiplane_core::clock::{Clock, ClockKind};
-use multiplane_core::context::{Counts, Ctx};
+use multiplane_core::context::{CallCounts, Ctx};
 use multiplane_core::dual::DualState;
 use multiplane_core::gaps::GapTable;
 use multiplane_core::oracle::{Capabilities, MaxOracle};
@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 fn steps(config: PartialLinearization, problem: &Small, regularizer: &Regularizer, mut each: impl FnMut(&DualState)) {
     let mut oracle = problem.oracle();
     let (n, d) = (problem.blocks(), problem.dim);
-    let (mut rng, mut clock, mut counts) = (Rng::new(3, 0), Clock::new(ClockKind::Work), Counts::default());
+    let (mut rng, mut clock, mut counts) = (Rng::new(3, 0), Clock::new(ClockKind::Work), CallCounts::default());
     let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
     if config.batch {
         let mut solver = BatchSolver::new(config, n, d, regularizer.clone());

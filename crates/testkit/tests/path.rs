@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use multiplane::{Lambda, PathEnd, PathSpec, PathState, PathStep, RunSpec, Session, dataset, follow};
 use multiplane_core::clock::{Clock, ClockKind};
-use multiplane_core::context::{Counts, Ctx};
+use multiplane_core::context::{CallCounts, Ctx};
 use multiplane_core::dual::{BlockDual, VectorDual};
 use multiplane_core::hull::HullState;
 use multiplane_core::oracle::{BoxedOracle, Capabilities, MaxOracle, OracleResult, Quality};
@@ -71,7 +71,7 @@ fn check_rescaling<D: BlockDual>(number: usize, config: BlockFrankWolfe) {
         let problem = small::random(seed);
         let mut rng = Rng::new(seed, 3);
         let (mut oracle, mut chance) = (problem.oracle(), Rng::new(seed, 0));
-        let (mut clock, mut counts) = (Clock::new(ClockKind::Work), Counts::default());
+        let (mut clock, mut counts) = (Clock::new(ClockKind::Work), CallCounts::default());
         let mut ctx = Ctx::new(&mut oracle, &mut chance, &mut clock, &mut counts);
         let mut lambda = 1.0;
         let mut solver = BlockFrankWolfeSolver::<D>::new(config, problem.blocks(), problem.dim, lambda.into());
@@ -110,7 +110,7 @@ fn placed_planes_make_the_point() {
         for seed in 0..12 {
             let problem = small::random(seed);
             let (mut oracle, mut chance) = (problem.oracle(), Rng::new(seed, 0));
-            let (mut clock, mut counts) = (Clock::new(ClockKind::Work), Counts::default());
+            let (mut clock, mut counts) = (Clock::new(ClockKind::Work), CallCounts::default());
             let mut ctx = Ctx::new(&mut oracle, &mut chance, &mut clock, &mut counts);
             let mut solver = config.solver(problem.blocks(), problem.dim, 1.0);
             let (mut sum, mut circ, mut plane) = (vec![0.0; problem.dim], 0.0, Plane::new());

@@ -2,8 +2,8 @@
 
 use multiplane_core::certificate::CertificatePart;
 use multiplane_core::clock::{Clock, ClockKind};
-use multiplane_core::context::{Counts, Ctx};
-use multiplane_core::dual::{BlockDual, VectorDual};
+use multiplane_core::context::{CallCounts, Ctx};
+use multiplane_core::dual::{DualPoint, VectorDual};
 use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleError, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
@@ -115,7 +115,7 @@ fn the_gap_is_the_sum_of_block_gaps() {
         let mut oracle = problem.oracle();
         let config = BlockFrankWolfe::mp_bcfw();
         let mut solver = BlockFrankWolfeSolver::<VectorDual>::new(config, n, problem.dim, lambda.into());
-        let (mut rng, mut clock, mut counts) = (Rng::new(seed, 0), Clock::new(ClockKind::Work), Counts::default());
+        let (mut rng, mut clock, mut counts) = (Rng::new(seed, 0), Clock::new(ClockKind::Work), CallCounts::default());
         let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
         let mut before = 0.0f64;
         for step in 0..300 {
@@ -279,7 +279,7 @@ fn recombined_planes_keep_the_limit() {
         let mut oracle = problem.oracle().unwrap();
         let n = oracle.blocks();
         let mut solver = config.solver(n, oracle.dim(), 1.0 / n as f64);
-        let (mut rng, mut clock, mut counts) = (Rng::new(3, 0), Clock::new(ClockKind::Work), Counts::default());
+        let (mut rng, mut clock, mut counts) = (Rng::new(3, 0), Clock::new(ClockKind::Work), CallCounts::default());
         let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
         for round in 0..2000 {
             solver.step(&mut ctx).unwrap();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use multiplane_core::clock::{Clock, ClockKind};
-use multiplane_core::context::{Counts, Ctx};
+use multiplane_core::context::{CallCounts, Ctx};
 use multiplane_core::executor::{BatchItem, Completed, Executor, Question, Reply, Sequential, Threads, Version};
 use multiplane_core::lookahead::Lookahead;
 use multiplane_core::observe::JsonLines;
@@ -228,7 +228,8 @@ fn any_list_can_be_promised() {
         let (mut oracle, mut expected, mut found) = (problem.oracle(), Plane::new(), Plane::new());
         for threads in [1, 2, 3, 7] {
             let mut lookahead = Lookahead::new(crew(threads, || problem.oracle()));
-            let (mut clock, mut counts, mut own) = (Clock::new(ClockKind::Work), Counts::default(), problem.oracle());
+            let (mut clock, mut counts, mut own) =
+                (Clock::new(ClockKind::Work), CallCounts::default(), problem.oracle());
             let mut calls = 0;
             for _ in 0..6 {
                 let w = weights(&mut rng, problem.dim);

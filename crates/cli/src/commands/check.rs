@@ -1,6 +1,6 @@
 //! `multiplane check`: the oracle doctor.
 
-use multiplane::doctor::{Diagnosis, Plan, examine};
+use multiplane::doctor::{Diagnosis, ExaminationPlan, examine};
 use multiplane::{Error, RunSpec, Session, params};
 use multiplane_lab::numbers::number;
 use serde_json::{Map, Value, json};
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Done, Error> {
     Ok(if diagnosis.findings.is_empty() { Done::Finished } else { Done::Failed })
 }
 
-fn plan(args: &CheckArgs) -> Result<Plan, Error> {
+fn plan(args: &CheckArgs) -> Result<ExaminationPlan, Error> {
     if args.examples == 0 {
         return Err(Error::input("examples = 0: must be at least 1"));
     }
@@ -46,7 +46,7 @@ fn plan(args: &CheckArgs) -> Result<Plan, Error> {
         }
     }
     let (examples, seed, seconds, passes) = (args.examples, args.seed, args.seconds, args.passes);
-    Ok(Plan { examples, seed, seconds, passes, ..Plan::default() })
+    Ok(ExaminationPlan { examples, seed, seconds, passes, ..ExaminationPlan::default() })
 }
 
 /// The parts of a specification that matter here; a file written for `train` may have others.

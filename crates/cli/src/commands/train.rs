@@ -133,15 +133,18 @@ fn report(args: &TrainArgs, summary: &Summary, standstill: Option<String>) -> Re
 fn text(summary: &Summary, standstill: Option<String>) -> String {
     let mut text = format!(
         "{} on {}, {}, lambda = {}, solver {}\n",
-        summary.task,
-        counted(summary.n as u64, "example"),
-        counted(summary.d as u64, "weight"),
+        summary.subject.task,
+        counted(summary.subject.n as u64, "example"),
+        counted(summary.subject.d as u64, "weight"),
         number(summary.lambda),
-        summary.solver
+        summary.subject.solver
     );
-    text += &summary.lambda_choice.as_ref().map_or(String::new(), |choice| chosen(choice, summary.n, summary.clock));
+    text += &summary
+        .lambda_choice
+        .as_ref()
+        .map_or(String::new(), |choice| chosen(choice, summary.subject.n, summary.machine.clock));
     let primal = summary.certificate.primal;
-    text += &match summary.primal_at_zero {
+    text += &match summary.aside.primal_at_zero {
         _ if !primal.is_finite() => {
             let why = match summary.stop_reason {
                 StopReason::Interrupt => "the run was interrupted",
@@ -168,11 +171,11 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
                 "  gap     {} (the dual is above the primal by more than rounding: one of the two is not true)\n",
                 number(shown)
             ),
-            (false, false) if summary.rounding.is_some() => {
+            (false, false) if summary.aside.rounding.is_some() => {
                 format!("  gap     {} ({percent:.2} % of the primal, not certified: lost in rounding)\n", number(shown))
             }
             (false, false) => {
-                let why = match summary.task.as_str() {
+                let why = match summary.subject.task.as_str() {
                     "external" => "the program did not declare its `quality` exact or upper-bound",
                     _ => "the oracle does not declare its answers exact",
                 };
@@ -189,7 +192,7 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
     } else {
         text += "  gap     none: this solver has no dual value\n";
     }
-    text += &spent(&summary.cost, summary.n, summary.clock, "evaluation");
+    text += &spent(&summary.cost, summary.subject.n, summary.machine.clock, "evaluation");
     text += &summary.kernel.as_ref().map_or(String::new(), of_kernel);
     if let Some(slack) = &summary.slack {
         text += &format!(
@@ -200,7 +203,7 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
         );
     }
     let loss = |name: &str, loss: Option<f64>| loss.map_or(String::new(), |loss| format!("  {name} {}", number(loss)));
-    let measured = format!("{}{}", loss("train", summary.train_loss), loss("test", summary.test_loss));
+    let measured = format!("{}{}", loss("train", summary.losses.train), loss("test", summary.losses.test));
     text += &match measured.as_str() {
         "" => "  loss    not measured: predictions are as dear as calls (`multiplane evaluate` makes them)\n".into(),
         measured => format!("  loss  {measured}{}\n", seconds_of_losses(summary)),
@@ -251,9 +254,9 @@ fn shown(gap: f64, primal: f64) -> f64 {
 
 /// Describes the cost of measuring losses, if it is noticeable.
 fn seconds_of_losses(summary: &Summary) -> String {
-    let (seconds, all) = (summary.loss_seconds, summary.cost.all_seconds());
+    let (seconds, all) = (summary.aside.loss_seconds, summary.cost.all_seconds());
     match seconds >= f64::max(0.01 * all, 0.1) {
-        true => format!(" ({seconds:.2} {} for predictions, beside the time above)", seconds_of(summary.clock)),
+        true => format!(" ({seconds:.2} {} for predictions, beside the time above)", seconds_of(summary.machine.clock)),
         false => String::new(),
     }
 }

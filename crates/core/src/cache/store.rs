@@ -9,14 +9,14 @@ use crate::plane::{Plane, PlaneView, Star};
 
 /// A plane kept: its constant part, and when it was last active.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-pub(super) struct Kept {
+pub(super) struct PlaneMeta {
     pub(super) circ: f64,
     pub(super) last_active: u32,
 }
 
 /// Where the numbers of a plane are stored.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-pub(super) struct Place {
+pub(super) struct PlaneSlots {
     indices: Option<Slot>,
     values: Slot,
 }
@@ -27,9 +27,9 @@ const MORE_PLANES: usize = 4;
 /// The planes kept of one example.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Set {
-    pub(super) kept: Vec<Kept>,
+    pub(super) kept: Vec<PlaneMeta>,
     /// Where the numbers of each plane are; empty where planes are known by code.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<PlaneSlots>,
     /// Mass on each plane, for solvers that remember what a block consists of.
     pub(super) alphas: Vec<f64>,
     /// Inner products: a square matrix of `room` rows, so that steps work on it where it is. Only where they are asked for.
@@ -143,7 +143,7 @@ impl PlaneStore {
 
     /// Stores the numbers of a plane, which becomes the last of `set`, where they are kept.
     pub(super) fn insert(&mut self, set: &mut Set, plane: PlaneView<'_>, now: u32) {
-        set.kept.push(Kept { circ: plane.circ, last_active: now });
+        set.kept.push(PlaneMeta { circ: plane.circ, last_active: now });
         if self.by_code {
             return;
         }
@@ -151,7 +151,7 @@ impl PlaneStore {
             Star::Sparse { indices, values } => (Some(self.indices.store(indices)), values),
             Star::Dense(values) => (None, values),
         };
-        set.places.push(Place { indices, values: self.values.store(values) });
+        set.places.push(PlaneSlots { indices, values: self.values.store(values) });
     }
 
     /// Takes plane `k` out of a set and gives its room back.
@@ -173,7 +173,7 @@ impl PlaneStore {
         PlaneView { star, circ: set.kept[k].circ }
     }
 
-    fn star(&self, place: &Place) -> Star<'_> {
+    fn star(&self, place: &PlaneSlots) -> Star<'_> {
         let values = self.values.get(place.values);
         match place.indices {
             Some(slot) => Star::Sparse { indices: self.indices.get(slot), values },
@@ -233,8 +233,8 @@ impl PlaneStore {
 
     /// Returns the bytes of the numbers of plane `k`, and of what finds them.
     pub(super) fn bytes(set: &Set, k: usize) -> usize {
-        let numbers = |place: &Place| 8 * place.values.len() + 4 * place.indices.map_or(0, |slot| slot.len());
-        let of_place = |place: &Place| numbers(place) + std::mem::size_of::<Place>();
+        let numbers = |place: &PlaneSlots| 8 * place.values.len() + 4 * place.indices.map_or(0, |slot| slot.len());
+        let of_place = |place: &PlaneSlots| numbers(place) + std::mem::size_of::<PlaneSlots>();
         set.places.get(k).map_or(0, of_place)
     }
 
@@ -246,15 +246,17 @@ impl PlaneStore {
     /// Returns whether the planes of a restored set have their places here, within `dim` coordinates and with finite
     /// numbers.
     pub(super) fn has(&self, set: &Set, dim: usize) -> bool {
-        let in_place =
-            |place: &Place| place.indices.is_none_or(|slot| self.indices.has(slot)) && self.values.has(place.values);
-        let fits = |place: &Place| match self.star(place) {
+        let in_place = |place: &PlaneSlots| {
+            place.indices.is_none_or(|slot| self.indices.has(slot)) && self.values.has(place.values)
+        };
+        let fits = |place: &PlaneSlots| match self.star(place) {
             Star::Sparse { indices, values } => {
                 indices.len() == values.len() && indices.iter().all(|&k| (k as usize) < dim)
             }
             Star::Dense(values) => values.len() == dim,
         };
-        let sound = |place: &Place| in_place(place) && fits(place) && crate::state::finite(self.star(place).values());
+        let sound =
+            |place: &PlaneSlots| in_place(place) && fits(place) && crate::state::finite(self.star(place).values());
         let stored = if self.by_code { 0 } else { set.kept.len() };
         set.places.len() == stored && set.places.iter().all(sound)
     }

@@ -3,7 +3,7 @@
 //! The ground truth's plane (zero) is always in the working set without being stored. Storage comes from pools, so
 //! that keeping and dropping planes does not touch the allocator once the run is warm.
 
-use super::store::{Kept, PlaneStore, Set};
+use super::store::{PlaneMeta, PlaneStore, Set};
 use crate::iterate::Iterate;
 use crate::linalg;
 use crate::metric::Metric;
@@ -12,11 +12,11 @@ use crate::plane::{Plane, PlaneView, Star};
 use crate::plane_sum::PlaneSum;
 use crate::qp::Gram;
 use crate::regularizer::Constraint;
-use crate::rounding::Seen;
+use crate::rounding::TermSizes;
 use crate::state::{StateError, ensure, finite};
 
 /// Bytes of a plane beside its numbers, code and inner products.
-const PLANE_BYTES: usize = std::mem::size_of::<Kept>() + 8;
+const PLANE_BYTES: usize = std::mem::size_of::<PlaneMeta>() + 8;
 
 /// The working sets `W_i` of all examples.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -355,8 +355,8 @@ impl WorkingSets {
     }
 
     /// Returns the size of the terms of all planes with mass at `w`, as far as their numbers are stored.
-    pub fn seen(&self, w: &[f64]) -> Seen {
-        let mut seen = Seen::default();
+    pub fn seen(&self, w: &[f64]) -> TermSizes {
+        let mut seen = TermSizes::default();
         for set in &self.sets {
             let masses = set.alphas.iter().enumerate();
             masses.for_each(|(k, &alpha)| seen.add(alpha, self.store.view(set, k), w));

@@ -2,7 +2,7 @@
 
 use crate::linalg;
 use crate::plane::{PlaneView, Star};
-use crate::rounding::Seen;
+use crate::rounding::TermSizes;
 use crate::state::finite;
 
 /// One example's plane `phi^i`: coordinates in order of first appearance, or all of them.
@@ -69,8 +69,8 @@ pub(super) fn additions(blocks: &[Block]) -> f64 {
 }
 
 /// Returns the size of the terms of all blocks at `w`.
-pub(super) fn seen(blocks: &[Block], w: &[f64]) -> Seen {
-    let mut seen = Seen::default();
+pub(super) fn seen(blocks: &[Block], w: &[f64]) -> TermSizes {
+    let mut seen = TermSizes::default();
     blocks.iter().for_each(|block| seen.add(1.0, block.view(), w));
     seen
 }

@@ -16,54 +16,18 @@ use crate::rounding::{Rounded, Rounding};
 use crate::state::StateError;
 use crate::step::Step;
 
-/// A dual point with the planes kept. F never falls by a step.
+/// A dual point with the planes kept: weights, F and what they are made of.
 ///
 /// `source` is where planes that are kept by code get their numbers: the context of a step.
-pub trait BlockDual: Clone + Serialize + DeserializeOwned {
-    /// A block in hand.
-    type Visit<'a>: BlockVisit
-    where
-        Self: 'a;
-
-    /// Returns whether steps by this rule can be made.
-    fn makes(rule: StepRule) -> bool;
-
+pub trait DualPoint: Clone + Serialize + DeserializeOwned {
     /// Returns the origin: every block on its truth.
     fn new(blocks: usize, dim: usize, regularizer: Regularizer, averaging: Averaging) -> Self;
 
     /// Takes a metric in the place of the one that no file holds.
     fn attach(&mut self, metric: &Metric);
 
-    /// Opens `block` with the best of its planes as the corner, or the truth.
-    fn visit(&mut self, block: usize, source: &mut impl Capabilities) -> Self::Visit<'_>;
-
-    /// Opens `block` with the oracle's answer, which was given at iteration `now`: it is kept where `keep` says so or
-    /// the steps need it. The corner is the answer, or what scores higher.
-    fn visit_with<'a>(
-        &'a mut self,
-        block: usize,
-        answer: &'a Plane,
-        keep: bool,
-        now: u32,
-        source: &mut impl Capabilities,
-    ) -> Self::Visit<'a>;
-
-    /// Keeps a plane without stepping toward it; returns its number, `None` for the truth's.
-    fn insert(&mut self, block: usize, plane: &Plane, now: u32, source: &mut impl Capabilities) -> Option<usize>;
-
-    /// Returns the largest score at `w` of what is known of a block, the truth included: no more than its hinge.
-    fn hinge_kept(&mut self, block: usize, w: &[f64], source: &mut impl Capabilities) -> f64;
-
-    /// Returns the gap of a block at `corner`, which need not be a plane kept.
-    fn gap_at(&mut self, block: usize, corner: PlaneView<'_>, source: &mut impl Capabilities) -> f64;
-
-    /// Steps with all blocks by one share, each toward the plane kept that `corners` names (`None` is the truth), with
-    /// exact line search; `sum` and `circ` are those planes added up, and `sum` is scratch afterwards. See
-    /// [`Iterate::step_jointly`].
-    fn step_jointly(&mut self, sum: &mut [f64], circ: f64, corners: &[Option<u32>]);
-
     /// Puts all mass of `block` on `corner`, which is kept where `keep` says so or masses need it; w and F follow with
-    /// the next [`rescale`](BlockDual::rescale).
+    /// the next [`rescale`](DualPoint::rescale).
     fn place(&mut self, block: usize, corner: &Plane, keep: bool, now: u32, source: &mut impl Capabilities);
 
     /// Multiplies phi by `scale` (at most 1: the rest of the mass is the truths') and goes on at `lambda`.
@@ -73,18 +37,11 @@ pub trait BlockDual: Clone + Serialize + DeserializeOwned {
     fn rebuild(&mut self, source: &mut impl Capabilities);
 
     /// Appends to `out` the dual values of the present point, taken from the blocks anew, and of averaged ones, with
-    /// bounds on their rounding. Costs as much as a [`rebuild`](BlockDual::rebuild), and changes nothing.
+    /// bounds on their rounding. Costs as much as a [`rebuild`](DualPoint::rebuild), and changes nothing.
     fn rounded(&self, rounding: &Rounding, source: &mut impl Capabilities, out: &mut Vec<Rounded>);
 
     /// Returns how far w and F have drifted from the blocks, relative. For tests.
     fn drift(&self, source: &mut impl Capabilities) -> (f64, f64);
-
-    /// Brings a block nearer that is about to be visited, and its planes where they will be scored; returns whether the
-    /// oracle may do so too.
-    fn prefetch(&self, block: usize, planes: bool) -> bool;
-
-    /// Brings what finds a block's planes nearer, for a [`prefetch`](BlockDual::prefetch) to come.
-    fn prefetch_early(&self, block: usize);
 
     /// Returns the iterate.
     fn iterate(&self) -> &Iterate;
@@ -117,6 +74,52 @@ pub trait BlockDual: Clone + Serialize + DeserializeOwned {
     ///
     /// What does not fit.
     fn check(&self, blocks: usize, dim: usize) -> Result<(), StateError>;
+}
+
+/// A dual point as the block-coordinate engine works on it, block by block. F never falls by a step.
+pub trait BlockDual: DualPoint {
+    /// A block in hand.
+    type Visit<'a>: BlockVisit
+    where
+        Self: 'a;
+
+    /// Returns whether steps by this rule can be made.
+    fn makes(rule: StepRule) -> bool;
+
+    /// Opens `block` with the best of its planes as the corner, or the truth.
+    fn visit(&mut self, block: usize, source: &mut impl Capabilities) -> Self::Visit<'_>;
+
+    /// Opens `block` with the oracle's answer, which was given at iteration `now`: it is kept where `keep` says so or
+    /// the steps need it. The corner is the answer, or what scores higher.
+    fn visit_with<'a>(
+        &'a mut self,
+        block: usize,
+        answer: &'a Plane,
+        keep: bool,
+        now: u32,
+        source: &mut impl Capabilities,
+    ) -> Self::Visit<'a>;
+
+    /// Keeps a plane without stepping toward it; returns its number, `None` for the truth's.
+    fn insert(&mut self, block: usize, plane: &Plane, now: u32, source: &mut impl Capabilities) -> Option<usize>;
+
+    /// Returns the largest score at `w` of what is known of a block, the truth included: no more than its hinge.
+    fn hinge_kept(&mut self, block: usize, w: &[f64], source: &mut impl Capabilities) -> f64;
+
+    /// Returns the gap of a block at `corner`, which need not be a plane kept.
+    fn gap_at(&mut self, block: usize, corner: PlaneView<'_>, source: &mut impl Capabilities) -> f64;
+
+    /// Steps with all blocks by one share, each toward the plane kept that `corners` names (`None` is the truth), with
+    /// exact line search; `sum` and `circ` are those planes added up, and `sum` is scratch afterwards. See
+    /// [`Iterate::step_jointly`].
+    fn step_jointly(&mut self, sum: &mut [f64], circ: f64, corners: &[Option<u32>]);
+
+    /// Brings a block nearer that is about to be visited, and its planes where they will be scored; returns whether the
+    /// oracle may do so too.
+    fn prefetch(&self, block: usize, planes: bool) -> bool;
+
+    /// Brings what finds a block's planes nearer, for a [`prefetch`](BlockDual::prefetch) to come.
+    fn prefetch_early(&self, block: usize);
 }
 
 /// A block in hand: its corner is chosen, the next thing is a step.

@@ -1,6 +1,6 @@
 //! The dual point of block solvers: weights, F, and a plane `phi^i` per example, a convex combination of planes seen.
 //!
-//! [`BlockDual`] is what the block-coordinate engine sees of it. Two things keep it: [`VectorDual`] one vector per
+//! [`DualPoint`] is the point as a whole, [`BlockDual`] what the block-coordinate engine does with it. Two things keep it: [`VectorDual`] one vector per
 //! example, which Frank-Wolfe steps need and no more, and [`HullState`](crate::hull::HullState) masses over the planes
 //! kept, for all other steps ([ADR 0009](../../../docs/adr/0009-two-dual-states.md)).
 
@@ -10,7 +10,7 @@ mod rule;
 mod state;
 mod vectors;
 
-pub use block_dual::{BlockDual, BlockVisit};
+pub use block_dual::{BlockDual, BlockVisit, DualPoint};
 pub use rule::{Solve, StepRule};
 pub use state::DualState;
 pub use vectors::{VectorDual, VectorVisit};

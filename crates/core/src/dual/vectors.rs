@@ -1,6 +1,6 @@
 //! One vector per example with planes kept beside it: for Frank-Wolfe steps, which do not ask what a block consists of.
 
-use super::block_dual::{BlockDual, BlockVisit};
+use super::block_dual::{BlockDual, BlockVisit, DualPoint};
 use super::rule::StepRule;
 use super::state::DualState;
 use crate::average::{Averaging, UpdateKind};
@@ -36,18 +36,57 @@ impl VectorDual {
     }
 }
 
-impl BlockDual for VectorDual {
-    type Visit<'a> = VectorVisit<'a>;
-
-    fn makes(rule: StepRule) -> bool {
-        rule == StepRule::FrankWolfe
-    }
+impl DualPoint for VectorDual {
     fn new(blocks: usize, dim: usize, regularizer: Regularizer, averaging: Averaging) -> Self {
         let state = DualState::new(blocks, dim, regularizer, averaging);
         VectorDual { state, sets: WorkingSets::new(blocks), scores: Vec::new() }
     }
     fn attach(&mut self, metric: &Metric) {
         self.state.iterate_mut().attach(metric);
+    }
+    fn place(&mut self, block: usize, corner: &Plane, keep: bool, now: u32, source: &mut impl Capabilities) {
+        if keep {
+            self.insert(block, corner, now, source);
+        }
+        self.state.place(block, corner.view());
+    }
+    fn rescale(&mut self, lambda: f64, scale: f64, _: &mut impl Capabilities) {
+        self.state.rescale(lambda, scale);
+    }
+    fn rebuild(&mut self, _: &mut impl Capabilities) {
+        self.state.rebuild();
+    }
+    fn rounded(&self, rounding: &Rounding, _: &mut impl Capabilities, out: &mut Vec<Rounded>) {
+        self.state.rounded(rounding, 0.0, out);
+    }
+    fn drift(&self, _: &mut impl Capabilities) -> (f64, f64) {
+        self.state.drift()
+    }
+    fn iterate(&self) -> &Iterate {
+        self.state.iterate()
+    }
+    fn iterate_mut(&mut self) -> &mut Iterate {
+        self.state.iterate_mut()
+    }
+    fn sets(&self) -> &WorkingSets {
+        &self.sets
+    }
+    fn sets_mut(&mut self) -> &mut WorkingSets {
+        &mut self.sets
+    }
+    fn point(&self) -> DualCertificate<'_> {
+        self.state.point()
+    }
+    fn check(&self, blocks: usize, dim: usize) -> Result<(), StateError> {
+        self.state.check(blocks, dim)?;
+        self.sets.check(blocks, dim, false)
+    }
+}
+
+impl BlockDual for VectorDual {
+    type Visit<'a> = VectorVisit<'a>;
+    fn makes(rule: StepRule) -> bool {
+        rule == StepRule::FrankWolfe
     }
     fn visit(&mut self, block: usize, source: &mut impl Capabilities) -> VectorVisit<'_> {
         self.score(block, source);
@@ -91,49 +130,12 @@ impl BlockDual for VectorDual {
         let corner = |block: usize| corners[block].map_or(PlaneView::ZERO, |k| sets.plane(block, k as usize));
         state.step_jointly(sum, circ, corner);
     }
-    fn place(&mut self, block: usize, corner: &Plane, keep: bool, now: u32, source: &mut impl Capabilities) {
-        if keep {
-            self.insert(block, corner, now, source);
-        }
-        self.state.place(block, corner.view());
-    }
-    fn rescale(&mut self, lambda: f64, scale: f64, _: &mut impl Capabilities) {
-        self.state.rescale(lambda, scale);
-    }
-    fn rebuild(&mut self, _: &mut impl Capabilities) {
-        self.state.rebuild();
-    }
-    fn rounded(&self, rounding: &Rounding, _: &mut impl Capabilities, out: &mut Vec<Rounded>) {
-        self.state.rounded(rounding, 0.0, out);
-    }
-    fn drift(&self, _: &mut impl Capabilities) -> (f64, f64) {
-        self.state.drift()
-    }
     fn prefetch(&self, block: usize, planes: bool) -> bool {
         self.state.prefetch(block);
         planes && self.sets.prefetch(block)
     }
     fn prefetch_early(&self, block: usize) {
         self.sets.prefetch_early(block);
-    }
-    fn iterate(&self) -> &Iterate {
-        self.state.iterate()
-    }
-    fn iterate_mut(&mut self) -> &mut Iterate {
-        self.state.iterate_mut()
-    }
-    fn sets(&self) -> &WorkingSets {
-        &self.sets
-    }
-    fn sets_mut(&mut self) -> &mut WorkingSets {
-        &mut self.sets
-    }
-    fn point(&self) -> DualCertificate<'_> {
-        self.state.point()
-    }
-    fn check(&self, blocks: usize, dim: usize) -> Result<(), StateError> {
-        self.state.check(blocks, dim)?;
-        self.sets.check(blocks, dim, false)
     }
 }
 

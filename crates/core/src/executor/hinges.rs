@@ -3,7 +3,7 @@
 use super::interface::Executor;
 use super::item::{BatchItem, Reply};
 use crate::oracle::{OracleError, Quality};
-use crate::rounding::Seen;
+use crate::rounding::TermSizes;
 
 /// Blocks of an evaluation that are asked about at a time.
 const EVALUATION_BATCH: usize = 4096;
@@ -33,7 +33,7 @@ pub struct Hinges {
     /// Whether the oracle's word is that it is no less than the true one.
     pub proven: bool,
     /// The size of the terms, where it was asked for.
-    pub seen: Seen,
+    pub seen: TermSizes,
     /// What the calls took whoever answered them, in seconds, where that was measured.
     pub seconds: Option<f64>,
 }

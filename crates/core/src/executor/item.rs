@@ -2,7 +2,7 @@
 
 use crate::oracle::{MaxOracle, OracleError, Quality, check_answer};
 use crate::plane::Plane;
-use crate::rounding::Seen;
+use crate::rounding::TermSizes;
 
 /// One question of a batch, and the answer to it.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub struct BatchItem {
     /// The plane's score at the w of the batch.
     pub score: f64,
     /// The terms of that score, where they are wanted.
-    pub seen: Seen,
+    pub seen: TermSizes,
     /// What the call took whoever answered it, in seconds, where that was measured: by the worker itself where it has
     /// helpers that answer at the same time, else by the time it was in hand.
     pub seconds: Option<f64>,
@@ -30,7 +30,7 @@ impl BatchItem {
             plane: Plane::new(),
             quality: Quality::Heuristic,
             score: 0.0,
-            seen: Seen::default(),
+            seen: TermSizes::default(),
             seconds: None,
         }
     }
@@ -53,8 +53,8 @@ pub enum Reply {
 }
 
 /// Returns the score of a plane at `w`, and the terms of it where they are wanted.
-pub fn score_and_terms(plane: &Plane, w: &[f64], wanted: Reply) -> (f64, Seen) {
-    let mut seen = Seen::default();
+pub fn score_and_terms(plane: &Plane, w: &[f64], wanted: Reply) -> (f64, TermSizes) {
+    let mut seen = TermSizes::default();
     if wanted == Reply::Terms {
         seen.add(1.0, plane.view(), w);
     }

@@ -5,7 +5,7 @@ use super::visit::HullVisit;
 use crate::average::Averaging;
 use crate::cache::WorkingSets;
 use crate::certificate::{CertificatePart, DualCertificate, WeightedPlane};
-use crate::dual::{BlockDual, StepRule};
+use crate::dual::{BlockDual, DualPoint, StepRule};
 use crate::iterate::Iterate;
 use crate::metric::Metric;
 use crate::oracle::Capabilities;
@@ -14,18 +14,86 @@ use crate::regularizer::Regularizer;
 use crate::rounding::{Rounded, Rounding};
 use crate::state::{StateError, ensure};
 
-impl BlockDual for HullState {
-    type Visit<'a> = HullVisit<'a>;
-
-    fn makes(_: StepRule) -> bool {
-        true
-    }
+impl DualPoint for HullState {
     fn new(blocks: usize, dim: usize, regularizer: Regularizer, averaging: Averaging) -> Self {
         HullState::origin(blocks, dim, regularizer, averaging)
     }
     fn attach(&mut self, metric: &Metric) {
         self.iterate.attach(metric);
         self.sets.attach(metric);
+    }
+    fn place(&mut self, block: usize, corner: &Plane, _keep: bool, now: u32, source: &mut impl Capabilities) {
+        let at = self.insert(block, corner, now, source);
+        let alphas = self.sets.gram_and_alphas(block).1;
+        alphas.fill(0.0);
+        if let Some(at) = at {
+            alphas[at] = 1.0;
+        }
+        self.truths[block] = f64::from(u8::from(at.is_none()));
+    }
+    fn rescale(&mut self, lambda: f64, scale: f64, source: &mut impl Capabilities) {
+        for (block, truth) in self.truths.iter_mut().enumerate() {
+            self.sets.gram_and_alphas(block).1.iter_mut().for_each(|alpha| *alpha *= scale);
+            *truth = 1.0 - scale * (1.0 - *truth);
+        }
+        self.iterate.set_lambda(lambda);
+        self.rebuild(source);
+    }
+    fn rebuild(&mut self, source: &mut impl Capabilities) {
+        let sets = &self.sets;
+        self.iterate.rebuild(|sum| (sets.add_phi(source, sum), sets.additions()));
+    }
+    fn rounded(&self, rounding: &Rounding, source: &mut impl Capabilities, out: &mut Vec<Rounded>) {
+        self.rounded_with(rounding, 0.0, |w| self.sets.seen(w), source, out);
+    }
+    fn drift(&self, source: &mut impl Capabilities) -> (f64, f64) {
+        self.iterate.drift(|sum| self.sets.add_phi(source, sum))
+    }
+    fn iterate(&self) -> &Iterate {
+        &self.iterate
+    }
+    fn iterate_mut(&mut self) -> &mut Iterate {
+        &mut self.iterate
+    }
+    fn sets(&self) -> &WorkingSets {
+        &self.sets
+    }
+    fn sets_mut(&mut self) -> &mut WorkingSets {
+        &mut self.sets
+    }
+    fn point(&self) -> DualCertificate<'_> {
+        let sets = &self.sets;
+        let plane = |block: usize, (k, &mass): (usize, &f64)| {
+            let (plane, circ, code) = (sets.stored(block, k), sets.circ(block, k), sets.code(block, k));
+            WeightedPlane { mass, plane, circ, code }
+        };
+        let masses = |block: usize| {
+            let planes = sets.alphas(block).iter().enumerate().map(|mass| plane(block, mass)).collect();
+            CertificatePart::Masses { truth: self.truths[block], planes }
+        };
+        DualCertificate { value: self.iterate.value(), parts: (0..self.truths.len()).map(masses).collect() }
+    }
+    fn check(&self, blocks: usize, dim: usize) -> Result<(), StateError> {
+        let in_simplex = |block: usize| {
+            let (masses, truth) = (self.sets.alphas(block), self.truths[block]);
+            let sum = masses.iter().sum::<f64>() + truth;
+            truth >= -1e-6 && masses.iter().all(|&mass| mass >= -1e-6) && (sum - 1.0).abs() < 1e-6
+        };
+        let constrained = self.iterate.regularizer().has_nonnegative();
+        ensure(self.truths.len() == blocks, "the number of blocks")?;
+        self.sets.check(blocks, dim, true)?;
+        ensure((0..blocks).all(in_simplex), "masses that are not in the simplex")?;
+        ensure(self.constrained.is_some() == constrained, "the constraints")?;
+        let by_code = self.sets.by_code() && self.iterate.regularizer().constraints().is_some();
+        ensure(!by_code, "planes without numbers under constraints")?;
+        self.iterate.check(dim)
+    }
+}
+
+impl BlockDual for HullState {
+    type Visit<'a> = HullVisit<'a>;
+    fn makes(_: StepRule) -> bool {
+        true
     }
     fn visit(&mut self, block: usize, source: &mut impl Capabilities) -> HullVisit<'_> {
         self.score(block, source);
@@ -69,76 +137,10 @@ impl BlockDual for HullState {
             }
         }
     }
-    fn place(&mut self, block: usize, corner: &Plane, _keep: bool, now: u32, source: &mut impl Capabilities) {
-        let at = self.insert(block, corner, now, source);
-        let alphas = self.sets.gram_and_alphas(block).1;
-        alphas.fill(0.0);
-        if let Some(at) = at {
-            alphas[at] = 1.0;
-        }
-        self.truths[block] = f64::from(u8::from(at.is_none()));
-    }
-    fn rescale(&mut self, lambda: f64, scale: f64, source: &mut impl Capabilities) {
-        for (block, truth) in self.truths.iter_mut().enumerate() {
-            self.sets.gram_and_alphas(block).1.iter_mut().for_each(|alpha| *alpha *= scale);
-            *truth = 1.0 - scale * (1.0 - *truth);
-        }
-        self.iterate.set_lambda(lambda);
-        self.rebuild(source);
-    }
-    fn rebuild(&mut self, source: &mut impl Capabilities) {
-        let sets = &self.sets;
-        self.iterate.rebuild(|sum| (sets.add_phi(source, sum), sets.additions()));
-    }
-    fn rounded(&self, rounding: &Rounding, source: &mut impl Capabilities, out: &mut Vec<Rounded>) {
-        self.rounded_with(rounding, 0.0, |w| self.sets.seen(w), source, out);
-    }
-    fn drift(&self, source: &mut impl Capabilities) -> (f64, f64) {
-        self.iterate.drift(|sum| self.sets.add_phi(source, sum))
-    }
     fn prefetch(&self, block: usize, _planes: bool) -> bool {
         self.sets.prefetch(block)
     }
     fn prefetch_early(&self, block: usize) {
         self.sets.prefetch_early(block);
-    }
-    fn iterate(&self) -> &Iterate {
-        &self.iterate
-    }
-    fn iterate_mut(&mut self) -> &mut Iterate {
-        &mut self.iterate
-    }
-    fn sets(&self) -> &WorkingSets {
-        &self.sets
-    }
-    fn sets_mut(&mut self) -> &mut WorkingSets {
-        &mut self.sets
-    }
-    fn point(&self) -> DualCertificate<'_> {
-        let sets = &self.sets;
-        let plane = |block: usize, (k, &mass): (usize, &f64)| {
-            let (plane, circ, code) = (sets.stored(block, k), sets.circ(block, k), sets.code(block, k));
-            WeightedPlane { mass, plane, circ, code }
-        };
-        let masses = |block: usize| {
-            let planes = sets.alphas(block).iter().enumerate().map(|mass| plane(block, mass)).collect();
-            CertificatePart::Masses { truth: self.truths[block], planes }
-        };
-        DualCertificate { value: self.iterate.value(), parts: (0..self.truths.len()).map(masses).collect() }
-    }
-    fn check(&self, blocks: usize, dim: usize) -> Result<(), StateError> {
-        let in_simplex = |block: usize| {
-            let (masses, truth) = (self.sets.alphas(block), self.truths[block]);
-            let sum = masses.iter().sum::<f64>() + truth;
-            truth >= -1e-6 && masses.iter().all(|&mass| mass >= -1e-6) && (sum - 1.0).abs() < 1e-6
-        };
-        let constrained = self.iterate.regularizer().has_nonnegative();
-        ensure(self.truths.len() == blocks, "the number of blocks")?;
-        self.sets.check(blocks, dim, true)?;
-        ensure((0..blocks).all(in_simplex), "masses that are not in the simplex")?;
-        ensure(self.constrained.is_some() == constrained, "the constraints")?;
-        let by_code = self.sets.by_code() && self.iterate.regularizer().constraints().is_some();
-        ensure(!by_code, "planes without numbers under constraints")?;
-        self.iterate.check(dim)
     }
 }

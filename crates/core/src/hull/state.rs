@@ -7,7 +7,7 @@ use crate::iterate::Iterate;
 use crate::oracle::Capabilities;
 use crate::qp::{ConstrainedPart, SimplexQp};
 use crate::regularizer::Regularizer;
-use crate::rounding::{Rounded, Rounding, Seen, UNIT};
+use crate::rounding::{Rounded, Rounding, TermSizes, UNIT};
 
 /// Weights, and what every block consists of.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -79,7 +79,7 @@ impl HullState {
         &self,
         rounding: &Rounding,
         additions: f64,
-        seen: impl Fn(&[f64]) -> Seen,
+        seen: impl Fn(&[f64]) -> TermSizes,
         source: &mut impl Capabilities,
         out: &mut Vec<Rounded>,
     ) {

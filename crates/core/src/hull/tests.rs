@@ -2,7 +2,7 @@
 
 use super::HullState;
 use crate::average::{Averaging, UpdateKind};
-use crate::dual::{BlockDual, BlockVisit, Solve, StepRule};
+use crate::dual::{BlockDual, BlockVisit, DualPoint, Solve, StepRule};
 use crate::oracle::NoCapabilities;
 use crate::plane::Plane;
 use crate::rng::Rng;

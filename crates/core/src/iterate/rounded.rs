@@ -2,7 +2,7 @@
 
 use super::Iterate;
 use crate::average::{Averages, MovingAverage};
-use crate::rounding::{PointTerms, Rounded, Rounding, Seen};
+use crate::rounding::{PointTerms, Rounded, Rounding, TermSizes};
 
 /// What one addition to a weight is off by at most, in units of u times the terms: the step's product, its length, the sum.
 const PER_ADDITION: f64 = 4.0;
@@ -16,7 +16,7 @@ impl Iterate {
         &self,
         rounding: &Rounding,
         additions: f64,
-        seen: impl FnOnce(&[f64]) -> Seen,
+        seen: impl FnOnce(&[f64]) -> TermSizes,
         add_phi: impl FnOnce(&mut [f64]) -> (f64, f64),
     ) -> Rounded {
         // With a kernel the image stays: making it anew costs as much as a pass, and what it may be off by is counted.
@@ -39,7 +39,7 @@ impl Iterate {
         &self,
         rounding: &Rounding,
         additions: f64,
-        seen: impl Fn(&[f64]) -> Seen,
+        seen: impl Fn(&[f64]) -> TermSizes,
     ) -> impl Iterator<Item = Rounded> {
         let bound = |value: f64, free: &[f64], circ: f64, sums: f64| {
             let (additions, image) = (additions + PER_ADDITION * sums, PER_ADDITION * sums);

@@ -68,7 +68,7 @@ impl KernelTable {
 
 /// A coefficient of a row and a label.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct KernelTerm {
     row: usize,
     label: usize,
     value: f64,
@@ -84,14 +84,14 @@ pub struct KernelMetric {
     diagonal: Vec<f64>,
     /// The largest absolute value of K: of its diagonal, as it is positive semidefinite.
     largest: f64,
-    inner: Mutex<Inner>,
+    inner: Mutex<KernelBuffers>,
 }
 
-pub(super) struct Inner {
+pub(super) struct KernelBuffers {
     pub(super) matrix: Box<dyn KernelMatrix>,
     /// A row of K, where it is not added straight.
     row: Vec<f64>,
-    entries: Vec<Entry>,
+    entries: Vec<KernelTerm>,
     moves: Vec<RowMove>,
 }
 
@@ -118,7 +118,7 @@ impl KernelMetric {
             }
             starts.push(own.len());
         }
-        let inner = Inner { row: vec![0.0; matrix.len()], matrix, entries: Vec::new(), moves: Vec::new() };
+        let inner = KernelBuffers { row: vec![0.0; matrix.len()], matrix, entries: Vec::new(), moves: Vec::new() };
         KernelMetric { table, own, starts, diagonal, largest, inner: Mutex::new(inner) }
     }
 
@@ -139,13 +139,13 @@ impl KernelMetric {
 
     /// Writes K of a row with some rows. Costs O(R): the row is computed as a whole, as whoever moves it needs it.
     pub(super) fn gather(&self, row: usize, rows: &[usize], out: &mut [f64]) {
-        let Inner { matrix, row: values, .. } = &mut *self.lock();
+        let KernelBuffers { matrix, row: values, .. } = &mut *self.lock();
         values.fill(0.0);
         matrix.add_row(row, 1.0, values);
         out.iter_mut().zip(rows).for_each(|(out, &other)| *out = values[other]);
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, KernelBuffers> {
         // What a thread that panicked left is whole: rows are written before they are used.
         self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -192,11 +192,16 @@ impl KernelMetric {
 
     /// Collects the coefficients of rows, by row and label, and hands out those of linear coordinates; returns the number of
     /// rows.
-    fn take_apart(&self, direction: Star<'_>, entries: &mut Vec<Entry>, mut linear: impl FnMut(usize, f64)) -> usize {
+    fn take_apart(
+        &self,
+        direction: Star<'_>,
+        entries: &mut Vec<KernelTerm>,
+        mut linear: impl FnMut(usize, f64),
+    ) -> usize {
         entries.clear();
         direction.each(|at, value| match self.table.row_and_label(at) {
             _ if value == 0.0 => {}
-            Some((row, label)) => entries.push(Entry { row, label, value }),
+            Some((row, label)) => entries.push(KernelTerm { row, label, value }),
             None => linear(at, value),
         });
         entries.sort_by_key(|entry| (entry.row, entry.label));
@@ -206,7 +211,7 @@ impl KernelMetric {
     /// As [`add`](KernelMetric::add) where labels lie between rows; each row is asked for once.
     fn add_between(&self, alpha: f64, direction: Star<'_>, weights: &mut [f64]) -> usize {
         let mut inner = self.lock();
-        let Inner { matrix, row, entries, .. } = &mut *inner;
+        let KernelBuffers { matrix, row, entries, .. } = &mut *inner;
         let rows = self.take_apart(direction, entries, |at, value| weights[at] += alpha * value);
         let labels = self.table.labels;
         for of_row in entries.chunk_by(|a, b| a.row == b.row) {

@@ -1,7 +1,7 @@
 //! How far an oracle's answer can be trusted, and what must not get past it.
 
 use crate::plane::Plane;
-use crate::rounding::Seen;
+use crate::rounding::TermSizes;
 
 /// How far an answer can be trusted. Only `Exact` and `UpperBound` may certify a gap.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,7 +50,7 @@ pub fn check_answer(block: usize, w: &[f64], plane: &Plane, quality: Quality) ->
     }
     let score = plane.view().score(w);
     if bound < score {
-        let mut seen = Seen::default();
+        let mut seen = TermSizes::default();
         seen.add(1.0, plane.view(), w);
         let terms = bound.abs() + seen.score + seen.constant;
         if bound < score - BOUND_TOLERANCE * terms - LEAST_TOLERANCE {

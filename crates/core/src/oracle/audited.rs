@@ -23,31 +23,31 @@ const TOLERANCE: f64 = 1e-6;
 
 /// What an oracle has answered. Clones share it, so the oracles of one problem are held against each other as well.
 #[derive(Clone, Debug)]
-pub struct Audit {
+pub struct AnswerAudit {
     blocks: usize,
     /// Every so-manieth example is audited.
     every: usize,
-    seen: Arc<[Mutex<Seen>]>,
+    seen: Arc<[Mutex<AnswerLog>]>,
     /// Whether an answer was declared something else than exact.
     inexact: Arc<AtomicBool>,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct AnswerLog {
     planes: Vec<Plane>,
     /// Where the next one goes once there are enough.
     next: usize,
 }
 
 /// An oracle whose answers are held against each other.
-pub type Audited<O> = Wrapped<O, Audit>;
+pub type Audited<O> = Wrapped<O, AnswerAudit>;
 
-impl Audit {
+impl AnswerAudit {
     /// Nothing seen yet of so many examples.
     pub fn new(blocks: usize) -> Self {
         let every = blocks.div_ceil(EXAMPLES).max(1);
         let seen = (0..blocks.div_ceil(every)).map(|_| Mutex::default()).collect();
-        Audit { blocks, every, seen, inexact: Arc::default() }
+        AnswerAudit { blocks, every, seen, inexact: Arc::default() }
     }
 
     /// Whether all answers so far, of all examples, were declared exact.
@@ -86,7 +86,7 @@ impl Audit {
     }
 }
 
-impl Seen {
+impl AnswerLog {
     fn keep(&mut self, plane: &Plane) {
         if self.planes.iter().any(|known| known.view() == plane.view()) {
             return;
@@ -99,7 +99,7 @@ impl Seen {
     }
 }
 
-impl Wrapper for Audit {
+impl Wrapper for AnswerAudit {
     fn maximize(&mut self, inner: &mut impl MaxOracle, block: usize, w: &[f64], out: &mut Plane) -> OracleResult {
         let quality = inner.maximize(block, w, out)?;
         match self.check(block, w, out, quality) {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     fn last(answers: &[(f64, Quality)]) -> OracleResult {
-        let mut oracle = Audited::new(Told(answers.to_vec()), Audit::new(2));
+        let mut oracle = Audited::new(Told(answers.to_vec()), AnswerAudit::new(2));
         let mut plane = Plane::new();
         answers.iter().map(|_| oracle.maximize(1, &[1.0], &mut plane)).last().unwrap()
     }

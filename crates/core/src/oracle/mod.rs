@@ -16,7 +16,7 @@ mod slack;
 mod wrapper;
 
 pub use answer::{OracleError, OracleResult, Quality, check_answer};
-pub use audited::{Audit, Audited};
+pub use audited::{AnswerAudit, Audited};
 pub use capability::{Ability, Capabilities, Coded, CodedPlanes, NoCapabilities, Recombination};
 pub use delayed::{Delay, Delayed};
 pub use marginals::Marginals;

@@ -21,6 +21,6 @@ pub use lipschitz::{Lipschitz, LipschitzVisits};
 pub use max_gap::{MaxGap, MaxGapVisits};
 pub use orders::{BlockOrder, Order};
 pub use permutation::{Permutation, PermutationVisits};
-pub use sample::{Active, Prefer, Sampler, Sampling, Sequential, check_size, size_note, size_of};
+pub use sample::{Active, ExampleSampler, InOrder, Prefer, Sampling, check_size, size_note, size_of};
 pub use shrinking::{Shrinking, ShrinkingVisits};
 pub use uniform::{Uniform, UniformVisits};

@@ -14,20 +14,20 @@ impl OrderConfig for Permutation {}
 /// The permutation of the pass in hand, and of a pass of calls that passes over the planes kept interrupt.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct PermutationVisits {
-    pass: Pass,
-    interrupted: Option<Pass>,
+    pass: PermutationPass,
+    interrupted: Option<PermutationPass>,
 }
 
 /// A permutation, as far as a pass visits it.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-struct Pass {
+struct PermutationPass {
     blocks: Vec<u32>,
     /// How many of the blocks this pass visits.
     length: usize,
     cursor: usize,
 }
 
-impl Pass {
+impl PermutationPass {
     /// Begins anew with the blocks that do not wait; with all, if all would.
     fn begin(&mut self, rng: &mut Rng, mut waits: impl FnMut(usize) -> bool) {
         let mut kept = 0;
@@ -50,7 +50,7 @@ impl Pass {
 impl PermutationVisits {
     /// Returns the identity; a pass begins with a shuffle.
     pub(super) fn of(blocks: usize) -> Self {
-        let pass = Pass { blocks: (0..blocks as u32).collect(), length: blocks, cursor: blocks };
+        let pass = PermutationPass { blocks: (0..blocks as u32).collect(), length: blocks, cursor: blocks };
         PermutationVisits { pass, interrupted: None }
     }
 

@@ -15,7 +15,7 @@ pub enum Sampling {
     /// Different examples, every set of them with equal probability.
     Uniform,
     /// The next ones, and the first ones again after the last.
-    Sequential(Sequential),
+    Sequential(InOrder),
     /// In proportion to the residual margin that was last seen of an example; those not seen yet come first, in random
     /// order. An example whose margin was met waits until none is left whose was not.
     Importance,
@@ -54,21 +54,21 @@ pub enum Prefer {
 
 impl Default for Sampling {
     fn default() -> Self {
-        Sampling::Sequential(Sequential::default())
+        Sampling::Sequential(InOrder::default())
     }
 }
 
 /// Parameters of samples in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Sequential {
+pub struct InOrder {
     /// Whether the order is one permutation drawn at the start; else it is that of the data.
     pub shuffle: bool,
 }
 
-impl Default for Sequential {
+impl Default for InOrder {
     fn default() -> Self {
-        Sequential { shuffle: true }
+        InOrder { shuffle: true }
     }
 }
 
@@ -114,28 +114,28 @@ pub fn size_of(size: f64, blocks: usize) -> usize {
 
 /// Draws sample after sample; a state that is saved and restored goes on with the same.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Sampler {
+pub struct ExampleSampler {
     /// All examples, in the order in which they come.
     blocks: Vec<u32>,
-    rule: Rule,
+    rule: SampleRule,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-enum Rule {
+enum SampleRule {
     Uniform,
     Sequential { to_shuffle: bool, cursor: usize },
     Importance(Weighted),
 }
 
-impl Sampler {
+impl ExampleSampler {
     /// Returns the state before the first sample of `blocks` examples.
     pub fn new(sampling: Sampling, blocks: usize) -> Self {
         let rule = match sampling {
-            Sampling::Uniform | Sampling::Active(_) => Rule::Uniform,
-            Sampling::Sequential(Sequential { shuffle }) => Rule::Sequential { to_shuffle: shuffle, cursor: 0 },
-            Sampling::Importance => Rule::Importance(Weighted::new(blocks)),
+            Sampling::Uniform | Sampling::Active(_) => SampleRule::Uniform,
+            Sampling::Sequential(InOrder { shuffle }) => SampleRule::Sequential { to_shuffle: shuffle, cursor: 0 },
+            Sampling::Importance => SampleRule::Importance(Weighted::new(blocks)),
         };
-        Sampler { blocks: (0..blocks as u32).collect(), rule }
+        ExampleSampler { blocks: (0..blocks as u32).collect(), rule }
     }
 
     /// Draws `size` examples into `out`. They differ, but where importance has run out of examples that matter.
@@ -143,8 +143,8 @@ impl Sampler {
         out.clear();
         let all = self.blocks.len();
         match &mut self.rule {
-            Rule::Uniform => (0..size.min(all)).for_each(|at| out.push(self.another(at, rng))),
-            Rule::Sequential { to_shuffle, cursor } => {
+            SampleRule::Uniform => (0..size.min(all)).for_each(|at| out.push(self.another(at, rng))),
+            SampleRule::Sequential { to_shuffle, cursor } => {
                 if std::mem::take(to_shuffle) {
                     rng.shuffle(&mut self.blocks);
                 }
@@ -153,7 +153,7 @@ impl Sampler {
                     *cursor = (*cursor + 1) % all;
                 }
             }
-            Rule::Importance(weighted) => {
+            SampleRule::Importance(weighted) => {
                 weighted.begin(rng, all);
                 for _ in 0..size {
                     let block = weighted.next(rng, all);
@@ -173,7 +173,7 @@ impl Sampler {
 
     /// Learns the residual margin of an example.
     pub fn observe(&mut self, block: usize, margin: f64) {
-        if let Rule::Importance(weighted) = &mut self.rule {
+        if let SampleRule::Importance(weighted) = &mut self.rule {
             weighted.observe(block, margin);
         }
     }
@@ -186,9 +186,9 @@ impl Sampler {
     pub fn check(&self, blocks: usize) -> Result<(), StateError> {
         let known = self.blocks.len() == blocks && self.blocks.iter().all(|&block| (block as usize) < blocks);
         let sound = match &self.rule {
-            Rule::Uniform => true,
-            Rule::Sequential { cursor, .. } => *cursor < blocks.max(1),
-            Rule::Importance(weighted) => weighted.is_sound(blocks),
+            SampleRule::Uniform => true,
+            SampleRule::Sequential { cursor, .. } => *cursor < blocks.max(1),
+            SampleRule::Importance(weighted) => weighted.is_sound(blocks),
         };
         ensure(known && sound, "the samples")
     }
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     fn samples(sampling: Sampling, size: usize, count: usize) -> Vec<Vec<u32>> {
-        let (mut sampler, mut rng) = (Sampler::new(sampling, 10), Rng::new(3, 0));
+        let (mut sampler, mut rng) = (ExampleSampler::new(sampling, 10), Rng::new(3, 0));
         let mut out = Vec::new();
         let draw = |_| {
             sampler.draw(size, &mut rng, &mut out);
@@ -212,14 +212,14 @@ mod tests {
     /// Samples have no example twice; samples in order go through all, each once, in one order again and again.
     #[test]
     fn samples_are_sets() {
-        let shuffled = Sampling::Sequential(Sequential { shuffle: true });
+        let shuffled = Sampling::Sequential(InOrder { shuffle: true });
         for sampling in [Sampling::Uniform, shuffled, Sampling::Importance] {
             for sample in samples(sampling, 5, 40) {
                 let distinct: std::collections::BTreeSet<_> = sample.iter().collect();
                 assert_eq!(distinct.len(), 5, "{sampling:?}: {sample:?}");
             }
         }
-        let of_file = samples(Sampling::Sequential(Sequential { shuffle: false }), 4, 3);
+        let of_file = samples(Sampling::Sequential(InOrder { shuffle: false }), 4, 3);
         assert_eq!(of_file, [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 0, 1]]);
         let drawn = samples(shuffled, 5, 4);
         assert!(drawn[0] == drawn[2] && drawn[1] == drawn[3] && drawn[0] != [0, 1, 2, 3, 4]);
@@ -235,7 +235,8 @@ mod tests {
         let mut counts = [0; 10];
         samples(Sampling::Uniform, 3, 10_000).iter().flatten().for_each(|&block| counts[block as usize] += 1);
         assert!(counts.iter().all(|count| (2700..3300).contains(count)), "{counts:?}");
-        let (mut sampler, mut rng, mut out) = (Sampler::new(Sampling::Importance, 4), Rng::new(1, 0), Vec::new());
+        let (mut sampler, mut rng, mut out) =
+            (ExampleSampler::new(Sampling::Importance, 4), Rng::new(1, 0), Vec::new());
         let margins = [0.0, 1.0, 3.0, 0.0];
         let mut counts = [0; 4];
         for round in 0..8004 {

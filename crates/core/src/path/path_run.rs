@@ -5,11 +5,11 @@
 //! calls and its time are moved to training.
 
 use super::point::PathPoint;
-use crate::observe::Certificate;
+use crate::observe::{Certificate, Losses};
 use crate::oracle::MaxOracle;
 use crate::rescale::WarmStart;
 use crate::rounding::Rounded;
-use crate::run::{GapTarget, Losses, Run, RunError, Spent, StopReason, Unsupported, is_possible};
+use crate::run::{GapTarget, Run, RunError, Spent, StopReason, Unsupported, is_possible};
 use crate::solver::Solver;
 
 /// What a step toward a gap came to.

@@ -22,7 +22,7 @@ const TINY: f64 = f64::from_bits(1);
 
 /// What the planes in hand say of the size of terms, where the task says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Seen {
+pub struct TermSizes {
     /// Sum over the examples of the terms of a score, without sign.
     pub score: f64,
     /// Sum over the examples of the length of a plane's linear part.
@@ -31,7 +31,7 @@ pub struct Seen {
     pub constant: f64,
 }
 
-impl Seen {
+impl TermSizes {
     /// Counts `mass` of a plane at `w`. Costs O(stored coefficients).
     pub fn add(&mut self, mass: f64, plane: crate::plane::PlaneView<'_>, w: &[f64]) {
         self.score += mass * plane.star.absolute_dot(w);
@@ -40,7 +40,7 @@ impl Seen {
     }
 
     /// Counts what was seen elsewhere.
-    pub fn add_terms(&mut self, other: Seen) {
+    pub fn add_terms(&mut self, other: TermSizes) {
         self.score += other.score;
         self.length += other.length;
         self.constant += other.constant;
@@ -89,7 +89,7 @@ impl Rounding {
 
     /// Returns P with its bound: the penalty at `w` plus a sum of hinges. An answer is off by the error of its score,
     /// and as much below the best labelling as the decoder's scores of the two are off. Costs O(d).
-    pub fn primal(&self, regularizer: &Regularizer, w: &[f64], hinges: f64, seen: Seen) -> Rounded {
+    pub fn primal(&self, regularizer: &Regularizer, w: &[f64], hinges: f64, seen: TermSizes) -> Rounded {
         let penalty = regularizer.penalty(w);
         let (terms, additions) = match &self.magnitudes {
             Some(magnitudes) => (magnitudes.most(w) + magnitudes.constant(), magnitudes.additions()),
@@ -130,7 +130,7 @@ impl Rounding {
         regularizer: &Regularizer,
         value: f64,
         point: PointTerms<'_>,
-        seen: impl FnOnce(&[f64]) -> Seen,
+        seen: impl FnOnce(&[f64]) -> TermSizes,
     ) -> Rounded {
         let mut clipped = Vec::new();
         let w = if regularizer.constraints().is_some() {

@@ -11,7 +11,7 @@ const RESCALING: f64 = 32.0;
 
 /// Weights that labels have for columns: a labelling gives each occurrence of a column to one label.
 #[derive(Clone, Debug, PartialEq)]
-struct Table {
+struct ColumnMagnitudes {
     start: usize,
     labels: usize,
     layout: Layout,
@@ -19,7 +19,7 @@ struct Table {
     columns: Vec<f64>,
 }
 
-impl Table {
+impl ColumnMagnitudes {
     /// Returns `sum_j columns[j] fold_y |w_yj|`, the fold beginning with 0.
     fn weigh(&self, w: &[f64], fold: impl Fn(f64, f64) -> f64) -> f64 {
         let (labels, width) = (self.labels, self.columns.len());
@@ -51,7 +51,7 @@ impl Table {
 /// label has the same column sums. Made once per data set, O(data).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Magnitudes {
-    tables: Vec<Table>,
+    tables: Vec<ColumnMagnitudes>,
     loss: f64,
     fixed: f64,
     additions: f64,
@@ -95,7 +95,7 @@ impl Magnitudes {
     /// Adds a table of weights that begins at `start`: `labels` weights for each of `columns`, whose values are the
     /// mean over the examples of `sum |x_j|` in one example.
     pub fn with_table(mut self, start: usize, labels: usize, layout: Layout, columns: Vec<f64>) -> Self {
-        self.tables.push(Table { start, labels, layout, columns });
+        self.tables.push(ColumnMagnitudes { start, labels, layout, columns });
         self
     }
 
@@ -111,7 +111,9 @@ impl Magnitudes {
 
     /// Returns `sum_k A_k^2`.
     pub fn squares(&self) -> f64 {
-        let of = |table: &Table| table.labels as f64 * table.columns.iter().map(|column| column * column).sum::<f64>();
+        let of = |table: &ColumnMagnitudes| {
+            table.labels as f64 * table.columns.iter().map(|column| column * column).sum::<f64>()
+        };
         self.tables.iter().map(of).sum()
     }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::spent::Spent;
 use super::stop::GapTarget;
-use crate::rounding::Seen;
+use crate::rounding::TermSizes;
 use crate::state::{StateError, ensure, finite};
 
 /// An answer that may be evaluated, and what is known of its primal value.
@@ -34,7 +34,7 @@ pub(super) struct PartialEvaluation {
     pub(super) proven: bool,
     pub(super) partly_proven: bool,
     /// Terms of the scores, where the task does not bound them.
-    pub(super) terms: Seen,
+    pub(super) terms: TermSizes,
 }
 
 impl PartialEvaluation {
@@ -45,7 +45,7 @@ impl PartialEvaluation {
             calls: 0,
             proven: true,
             partly_proven: false,
-            terms: Seen::default(),
+            terms: TermSizes::default(),
         }
     }
 }

@@ -7,12 +7,12 @@
 //! command ends at the same pass (ADR 0056).
 
 use super::evaluator::Evaluator;
-use super::outcome::{LossMeters, Losses, RunError};
+use super::outcome::{LossMeters, RunError};
 use super::stop::Stop;
 use super::training::Training;
 use super::watched::Watched;
 use crate::clock::{ClockKind, Stopwatch};
-use crate::observe::EarlyStopping;
+use crate::observe::{EarlyStopping, Losses};
 use crate::oracle::MaxOracle;
 
 /// Losses for records may take this share of all other time, or so many seconds if that is more.

@@ -30,6 +30,6 @@ mod watched;
 pub(crate) use bounds::is_possible;
 pub use driver::Run;
 pub use gap_predictor::Evaluate;
-pub use outcome::{LossMeter, LossMeters, Losses, Outcome, RunError, Unsupported};
+pub use outcome::{LossMeter, LossMeters, Outcome, RunError, Unsupported};
 pub(crate) use spent::Spent;
 pub use stop::{GapTarget, Stop, StopReason};

@@ -4,7 +4,7 @@ use super::stop::StopReason;
 use crate::observe::{Certificate, EarlyStopping, RunCost};
 use crate::oracle::OracleError;
 use crate::rounding::Rounded;
-use crate::solver::{Details, Progress};
+use crate::solver::{Details, SolverProgress};
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
@@ -72,15 +72,6 @@ pub struct LossMeters {
     pub test_examples: usize,
 }
 
-/// Mean task losses of predictions.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Losses {
-    /// On the training set.
-    pub train: Option<f64>,
-    /// On the test set.
-    pub test: Option<f64>,
-}
-
 /// What a run arrives at.
 #[derive(Clone, Debug)]
 pub struct Outcome {
@@ -105,7 +96,7 @@ pub struct Outcome {
     /// What it took.
     pub cost: RunCost,
     /// Iterations, approximate passes, planes.
-    pub progress: Progress,
+    pub progress: SolverProgress,
     /// The figures that only this solver has.
     pub details: Option<Details>,
     /// How much of the gap may be rounding, where that is most of it.

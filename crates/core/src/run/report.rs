@@ -3,9 +3,9 @@
 use super::budget::Budget;
 use super::driver::Run;
 use super::gap_predictor::Evaluate;
-use super::outcome::{Losses, Outcome, RunError};
+use super::outcome::{Outcome, RunError};
 use super::stop::StopReason;
-use crate::observe::{Certificate, GapForecast, KernelState, Record};
+use crate::observe::{Certificate, GapForecast, KernelState, Losses, Record};
 use crate::oracle::MaxOracle;
 use crate::rounding::Rounded;
 
@@ -92,8 +92,7 @@ impl<O: MaxOracle> Run<O> {
                 evaluation_seconds: cost.evaluation_seconds,
             }),
             planes: progress.planes,
-            train_loss: losses.train,
-            test_loss: losses.test,
+            losses,
             early_stopping: self.losses.early_stopping(),
             answer,
             details: solver.details(),

@@ -9,7 +9,7 @@ use super::gap_predictor::GapPredictor;
 use super::spent::EvaluationCost;
 use super::watched::Watched;
 use crate::clock::Clock;
-use crate::context::Counts;
+use crate::context::CallCounts;
 use crate::oracle::MaxOracle;
 use crate::regularizer::Regularizer;
 use crate::rng::Rng;
@@ -22,7 +22,7 @@ struct RunState {
     regularizer: Regularizer,
     rng: Rng,
     clock: Clock,
-    counts: Counts,
+    counts: CallCounts,
     steps: u64,
     bounds: RunBounds,
     cost: EvaluationCost,

@@ -2,7 +2,7 @@
 
 use super::spent::Spent;
 use crate::clock::{Clock, ClockKind};
-use crate::context::{Counts, Ctx};
+use crate::context::{CallCounts, Ctx};
 use crate::executor::Executor;
 use crate::lookahead::Lookahead;
 use crate::observe::TimeSplit;
@@ -19,7 +19,7 @@ pub(crate) struct Training<O> {
     pub(super) regularizer: Regularizer,
     pub(super) rng: Rng,
     pub(super) clock: Clock,
-    pub(super) counts: Counts,
+    pub(super) counts: CallCounts,
     pub(super) steps: u64,
     lookahead: Option<Lookahead>,
     origin: Vec<f64>,
@@ -36,7 +36,7 @@ impl<O: MaxOracle> Training<O> {
             regularizer,
             rng: Rng::new(0, 0),
             clock,
-            counts: Counts::default(),
+            counts: CallCounts::default(),
             steps: 0,
             lookahead: None,
             origin: Vec::new(),

@@ -14,7 +14,7 @@ use crate::oracle::{Capabilities, MaxOracle, OracleError};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
 use crate::rounding::{Rounded, Rounding};
-use crate::solver::{Progress, Solver, StepReport};
+use crate::solver::{Solver, SolverProgress, StepReport};
 use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
 use crate::state::{SavedState, StateError, ensure, finite};
 
@@ -128,12 +128,12 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BatchFrankWolfeSolver {
         self.dual.rounded(rounding, self.blocks as f64, out);
     }
 
-    fn progress(&self) -> Progress {
-        Progress {
+    fn progress(&self) -> SolverProgress {
+        SolverProgress {
             iterations: self.iterations,
             dual: Some(self.dual.value()),
             gap_seen: self.gap,
-            ..Progress::default()
+            ..SolverProgress::default()
         }
     }
 

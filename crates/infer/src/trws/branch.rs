@@ -36,7 +36,7 @@ struct Leaf {
 }
 
 /// How the bound of a part came out.
-enum Outcome {
+enum BranchOutcome {
     /// No labelling of the part has an energy below this.
     Bound(f64),
     /// No labelling of the part can be better than the best.
@@ -91,7 +91,7 @@ impl Trws {
         restrict(problem, part, &decisions)?;
         let outcome = self.bound_part(problem, part, bound, watch, state);
         let split = match outcome {
-            Outcome::Bound(bound) => {
+            BranchOutcome::Bound(bound) => {
                 let split = self.choose_split(part, bound, state);
                 self.sweeps.save(&mut self.leaf_messages);
                 Some((bound, split))
@@ -99,19 +99,19 @@ impl Trws {
             _ => None,
         };
         let mut parts = Vec::new();
-        let mut stopped = matches!(outcome, Outcome::Stopped);
+        let mut stopped = matches!(outcome, BranchOutcome::Stopped);
         if let Some((bound, (node, sides))) = split {
             for labels in sides.into_iter().filter(|labels| !labels.is_empty()) {
                 let decision = (node, labels);
                 restrict(problem, part, std::slice::from_ref(&decision))?;
                 self.sweeps.restore(&self.leaf_messages);
                 match self.bound_part(problem, part, bound, watch, state) {
-                    Outcome::Bound(bound) => {
+                    BranchOutcome::Bound(bound) => {
                         let decisions = decisions.iter().cloned().chain([decision]).collect();
                         parts.push(Leaf { decisions, bound });
                     }
-                    Outcome::Pruned => {}
-                    Outcome::Stopped => {
+                    BranchOutcome::Pruned => {}
+                    BranchOutcome::Stopped => {
                         stopped = true;
                         break;
                     }
@@ -137,14 +137,14 @@ impl Trws {
         known: f64,
         watch: Watch<'_>,
         state: &mut SolveState,
-    ) -> Outcome {
+    ) -> BranchOutcome {
         self.sweeps.start(part);
         let (mut best, mut floor, mut before) = (known, f64::NEG_INFINITY, f64::NEG_INFINITY);
         for iteration in 1..=ITERATIONS {
             for direction in [SweepDirection::Forward, SweepDirection::Backward] {
                 match self.sweeps.run(part, direction, &mut || watch(state.progress())) {
-                    Ended::Stopped => return Outcome::Stopped,
-                    Ended::Infeasible => return Outcome::Pruned,
+                    Ended::Stopped => return BranchOutcome::Stopped,
+                    Ended::Infeasible => return BranchOutcome::Pruned,
                     Ended::Done { energy, bound } => {
                         if let Some(bound) = bound {
                             self.floor = floor; // that the sweep began with
@@ -157,7 +157,7 @@ impl Trws {
             }
             best = best.max(floor);
             if best >= state.energy || state.proof.meets(state.energy, best, state.rounding) {
-                return Outcome::Pruned;
+                return BranchOutcome::Pruned;
             }
             if iteration % STALL == 0 {
                 if floor - before <= CLOSES * (state.energy - floor) {
@@ -166,7 +166,7 @@ impl Trws {
                 before = floor;
             }
         }
-        Outcome::Bound(best)
+        BranchOutcome::Bound(best)
     }
 
     /// Returns the node at which a part is best split, and the labels of either side: its best label, and the others

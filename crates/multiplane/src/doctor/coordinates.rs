@@ -5,7 +5,7 @@ use multiplane_tasks::probe::Probe;
 
 use super::examination::Examination;
 use super::violation::Violation;
-use super::weights::Weights;
+use super::weights::NamedWeights;
 
 /// Coordinates that are suspected, and as many that are not.
 const COORDINATES: usize = 12;
@@ -18,7 +18,7 @@ const ONCE_MORE: [f64; 3] = [2.0, 0.2, 7.0];
 /// Returns the cause, if features and decoding disagree about some coordinates.
 pub(super) fn wrong_coordinates<P: Probe + ?Sized>(
     exam: &mut Examination<'_, P>,
-    weights: &[Weights],
+    weights: &[NamedWeights],
     violations: &[Violation<'_>],
 ) -> Option<String> {
     let (mut wrong, mut right) = (Vec::new(), 0);
@@ -54,7 +54,7 @@ pub(super) fn wrong_coordinates<P: Probe + ?Sized>(
 /// Coordinates in which labellings differ: those that made better labellings better, and those that did not.
 fn candidates<P: Probe + ?Sized>(
     exam: &Examination<'_, P>,
-    weights: &[Weights],
+    weights: &[NamedWeights],
     violations: &[Violation<'_>],
 ) -> Vec<usize> {
     let mut blame = vec![0.0; exam.dim];

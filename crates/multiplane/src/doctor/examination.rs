@@ -6,15 +6,15 @@ use multiplane_core::rng::Rng;
 use multiplane_tasks::foreign::LOSS_ROUNDING;
 use multiplane_tasks::probe::Probe;
 
-use super::features::{Checked, Fault, check};
+use super::features::{CheckedFeatures, Fault, check};
 use super::finding::Kind;
 use super::log::FindingLog;
-use super::plan::Plan;
+use super::plan::ExaminationPlan;
 use super::profile::Meter;
 
 /// Where a labelling comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum LabellingOrigin {
     Truth,
     Answer,
     /// An answer or the truth with one variable changed.
@@ -23,22 +23,22 @@ pub(super) enum Origin {
     Other,
 }
 
-impl Origin {
+impl LabellingOrigin {
     pub(super) fn text(self) -> &'static str {
         match self {
-            Origin::Truth => "the truth",
-            Origin::Answer => "an answer to another question",
-            Origin::Near => "a labelling with one variable changed",
-            Origin::Other => "another example's labelling",
+            LabellingOrigin::Truth => "the truth",
+            LabellingOrigin::Answer => "an answer to another question",
+            LabellingOrigin::Near => "a labelling with one variable changed",
+            LabellingOrigin::Other => "another example's labelling",
         }
     }
 }
 
 /// A labelling of an example with all that is known of it.
-pub(super) struct Labelling<L> {
+pub(super) struct KnownLabelling<L> {
     pub(super) label: L,
-    pub(super) origin: Origin,
-    pub(super) features: Checked,
+    pub(super) origin: LabellingOrigin,
+    pub(super) features: CheckedFeatures,
     pub(super) loss: f64,
     /// Place of the first labelling of the example that competes with it: competitors have the same.
     pub(super) group: usize,
@@ -46,13 +46,13 @@ pub(super) struct Labelling<L> {
 
 impl<L> ExampleRecord<L> {
     /// Returns the labellings that compete with the one at this place, itself included, with their places.
-    pub(super) fn rivals(&self, place: usize) -> impl Iterator<Item = (usize, &Labelling<L>)> {
+    pub(super) fn rivals(&self, place: usize) -> impl Iterator<Item = (usize, &KnownLabelling<L>)> {
         let group = self.labellings[place].group;
         self.labellings.iter().enumerate().filter(move |(_, seen)| seen.group == group)
     }
 }
 
-impl<L> Labelling<L> {
+impl<L> KnownLabelling<L> {
     /// Returns `<w, phi>`, plus the loss where `augmented`.
     pub(super) fn score(&self, w: &[f64], augmented: bool) -> f64 {
         self.features.score(w) + if augmented { self.loss } else { 0.0 }
@@ -62,11 +62,11 @@ impl<L> Labelling<L> {
 /// One example, with the labellings seen so far; the truth comes first.
 pub(super) struct ExampleRecord<L> {
     pub(super) example: usize,
-    pub(super) labellings: Vec<Labelling<L>>,
+    pub(super) labellings: Vec<KnownLabelling<L>>,
 }
 
 /// An answer of decode.
-pub(super) struct Answer {
+pub(super) struct DecodedAnswer {
     pub(super) record: usize,
     /// Place of its w in the list.
     pub(super) at: usize,
@@ -95,7 +95,7 @@ fn one_line(reason: &str) -> String {
 }
 
 impl<'p, P: Probe + ?Sized> Examination<'p, P> {
-    pub(super) fn new(probe: &'p mut P, plan: &Plan) -> Self {
+    pub(super) fn new(probe: &'p mut P, plan: &ExaminationPlan) -> Self {
         Examination {
             dim: probe.dim(),
             probe,
@@ -129,7 +129,7 @@ impl<'p, P: Probe + ?Sized> Examination<'p, P> {
                 return None;
             }
         };
-        let labelling = self.inspect(example, truth, Origin::Truth)?;
+        let labelling = self.inspect(example, truth, LabellingOrigin::Truth)?;
         if labelling.loss.abs() > LOSS_ROUNDING {
             let loss = labelling.loss;
             self.log.add(Kind::LossOfTruth, example, || {
@@ -142,8 +142,13 @@ impl<'p, P: Probe + ?Sized> Examination<'p, P> {
     }
 
     /// Asks for features and loss of a labelling, checked. What is only presumed to be one may be refused in silence.
-    pub(super) fn inspect(&mut self, example: usize, label: P::Label, origin: Origin) -> Option<Labelling<P::Label>> {
-        let presumed = matches!(origin, Origin::Near | Origin::Other);
+    pub(super) fn inspect(
+        &mut self,
+        example: usize,
+        label: P::Label,
+        origin: LabellingOrigin,
+    ) -> Option<KnownLabelling<P::Label>> {
+        let presumed = matches!(origin, LabellingOrigin::Near | LabellingOrigin::Other);
         let start = Stopwatch::start();
         let (raw, loss) = (self.probe.features(example, &label), self.probe.loss(example, &label));
         self.meter.described(start.seconds());
@@ -151,16 +156,16 @@ impl<'p, P: Probe + ?Sized> Examination<'p, P> {
             (Ok(raw), Ok(loss)) => (raw, loss),
             (Err(reason), _) | (_, Err(reason)) => {
                 match origin {
-                    Origin::Truth => self.error(example, "features or loss of the truth", &reason),
-                    Origin::Answer => self.refused(example, &label, &reason),
-                    Origin::Near | Origin::Other => {}
+                    LabellingOrigin::Truth => self.error(example, "features or loss of the truth", &reason),
+                    LabellingOrigin::Answer => self.refused(example, &label, &reason),
+                    LabellingOrigin::Near | LabellingOrigin::Other => {}
                 }
                 return None;
             }
         };
         let sound_loss = self.check_loss(example, &label, origin, loss);
         match check(&raw, self.dim) {
-            Ok(features) => sound_loss.then_some(Labelling { label, origin, features, loss, group: 0 }),
+            Ok(features) => sound_loss.then_some(KnownLabelling { label, origin, features, loss, group: 0 }),
             Err(fault) if presumed && !matches!(fault, Fault::NotFinite { .. }) => None,
             Err(fault) => {
                 self.bad_features(example, &label, &fault);
@@ -180,7 +185,7 @@ impl<'p, P: Probe + ?Sized> Examination<'p, P> {
         });
     }
 
-    fn check_loss(&mut self, example: usize, label: &P::Label, origin: Origin, loss: f64) -> bool {
+    fn check_loss(&mut self, example: usize, label: &P::Label, origin: LabellingOrigin, loss: f64) -> bool {
         let kind = match loss {
             loss if !loss.is_finite() => Kind::LossNotFinite,
             loss if loss < -LOSS_ROUNDING => Kind::NegativeLoss,
@@ -228,17 +233,17 @@ impl<'p, P: Probe + ?Sized> Examination<'p, P> {
     }
 
     /// Decodes; the answer's labelling is looked at and kept. `None` where there is none that can be used.
-    pub(super) fn decode(&mut self, record: usize, w: &[f64], at: usize, augmented: bool) -> Option<Answer> {
+    pub(super) fn decode(&mut self, record: usize, w: &[f64], at: usize, augmented: bool) -> Option<DecodedAnswer> {
         let example = self.records[record].example;
         let start = Stopwatch::start();
         let answer = self.probe.decode(example, w, augmented);
         self.meter.decoded(start.seconds());
         match answer {
             Ok((label, claim)) => {
-                let chosen = self.keep(record, label, Origin::Answer)?;
+                let chosen = self.keep(record, label, LabellingOrigin::Answer)?;
                 let labellings = &self.records[record].labellings;
                 self.meter.plane(labellings[chosen].features.difference(&labellings[0].features));
-                Some(Answer { record, at, augmented, chosen, claim })
+                Some(DecodedAnswer { record, at, augmented, chosen, claim })
             }
             Err(reason) => {
                 let question = if augmented { "loss-augmented decoding" } else { "decoding" };
@@ -249,15 +254,15 @@ impl<'p, P: Probe + ?Sized> Examination<'p, P> {
     }
 
     /// Returns the place of a labelling among those seen of an example; looked at if it is new.
-    pub(super) fn keep(&mut self, record: usize, label: P::Label, origin: Origin) -> Option<usize> {
+    pub(super) fn keep(&mut self, record: usize, label: P::Label, origin: LabellingOrigin) -> Option<usize> {
         let (probe, labellings) = (&mut *self.probe, &mut self.records[record].labellings);
         if let Some(place) = labellings.iter().position(|labelling| probe.same(&labelling.label, &label)) {
-            if origin == Origin::Answer && labellings[place].origin != Origin::Truth {
+            if origin == LabellingOrigin::Answer && labellings[place].origin != LabellingOrigin::Truth {
                 labellings[place].origin = origin; // no longer presumed
             }
             return Some(place);
         }
-        if origin == Origin::Answer && !self.is_of_type(record, &label) {
+        if origin == LabellingOrigin::Answer && !self.is_of_type(record, &label) {
             return None;
         }
         let mut labelling = self.inspect(self.records[record].example, label, origin)?;

@@ -6,9 +6,9 @@ use super::finding::Kind;
 
 /// Entries in the order of their indices, none twice, all finite and within the dimension.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Checked(Vec<(u32, f64)>);
+pub(super) struct CheckedFeatures(Vec<(u32, f64)>);
 
-impl Checked {
+impl CheckedFeatures {
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, f64)> {
         self.0.iter().map(|&(index, value)| (index as usize, value))
     }
@@ -37,7 +37,7 @@ impl Checked {
     }
 
     /// Returns the number of coordinates in which two vectors differ, and the square of their distance.
-    pub(super) fn difference(&self, other: &Checked) -> (usize, f64) {
+    pub(super) fn difference(&self, other: &CheckedFeatures) -> (usize, f64) {
         let (mut a, mut b) = (self.0.iter().peekable(), other.0.iter().peekable());
         let (mut count, mut square) = (0, 0.0);
         loop {
@@ -99,7 +99,7 @@ impl Fault {
 }
 
 /// Checks a vector of length `dim`.
-pub(super) fn check(raw: &RawFeatures, dim: usize) -> Result<Checked, Fault> {
+pub(super) fn check(raw: &RawFeatures, dim: usize) -> Result<CheckedFeatures, Fault> {
     let mut entries: Vec<(u32, f64)> = match raw {
         RawFeatures::Dense(values) if values.len() != dim => return Err(Fault::Length(values.len())),
         RawFeatures::Dense(values) => values.iter().enumerate().map(|(index, &value)| (index as u32, value)).collect(),
@@ -124,5 +124,5 @@ pub(super) fn check(raw: &RawFeatures, dim: usize) -> Result<Checked, Fault> {
         same
     });
     entries.retain(|entry| entry.1 != 0.0);
-    Ok(Checked(entries))
+    Ok(CheckedFeatures(entries))
 }

@@ -92,12 +92,12 @@ pub struct Profile {
     /// Entries of the largest plane.
     pub plane_entries_max: usize,
     /// What the planned run will take.
-    pub forecast: Forecast,
+    pub forecast: CostEstimate,
 }
 
 /// What a run will probably take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Forecast {
+pub struct CostEstimate {
     /// Passes over the data that it was made for.
     pub passes: f64,
     /// Oracle calls.

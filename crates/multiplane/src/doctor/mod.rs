@@ -20,9 +20,9 @@ mod score;
 mod violation;
 mod weights;
 
-pub use finding::{Diagnosis, Finding, Forecast, Kind, Profile};
+pub use finding::{CostEstimate, Diagnosis, Finding, Kind, Profile};
 pub use multiplane_tasks::probe::{AnyLabel, BoxedProbe, Decoded, Probe, RawFeatures, erase};
-pub use plan::Plan;
+pub use plan::ExaminationPlan;
 
 use examination::Examination;
 
@@ -30,7 +30,7 @@ use examination::Examination;
 const GLANCES: usize = 1000;
 
 /// Examines a task.
-pub fn examine<P: Probe + ?Sized>(probe: &mut P, plan: &Plan) -> Diagnosis {
+pub fn examine<P: Probe + ?Sized>(probe: &mut P, plan: &ExaminationPlan) -> Diagnosis {
     let examples = probe.examples();
     let mut exam = Examination::new(probe, plan);
     let mut order: Vec<usize> = (0..examples).collect();

@@ -4,15 +4,19 @@
 use multiplane_core::oracle::Quality;
 use multiplane_tasks::probe::Probe;
 
-use super::examination::{Answer, Examination, Labelling, Origin};
+use super::examination::{DecodedAnswer, Examination, KnownLabelling, LabellingOrigin};
 use super::finding::Kind;
 use super::questions::question;
 use super::score::explain_scores;
 use super::violation::{FEW, Violation, tolerance};
-use super::weights::Weights;
+use super::weights::NamedWeights;
 
 /// Judges all answers.
-pub(super) fn judge<P: Probe + ?Sized>(exam: &mut Examination<'_, P>, weights: &[Weights], answers: &[Answer]) {
+pub(super) fn judge<P: Probe + ?Sized>(
+    exam: &mut Examination<'_, P>,
+    weights: &[NamedWeights],
+    answers: &[DecodedAnswer],
+) {
     let mut violations = Vec::new();
     for answer in answers {
         let w = &weights[answer.at].w;
@@ -52,11 +56,11 @@ pub(super) fn judge<P: Probe + ?Sized>(exam: &mut Examination<'_, P>, weights: &
 
 fn unsound<P: Probe + ?Sized>(
     exam: &mut Examination<'_, P>,
-    answer: &Answer,
+    answer: &DecodedAnswer,
     better: usize,
     bound: f64,
     best: f64,
-    weights: &Weights,
+    weights: &NamedWeights,
 ) {
     let record = &exam.records[answer.record];
     let (example, shown, from) =
@@ -85,7 +89,7 @@ fn search_fault<P: Probe + ?Sized>(exam: &Examination<'_, P>, violations: &[&Vio
     }
     let presumed = |violation: &&Violation<'_>| {
         let seen = &exam.records[violation.answer.record].labellings[violation.better];
-        matches!(seen.origin, Origin::Near | Origin::Other)
+        matches!(seen.origin, LabellingOrigin::Near | LabellingOrigin::Other)
     };
     if violations.iter().all(presumed) {
         return format!("the search is not exact, or the better labelling is one that is not allowed{advice}");
@@ -98,14 +102,14 @@ fn search_fault<P: Probe + ?Sized>(exam: &Examination<'_, P>, violations: &[&Vio
 
 fn report<P: Probe + ?Sized>(
     exam: &mut Examination<'_, P>,
-    weights: &[Weights],
+    weights: &[NamedWeights],
     violation: &Violation<'_>,
     kind: Kind,
     cause: String,
 ) {
     let (answer, weights) = (violation.answer, &weights[violation.answer.at]);
     let record = &exam.records[answer.record];
-    let parts = |seen: &Labelling<P::Label>| {
+    let parts = |seen: &KnownLabelling<P::Label>| {
         let score = seen.score(&weights.w, false);
         if answer.augmented { format!("{score:.6} + loss {:.6}", seen.loss) } else { format!("{score:.6}") }
     };
@@ -124,7 +128,7 @@ fn report<P: Probe + ?Sized>(
 }
 
 /// Which factors c on the loss explain an answer: `score + c loss` of it is the greatest.
-fn factors<P: Probe + ?Sized>(exam: &Examination<'_, P>, w: &[f64], answer: &Answer) -> (f64, f64) {
+fn factors<P: Probe + ?Sized>(exam: &Examination<'_, P>, w: &[f64], answer: &DecodedAnswer) -> (f64, f64) {
     let record = &exam.records[answer.record];
     let chosen = &record.labellings[answer.chosen];
     let (mut from, mut to) = (f64::NEG_INFINITY, f64::INFINITY);
@@ -145,15 +149,15 @@ fn factors<P: Probe + ?Sized>(exam: &Examination<'_, P>, w: &[f64], answer: &Ans
 /// Answers without the loss are right, some with it are not: is another factor on the loss the reason?
 fn explain_losses<P: Probe + ?Sized>(
     exam: &Examination<'_, P>,
-    weights: &[Weights],
-    answers: &[Answer],
+    weights: &[NamedWeights],
+    answers: &[DecodedAnswer],
     violations: &[Violation<'_>],
 ) -> Option<(Kind, String)> {
     if violations.len() < FEW.min(exam.records.len() + 1) {
         return None;
     }
     let augmented = answers.iter().filter(|answer| answer.augmented);
-    let range = |(from, to): (f64, f64), answer: &Answer| {
+    let range = |(from, to): (f64, f64), answer: &DecodedAnswer| {
         let own = factors(exam, &weights[answer.at].w, answer);
         (from.max(own.0), to.min(own.1))
     };

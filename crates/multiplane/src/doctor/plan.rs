@@ -2,7 +2,7 @@
 
 /// How thorough an examination is, and for which run the forecast is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
+pub struct ExaminationPlan {
     /// Examples that are decoded.
     pub examples: usize,
     /// Seed of the choice of examples and weights.
@@ -15,8 +15,8 @@ pub struct Plan {
     pub planes: usize,
 }
 
-impl Default for Plan {
+impl Default for ExaminationPlan {
     fn default() -> Self {
-        Plan { examples: 50, seed: 0, seconds: 120.0, passes: 50.0, planes: 10 }
+        ExaminationPlan { examples: 50, seed: 0, seconds: 120.0, passes: 50.0, planes: 10 }
     }
 }

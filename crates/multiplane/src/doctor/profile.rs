@@ -1,7 +1,7 @@
 //! What calls cost, and what a run will cost.
 
-use super::finding::{Forecast, Profile};
-use super::plan::Plan;
+use super::finding::{CostEstimate, Profile};
+use super::plan::ExaminationPlan;
 
 /// Bytes of a stored entry: index and value.
 const BYTES_PER_ENTRY: f64 = 12.0;
@@ -49,7 +49,7 @@ impl Meter {
         if self.planes == 0 || self.squares == 0.0 { 1.0 } else { (self.squares / self.planes as f64).sqrt() }
     }
 
-    pub(super) fn profile(&self, looked_at: usize, examples: usize, dim: usize, plan: &Plan) -> Profile {
+    pub(super) fn profile(&self, looked_at: usize, examples: usize, dim: usize, plan: &ExaminationPlan) -> Profile {
         let per = |total: f64, count: usize| if count == 0 { 0.0 } else { total / count as f64 };
         let entries = per(self.entries as f64, self.planes);
         let call = per(self.decode_seconds, self.decodes) + per(self.description_seconds, self.descriptions);
@@ -64,7 +64,7 @@ impl Meter {
             features_share: if seconds > 0.0 { per(self.description_seconds, self.descriptions) / call } else { 0.0 },
             plane_entries_mean: entries,
             plane_entries_max: self.most_entries,
-            forecast: Forecast {
+            forecast: CostEstimate {
                 passes: plan.passes,
                 calls,
                 seconds: calls * call,

@@ -2,9 +2,9 @@
 
 use multiplane_tasks::probe::Probe;
 
-use super::examination::{Answer, Examination, Origin};
+use super::examination::{DecodedAnswer, Examination, LabellingOrigin};
 use super::finding::Kind;
-use super::weights::Weights;
+use super::weights::NamedWeights;
 
 /// Of how many answers per example the features are asked for twice.
 const LOOKS: usize = 2;
@@ -16,7 +16,7 @@ const NEAR: usize = 16;
 const TOGETHER: usize = 24;
 
 /// Asks for every example at all weights, with the loss and without.
-pub(super) fn ask<P: Probe + ?Sized>(exam: &mut Examination<'_, P>, weights: &[Weights]) -> Vec<Answer> {
+pub(super) fn ask<P: Probe + ?Sized>(exam: &mut Examination<'_, P>, weights: &[NamedWeights]) -> Vec<DecodedAnswer> {
     let mut answers = Vec::new();
     for record in 0..exam.records.len() {
         if exam.is_late() {
@@ -42,7 +42,11 @@ pub(super) fn ask<P: Probe + ?Sized>(exam: &mut Examination<'_, P>, weights: &[W
 }
 
 /// Asks a question of each example once more, after all others.
-pub(super) fn ask_again<P: Probe + ?Sized>(exam: &mut Examination<'_, P>, weights: &[Weights], answers: &[Answer]) {
+pub(super) fn ask_again<P: Probe + ?Sized>(
+    exam: &mut Examination<'_, P>,
+    weights: &[NamedWeights],
+    answers: &[DecodedAnswer],
+) {
     for first in answers.iter().filter(|answer| answer.at == 1) {
         if exam.is_late() {
             break;
@@ -51,7 +55,12 @@ pub(super) fn ask_again<P: Probe + ?Sized>(exam: &mut Examination<'_, P>, weight
     }
 }
 
-fn same_again<P: Probe + ?Sized>(exam: &mut Examination<'_, P>, weights: &Weights, first: &Answer, when: &str) {
+fn same_again<P: Probe + ?Sized>(
+    exam: &mut Examination<'_, P>,
+    weights: &NamedWeights,
+    first: &DecodedAnswer,
+    when: &str,
+) {
     let Some(again) = exam.decode(first.record, &weights.w, first.at, first.augmented) else { return };
     if again.chosen == first.chosen {
         return;
@@ -76,14 +85,18 @@ pub(super) fn question(augmented: bool) -> &'static str {
 }
 
 /// Asks many questions at the same time, where the task allows it.
-pub(super) fn ask_together<P: Probe + ?Sized>(exam: &mut Examination<'_, P>, weights: &[Weights], answers: &[Answer]) {
+pub(super) fn ask_together<P: Probe + ?Sized>(
+    exam: &mut Examination<'_, P>,
+    weights: &[NamedWeights],
+    answers: &[DecodedAnswer],
+) {
     if exam.log.has(Kind::NonDeterministic) || exam.log.has(Kind::OracleError) || exam.is_late() {
         return;
     }
     for (at, augmented) in [(1, true), (weights.len() - 1, false)] {
-        let alone: Vec<&Answer> =
+        let alone: Vec<&DecodedAnswer> =
             answers.iter().filter(|answer| (answer.at, answer.augmented) == (at, augmented)).take(TOGETHER).collect();
-        let asked: Vec<&Answer> =
+        let asked: Vec<&DecodedAnswer> =
             alone.iter().cycle().take(TOGETHER * usize::from(!alone.is_empty())).copied().collect();
         let examples: Vec<usize> = asked.iter().map(|answer| exam.records[answer.record].example).collect();
         let Some(found) = exam.probe.decode_together(&examples, &weights[at].w, augmented) else { return };
@@ -120,7 +133,7 @@ pub(super) fn add_labellings<P: Probe + ?Sized>(exam: &mut Examination<'_, P>) {
         for other in 0..exam.records.len().min(MOST_LABELLINGS) {
             let label = exam.records[other].labellings[0].label.clone();
             if other != record && exam.probe.fits(example, &label) {
-                exam.keep(record, label, Origin::Other);
+                exam.keep(record, label, LabellingOrigin::Other);
             }
         }
         for label in own {
@@ -128,7 +141,7 @@ pub(super) fn add_labellings<P: Probe + ?Sized>(exam: &mut Examination<'_, P>) {
                 break;
             }
             for near in exam.probe.neighbours(example, &label, NEAR, &mut exam.rng) {
-                exam.keep(record, near, Origin::Near);
+                exam.keep(record, near, LabellingOrigin::Near);
             }
         }
     }

@@ -4,10 +4,10 @@ use multiplane_core::oracle::Quality;
 use multiplane_tasks::probe::Probe;
 
 use super::coordinates::wrong_coordinates;
-use super::examination::{Answer, Examination, Labelling};
+use super::examination::{DecodedAnswer, Examination, KnownLabelling};
 use super::finding::Kind;
 use super::violation::{FEW, Violation, tolerance};
-use super::weights::Weights;
+use super::weights::NamedWeights;
 
 /// Labellings of an example up to which no search is needed that could be at fault.
 const ENUMERABLE: usize = 8;
@@ -16,16 +16,16 @@ const ENUMERABLE: usize = 8;
 const OFTEN: f64 = 0.4;
 
 /// Another score that decoding may maximise.
-type Score<'a, L> = &'a dyn Fn(&Labelling<L>, &[f64]) -> f64;
+type Score<'a, L> = &'a dyn Fn(&KnownLabelling<L>, &[f64]) -> f64;
 
 /// Returns the kind of fault and its cause, where one explains the answers.
 pub(super) fn explain_scores<P: Probe + ?Sized>(
     exam: &mut Examination<'_, P>,
-    weights: &[Weights],
-    answers: &[Answer],
+    weights: &[NamedWeights],
+    answers: &[DecodedAnswer],
     violations: &[Violation<'_>],
 ) -> Option<(Kind, String)> {
-    let informative: Vec<&Answer> =
+    let informative: Vec<&DecodedAnswer> =
         answers.iter().filter(|answer| !answer.augmented && is_informative(exam, weights, answer)).collect();
     if informative.len() >= FEW {
         let explains = |score: Score<'_, P::Label>| {
@@ -60,7 +60,11 @@ pub(super) fn explain_scores<P: Probe + ?Sized>(
 }
 
 /// Whether scores of the example's labellings differ at all.
-fn is_informative<P: Probe + ?Sized>(exam: &Examination<'_, P>, weights: &[Weights], answer: &Answer) -> bool {
+fn is_informative<P: Probe + ?Sized>(
+    exam: &Examination<'_, P>,
+    weights: &[NamedWeights],
+    answer: &DecodedAnswer,
+) -> bool {
     let (w, record) = (&weights[answer.at].w, &exam.records[answer.record]);
     let first = &record.labellings[answer.chosen];
     let mut rivals = record.rivals(answer.chosen);
@@ -71,7 +75,7 @@ fn is_informative<P: Probe + ?Sized>(exam: &Examination<'_, P>, weights: &[Weigh
 fn is_best<P: Probe + ?Sized>(
     exam: &Examination<'_, P>,
     w: &[f64],
-    answer: &Answer,
+    answer: &DecodedAnswer,
     score: Score<'_, P::Label>,
 ) -> bool {
     let record = &exam.records[answer.record];

@@ -14,14 +14,14 @@ const PASSES: usize = 2;
 const MOST_STEPS: usize = 100;
 
 /// Weights with a name for messages.
-pub(super) struct Weights {
+pub(super) struct NamedWeights {
     pub(super) w: Vec<f64>,
     pub(super) name: String,
 }
 
 /// Returns all weights, zero first.
-pub(super) fn list<P: Probe + ?Sized>(exam: &mut Examination<'_, P>) -> Vec<Weights> {
-    let mut list = vec![Weights { w: vec![0.0; exam.dim], name: "w = 0".into() }];
+pub(super) fn list<P: Probe + ?Sized>(exam: &mut Examination<'_, P>) -> Vec<NamedWeights> {
+    let mut list = vec![NamedWeights { w: vec![0.0; exam.dim], name: "w = 0".into() }];
     // Answers at 0 show how long planes are and how large losses.
     let mut loss = 0.0_f64;
     for record in 0..exam.records.len().min(8) {
@@ -33,9 +33,9 @@ pub(super) fn list<P: Probe + ?Sized>(exam: &mut Examination<'_, P>) -> Vec<Weig
     for scale in SCALES {
         let mut w: Vec<f64> = (0..exam.dim).map(|_| 2.0 * scale * unit * (2.0 * exam.rng.unit() - 1.0)).collect();
         keep_signs(exam, &mut w);
-        list.push(Weights { w, name: format!("random w up to {:.3}", 2.0 * scale * unit) });
+        list.push(NamedWeights { w, name: format!("random w up to {:.3}", 2.0 * scale * unit) });
     }
-    list.push(Weights { w: trained(exam), name: "w after some training".into() });
+    list.push(NamedWeights { w: trained(exam), name: "w after some training".into() });
     list
 }
 

@@ -1,7 +1,7 @@
 //! A point of a path or grid, as reports and checkpoints hold it.
 
+use multiplane_core::observe::Losses;
 use multiplane_core::observe::{Certificate, RunCost};
-use multiplane_core::run::Losses;
 use serde::{Deserialize, Serialize};
 
 /// A breakpoint of a path, or a point of a grid. Counts and seconds are those of the whole run up to it.

@@ -109,14 +109,14 @@ pub(super) fn check_header(json: &str) -> Result<(), String> {
 /// [`Error::Input`] with the limit.
 pub(crate) fn check_fits(info: &impl Serialize) -> Result<(), Error> {
     #[derive(Serialize)]
-    struct Probe<'a, T> {
+    struct ChecksummedInfo<'a, T> {
         checksum: &'a str,
         #[serde(flatten)]
         info: &'a T,
     }
     let checksum = zero_checksum();
     let refuse = |reason: String| Error::input(format!("the model could not be saved: {reason}"));
-    let bulk = Bulk::of(&Probe { checksum: &checksum, info }).map_err(refuse)?;
+    let bulk = Bulk::of(&ChecksummedInfo { checksum: &checksum, info }).map_err(refuse)?;
     check_header(&bulk.json).map_err(refuse)
 }
 

@@ -29,20 +29,9 @@ pub struct Look {
     pub n: usize,
     /// Weights.
     pub d: usize,
-    /// Names of the labels, in the order of the weights; empty where labellings are not made of labels.
-    pub labels: Vec<String>,
-    /// Features of a variable, a bias included; 0 where only the task knows.
-    pub features: usize,
-    /// Whether the model knows its features by name.
-    pub named_features: bool,
-    /// How features are made of text, where they are.
-    pub template: Option<Value>,
-    /// Whether features are divided by what stands in the model: weights are those of features so divided.
-    pub scaled: bool,
-    /// The kernel, where there is one: then weights are coefficients of rows.
-    pub kernel: Option<Value>,
-    /// Rows that the kernel compares others with.
-    pub support_vectors: Option<usize>,
+    /// Labels and features.
+    #[serde(flatten)]
+    pub features: FeatureReport,
     /// Name of the solver; none where the model was not trained by one of ours.
     pub solver: Option<String>,
     /// All parameters, by dotted name, that differ from the defaults of task and solver; lambda, stops, seed and clock stand
@@ -73,6 +62,25 @@ pub struct Look {
     pub tables: Vec<TableLook>,
 }
 
+/// The labels and features of a model; the names are those of its report.
+#[derive(Clone, Debug, Serialize)]
+pub struct FeatureReport {
+    /// Names of the labels, in the order of the weights; empty where labellings are not made of labels.
+    pub labels: Vec<String>,
+    /// Features of a variable, a bias included; 0 where only the task knows.
+    pub features: usize,
+    /// Whether the model knows its features by name.
+    pub named_features: bool,
+    /// How features are made of text, where they are.
+    pub template: Option<Value>,
+    /// Whether features are divided by what stands in the model: weights are those of features so divided.
+    pub scaled: bool,
+    /// The kernel, where there is one: then weights are coefficients of rows.
+    pub kernel: Option<Value>,
+    /// Rows that the kernel compares others with.
+    pub support_vectors: Option<usize>,
+}
+
 impl Look {
     /// Looks into a model: of every table, and of every label in tables with a row for each, at most `top` weights are
     /// named.
@@ -92,13 +100,15 @@ impl Look {
             reads: entry.map_or(Vec::new(), |entry| entry.formats.iter().map(|format| format.name).collect()),
             n: *n,
             d: model.w.len(),
-            labels: labels.clone(),
-            features: *features,
-            named_features: dictionary.is_some(),
-            template: own.get("template").cloned(),
-            scaled: scale.is_some(),
-            kernel: own.get("kernel").cloned(),
-            support_vectors: support.as_ref().map(|rows| rows.len()),
+            features: FeatureReport {
+                labels: labels.clone(),
+                features: *features,
+                named_features: dictionary.is_some(),
+                template: own.get("template").cloned(),
+                scaled: scale.is_some(),
+                kernel: own.get("kernel").cloned(),
+                support_vectors: support.as_ref().map(|rows| rows.len()),
+            },
             solver: spec["solver"]["name"].as_str().map(str::to_owned),
             changed: changed_parameters(spec),
             lambda: model.info.lambda,

@@ -45,7 +45,7 @@ fn chains_by_hand() {
     let rest = [-1.0, 4.0, 0.5, 0.0, 0.0, 0.25, 0.0, 0.0];
     let model = model(task, vocabulary, [&unary[..], &rest].concat());
     let look = Look::of(&model, 2).unwrap();
-    assert_eq!((look.d, look.nonzero, look.features, look.named_features), (14, 8, 3, true));
+    assert_eq!((look.d, look.nonzero, look.features.features, look.features.named_features), (14, 8, 3, true));
     assert_eq!(look.uncertified.as_deref(), Some("solver ssg has no dual value"));
     assert_eq!(Value::Object(look.stop.clone()), json!({"passes": 3.0}));
     assert_eq!(Value::Object(look.changed.clone()), json!({"task.bias": true, "task.ends": true}));
@@ -79,7 +79,7 @@ fn rows_and_strangers() {
     };
     let task = json!({"name": "binary", "bias": true, "kernel": {"name": "linear"}});
     let look = Look::of(&model(task, vocabulary, vec![0.5, 0.0, -2.0, 7.0]), 10).unwrap();
-    assert_eq!((look.support_vectors, look.tables[0].name), (Some(3), "coefficient"));
+    assert_eq!((look.features.support_vectors, look.tables[0].name), (Some(3), "coefficient"));
     assert_eq!(shown(&look.tables[0].highest), ["bias@3=7", "#0@0=0.5"]);
     assert_eq!(shown(&look.tables[0].lowest), ["#2@2=-2"]);
     for task in ["external", "mine"] {

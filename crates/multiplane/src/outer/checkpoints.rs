@@ -10,13 +10,13 @@ use serde::de::DeserializeOwned;
 
 use crate::error::Error;
 use crate::file::Checkpoint;
-use crate::session::{CheckpointReport, Checkpointer, Origin, RunOptions, Session};
+use crate::session::{CheckpointOrigin, CheckpointReport, Checkpointer, RunOptions, Session};
 use crate::spec::{Outer, PathEnd};
 
 /// Keeps the checkpoints of a loop around a run, where any are wanted.
 pub(crate) struct LoopCheckpoints {
     checkpointer: Option<Checkpointer>,
-    origin: Origin,
+    origin: CheckpointOrigin,
     resume: Option<Checkpoint>,
 }
 

@@ -14,7 +14,7 @@ use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::Problem;
 
 use super::cross_validation::summed_up;
-use super::descent::{Choosing, Descent};
+use super::descent::{Choosing, LambdaSweep};
 use super::folds::{LeaveOut, PartOf, assign_folds, known_of, leaving_out, leaving_out_of_problem};
 use crate::error::Error;
 use crate::session::{LambdaChoice, Session, ValidatedLambda, is_given, list_class_weights, read_run_data};
@@ -99,7 +99,7 @@ fn choose(
         let Some(session) = leave_out(&choosing.spec, fold)? else { continue };
         let fold = choosing.begin_fold(k + 1, names.len()).to_owned();
         let mut told = |at: &str| told(&format!("choosing lambda: {fold}, {at}"));
-        let Descent { mut losses, plateau, is_cut } =
+        let LambdaSweep { mut losses, plateau, is_cut } =
             choosing.descend(&session, &mut lambdas, all.is_empty(), &mut told)?;
         if all.is_empty() && !losses.is_empty() {
             lambdas.truncate(losses.len());

@@ -38,7 +38,7 @@ const LEAST: f64 = 0.01;
 const ABOVE: f64 = 3.0;
 
 /// What a fold went through: losses by point, in the order of the lambdas.
-pub(super) struct Descent {
+pub(super) struct LambdaSweep {
     pub(super) losses: Vec<f64>,
     /// How many of them, at the beginning, are of models that predict one label for everything.
     pub(super) plateau: usize,
@@ -97,7 +97,7 @@ impl Choosing {
         lambdas: &mut Vec<f64>,
         leads: bool,
         told: &mut dyn FnMut(&str),
-    ) -> Result<Descent, Error> {
+    ) -> Result<LambdaSweep, Error> {
         let n = session.problem().blocks() as f64;
         if leads {
             lambdas.push(self.first_lambda(session)?);
@@ -148,7 +148,7 @@ impl Choosing {
         if losses.is_empty() && is_cut {
             return Err(Error::failed("the time limit has no room for a choice of lambda"));
         }
-        Ok(Descent { losses, plateau, is_cut })
+        Ok(LambdaSweep { losses, plateau, is_cut })
     }
 
     fn check_interrupt(&self) -> Result<(), Error> {

@@ -35,7 +35,7 @@ fn even(count: usize, from: f64, to: f64) -> Vec<f64> {
 
 /// A grid under way, as a checkpoint keeps it beside the run.
 #[derive(Serialize, Deserialize)]
-struct Position {
+struct GridPosition {
     /// Its points in the order in which they are trained; none before they are known.
     lambdas: Vec<f64>,
     /// Where the search for the first of them stands, where that has to be sought.
@@ -48,14 +48,14 @@ struct Position {
     lambda: f64,
 }
 
-impl Position {
+impl GridPosition {
     fn new(spec: &GridSpec) -> Self {
         let lambdas = match &spec.points {
             GridPoints::List(list) => list.clone(),
             GridPoints::Even { count, from: Some(from), to } => even(*count, *from, *to),
             GridPoints::Even { from: None, .. } => Vec::new(),
         };
-        Position { lambdas, search: LambdaSearch::new(), rows: Vec::new(), begun: false, lambda: 1.0 }
+        GridPosition { lambdas, search: LambdaSearch::new(), rows: Vec::new(), begun: false, lambda: 1.0 }
     }
 
     /// What is wrong with one that was read, for `dim` weights in points of `size` numbers.
@@ -99,9 +99,9 @@ impl Session {
             )));
         }
         let size = self.regularizer.metric().size(dim);
-        let check = |at: &Position| at.check(dim, size);
+        let check = |at: &GridPosition| at.check(dim, size);
         let resumed = self.restore_position(&mut saver, &mut run, check, |at| at.lambda)?;
-        let mut at = resumed.unwrap_or_else(|| Position::new(spec));
+        let mut at = resumed.unwrap_or_else(|| GridPosition::new(spec));
         let cut = loop {
             let reason = match at.lambdas.len() {
                 0 => self.seek(spec, &mut at, &mut run),
@@ -132,7 +132,7 @@ impl Session {
     fn step(
         &self,
         spec: &GridSpec,
-        at: &mut Position,
+        at: &mut GridPosition,
         run: &mut Run<BoxedOracle>,
     ) -> Result<Option<StopReason>, Error> {
         if !at.begun {
@@ -156,7 +156,7 @@ impl Session {
     }
 
     /// Takes note of a point.
-    fn end_point(&self, at: &mut Position, outcome: Outcome) -> Result<(), Error> {
+    fn end_point(&self, at: &mut GridPosition, outcome: Outcome) -> Result<(), Error> {
         let (losses, lambda) = (self.losses(&outcome.w)?, at.lambdas[at.rows.len()]);
         let Outcome { certificate, cost, progress, .. } = &outcome;
         let point = Breakpoint::new(lambda, *certificate, cost, progress.planes, losses);
@@ -169,7 +169,7 @@ impl Session {
     fn seek(
         &self,
         spec: &GridSpec,
-        at: &mut Position,
+        at: &mut GridPosition,
         run: &mut Run<BoxedOracle>,
     ) -> Result<Option<StopReason>, Error> {
         let GridPoints::Even { count, to, .. } = spec.points else { return Ok(None) };
@@ -199,8 +199,8 @@ impl Session {
     }
 
     /// The model and its points, lambda falling.
-    fn grid_model(&self, spec: &GridSpec, at: Position, end: PathEnd) -> (PathModel, Vec<Breakpoint>) {
-        let Position { lambdas, mut rows, .. } = at;
+    fn grid_model(&self, spec: &GridSpec, at: GridPosition, end: PathEnd) -> (PathModel, Vec<Breakpoint>) {
+        let GridPosition { lambdas, mut rows, .. } = at;
         rows.sort_by(|a, b| b.0.lambda.total_cmp(&a.0.lambda));
         let (points, w): (Vec<Breakpoint>, Vec<Vec<f64>>) = rows.into_iter().unzip();
         let outer = json!({

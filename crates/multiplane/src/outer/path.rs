@@ -61,7 +61,7 @@ pub(super) fn continuing() -> String {
 
 /// A path under way, as a checkpoint keeps it beside the run.
 #[derive(Default, Serialize, Deserialize)]
-struct Position {
+struct PathPosition {
     state: PathState,
     points: Vec<Breakpoint>,
     /// The weights of the breakpoints, row after row.
@@ -72,7 +72,7 @@ struct Position {
     unsaid: f64,
 }
 
-impl Position {
+impl PathPosition {
     /// What is wrong with one that was read, for `dim` weights in points of `size` numbers, with a kernel or without.
     fn check(&self, (dim, size): (usize, usize), has_kernel: bool) -> Result<(), StateError> {
         let rows = self.points.len();
@@ -110,7 +110,7 @@ impl Session {
         let (dim, metric) = (self.problem().dim(), self.regularizer.metric());
         let has_kernel = metric.has_kernel();
         let lengths = (dim, metric.size(dim));
-        let check = |at: &Position| at.check(lengths, has_kernel);
+        let check = |at: &PathPosition| at.check(lengths, has_kernel);
         let resumed = self.restore_position(&mut saver, &mut run, check, |at| at.state.lambda)?;
         let mut at = resumed.unwrap_or_default();
         let end = loop {

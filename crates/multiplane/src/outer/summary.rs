@@ -1,12 +1,11 @@
 //! What a path or grid reports: its breakpoints and what they took.
 
-use multiplane_core::clock::ClockKind;
 use multiplane_core::observe::RunCost;
 use serde::Serialize;
 
 use super::cross_validation::CrossValidation;
 use crate::file::{Breakpoint, PathKind, PathModel};
-use crate::session::{CheckpointReport, KernelCost, Session};
+use crate::session::{CheckpointReport, KernelCost, RunMachine, RunSubject, Session};
 use crate::spec::PathEnd;
 
 /// The final report of a path or grid; the names are those of `path --json`.
@@ -14,14 +13,9 @@ use crate::spec::PathEnd;
 pub struct PathSummary {
     /// Path or grid.
     pub kind: PathKind,
-    /// Name of the task.
-    pub task: String,
-    /// Name of the solver.
-    pub solver: String,
-    /// Training examples.
-    pub n: usize,
-    /// Weights.
-    pub d: usize,
+    /// Task, solver and sizes.
+    #[serde(flatten)]
+    pub subject: RunSubject,
     /// How far the primal value may be from the optimum; none where that is relative.
     pub eps: Option<f64>,
     /// The same as a share of the primal value; left out where it is not.
@@ -49,12 +43,9 @@ pub struct PathSummary {
     pub kernel: Option<KernelCost>,
     /// Cross-validated losses, where they were asked for.
     pub cross_validation: Option<CrossValidation>,
-    /// Seed of all chance.
-    pub seed: u64,
-    /// Threads.
-    pub threads: usize,
-    /// The clock.
-    pub clock: ClockKind,
+    /// Seed, threads and clock.
+    #[serde(flatten)]
+    pub machine: RunMachine,
     /// Where the model was saved.
     pub model: Option<String>,
     /// Version of the program.
@@ -66,13 +57,14 @@ pub struct PathSummary {
 
 impl PathSummary {
     pub(crate) fn new(session: &Session, model: &PathModel, breakpoints: Vec<Breakpoint>, cost: RunCost) -> Self {
-        let spec = session.spec();
         PathSummary {
             kind: model.info.kind,
-            task: model.info.provenance.task.clone(),
-            solver: spec.solver.entry.name.into(),
-            n: model.info.provenance.n,
-            d: session.problem().dim(),
+            subject: RunSubject {
+                task: model.info.provenance.task.clone(),
+                solver: session.spec().solver.entry.name.into(),
+                n: model.info.provenance.n,
+                d: session.problem().dim(),
+            },
             eps: model.info.eps,
             relative_eps: model.info.relative_eps,
             kappa: model.info.kappa,
@@ -85,9 +77,7 @@ impl PathSummary {
             stop_reason: model.info.stop_reason,
             kernel: KernelCost::of(session, &model.info.provenance.vocabulary, 0),
             cross_validation: None,
-            seed: spec.seed,
-            threads: session.threads(),
-            clock: spec.clock,
+            machine: RunMachine::of(session),
             model: None,
             version: env!("CARGO_PKG_VERSION"),
             checkpoints: None,

@@ -21,7 +21,7 @@ const USUAL_SECONDS: f64 = 60.0;
 const TIMES_COST: f64 = 100.0;
 
 /// Where checkpoints come from: what they say of their run, and the problem, whose oracle's answers they hold.
-pub(crate) struct Origin {
+pub(crate) struct CheckpointOrigin {
     pub(crate) info: CheckpointInfo,
     pub(crate) problem: Arc<dyn Problem>,
 }
@@ -105,7 +105,7 @@ impl Checkpointer {
     pub(crate) fn drive(
         &mut self,
         run: &mut Run<BoxedOracle>,
-        origin: &Origin,
+        origin: &CheckpointOrigin,
     ) -> Result<(Outcome, CheckpointReport), Error> {
         self.since_last = Stopwatch::start();
         loop {
@@ -124,7 +124,7 @@ impl Checkpointer {
 
     /// Writes what an oracle that fails has left of a run: what was computed so far need not be again. Says what failed,
     /// and where the newest checkpoint is.
-    fn after_failure(&mut self, run: &mut Run<BoxedOracle>, origin: &Origin, error: RunError) -> Error {
+    fn after_failure(&mut self, run: &mut Run<BoxedOracle>, origin: &CheckpointOrigin, error: RunError) -> Error {
         if matches!(error, RunError::Oracle(_)) {
             self.last(run, origin, || Ok(Vec::new()), None); // where that fails as well, the one before is named
         }
@@ -138,7 +138,7 @@ impl Checkpointer {
     pub(crate) fn look(
         &mut self,
         run: &mut Run<BoxedOracle>,
-        origin: &Origin,
+        origin: &CheckpointOrigin,
         outer: impl FnOnce() -> Result<Vec<u8>, Error>,
     ) {
         if !(run.is_tick() && self.is_due()) {
@@ -159,7 +159,7 @@ impl Checkpointer {
     pub(crate) fn last(
         &mut self,
         run: &mut Run<BoxedOracle>,
-        origin: &Origin,
+        origin: &CheckpointOrigin,
         outer: impl FnOnce() -> Result<Vec<u8>, Error>,
         stop_reason: Option<StopReason>,
     ) -> CheckpointReport {
@@ -176,7 +176,7 @@ impl Checkpointer {
     fn write(
         &mut self,
         run: &mut Run<BoxedOracle>,
-        origin: &Origin,
+        origin: &CheckpointOrigin,
         outer: impl FnOnce() -> Result<Vec<u8>, Error>,
         stop_reason: Option<StopReason>,
     ) -> Result<(), Error> {

@@ -6,7 +6,7 @@
 
 use multiplane_core::metric::Metric;
 use multiplane_core::regularizer::Regularizer;
-use multiplane_core::rounding::{Rounding, Seen, UNIT};
+use multiplane_core::rounding::{Rounding, TermSizes, UNIT};
 use multiplane_tasks::problem::Problem;
 
 use crate::error::Error;
@@ -125,7 +125,7 @@ fn roundings(
     // Images of kernels are sums that training added to for long, and at most as solvers of sums do. The penalty is part of P.
     let with = |metric: Metric| Regularizer::from(lambda).with_metric(metric.of_sums());
     let images = problem.metric().map_or(0.0, |metric| rounding.of_images(&with(metric), primal));
-    let margin = 4.0 * (rounding.primal(&regularizer, &w, primal, Seen::default()).rounding + images);
+    let margin = 4.0 * (rounding.primal(&regularizer, &w, primal, TermSizes::default()).rounding + images);
     (problem.reference().roundoff() * scores + last, Some(margin))
 }
 

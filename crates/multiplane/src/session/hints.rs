@@ -100,7 +100,7 @@ impl Session {
 
     /// Returns what is to be said of a run of this session whose gap is mostly rounding and was not reached.
     pub fn rounding_warning(&self, summary: &Summary, set: Setting) -> Option<String> {
-        let rounding = summary.rounding.filter(|_| summary.stop_reason != StopReason::Gap)?;
+        let rounding = summary.aside.rounding.filter(|_| summary.stop_reason != StopReason::Gap)?;
         let much = match rounding.is_finite() {
             true => format!("rounding may be as much as {} where bounds were evaluated", short(rounding)),
             false => "rounding has no bound".into(),
@@ -118,10 +118,10 @@ impl Session {
     pub fn standstill(&self, summary: &Summary, set: Setting) -> Option<String> {
         let certificate = &summary.certificate;
         let ended = matches!(summary.stop_reason, StopReason::Passes | StopReason::Calls | StopReason::Seconds);
-        let since = summary.still_since.filter(|_| ended && certificate.dual.is_some())?;
+        let since = summary.aside.still_since.filter(|_| ended && certificate.dual.is_some())?;
         let is_known = certificate.primal.is_finite();
         let least = certificate.gap.filter(|gap| gap.abs() <= TINY * certificate.primal.abs());
-        let why = if summary.rounding.is_some() {
+        let why = if summary.aside.rounding.is_some() {
             "what is left is lost in rounding".into()
         } else if is_known && !certificate.certified {
             let more =
@@ -151,14 +151,17 @@ impl Session {
         }
         let advice = self.spec().task_entry().ok().and_then(|entry| entry.lambda);
         if let (Some(advice), StopReason::Passes) = (advice, summary.stop_reason) {
-            return Some(format!("lambda = 1/n is the default; for task `{}` begin with {advice}", summary.task));
+            return Some(format!(
+                "lambda = 1/n is the default; for task `{}` begin with {advice}",
+                summary.subject.task
+            ));
         }
-        let is_fit = summary.train_loss? <= FITTED * summary.primal_at_zero?;
-        (is_fit && self.wants_lambda_hint() && summary.test_loss.is_none()).then(|| {
+        let is_fit = summary.losses.train? <= FITTED * summary.aside.primal_at_zero?;
+        (is_fit && self.wants_lambda_hint() && summary.losses.test.is_none()).then(|| {
             format!(
                 "the training loss is {}, next to nothing at the default lambda = 1/n: a larger lambda usually predicts better; {} \
                  chooses one",
-                short(summary.train_loss.unwrap_or(0.0)),
+                short(summary.losses.train.unwrap_or(0.0)),
                 set("lambda", "cv")
             )
         })
@@ -172,7 +175,7 @@ impl Session {
 
     /// Returns what is to be said where the gap asked for is one that w = 0 has.
     pub fn gap_warning(&self, summary: &Summary) -> Option<String> {
-        match (self.spec().stop.gap, summary.primal_at_zero) {
+        match (self.spec().stop.gap, summary.aside.primal_at_zero) {
             (Some(GapTarget::Absolute(gap)), Some(zero)) if gap >= zero => Some(format!(
                 "a gap of {gap} is absolute, and any model meets it: the primal value of w = 0 is {}; {gap}% is relative",
                 short(zero)
@@ -185,7 +188,7 @@ impl Session {
     /// w = 0 was found and it is the answer. Not of solvers that do not go by lambda, nor with
     /// patience: P is none of their aims.
     pub fn answer_warning(&self, summary: &Summary) -> Option<String> {
-        let (entry, zero) = (self.spec().solver.entry, summary.primal_at_zero?);
+        let (entry, zero) = (self.spec().solver.entry, summary.aside.primal_at_zero?);
         let primal = summary.certificate.primal;
         if !entry.minimises
             || !primal.is_finite()

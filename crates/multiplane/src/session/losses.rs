@@ -1,9 +1,10 @@
 //! Task losses of predictions: no count holds them, so they are kept cheap; nothing of a run depends on them but with patience.
 
 use multiplane_core::clock::{self, ClockKind, Stopwatch};
+use multiplane_core::observe::Losses;
 use multiplane_core::observe::RunCost;
 use multiplane_core::oracle::OracleError;
-use multiplane_core::run::{LossMeter, LossMeters, Losses, Outcome, StopReason};
+use multiplane_core::run::{LossMeter, LossMeters, Outcome, StopReason};
 use multiplane_tasks::problem::{Problem, Reduced, Vocabulary};
 
 use super::open::Session;

@@ -25,7 +25,7 @@ mod task;
 mod verify;
 mod warm;
 
-pub(crate) use checkpointer::Origin;
+pub(crate) use checkpointer::CheckpointOrigin;
 pub use checkpointer::{CheckpointReport, Checkpointer};
 pub use choice::{LambdaChoice, ValidatedLambda};
 pub use claim::{PrimalClaim, Verdict};
@@ -39,7 +39,7 @@ pub use open::{Session, read_run_data, unlabelled_warning};
 pub use options::RunOptions;
 pub use prior::{read_prior, weights_sha256};
 pub use staff::{threads_for, with_mishaps};
-pub use summary::{KernelCost, SlackCost, Summary};
+pub use summary::{KernelCost, RunMachine, RunSubject, SlackCost, Summary, SummaryAside};
 pub(crate) use task::open_task;
 pub use verify::{Verified, verify};
 pub use warm::WarmState;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use multiplane_core::clock::{ClockKind, Stopwatch};
 use multiplane_core::executor::Ledger;
 use multiplane_core::observe::RunCost;
-use multiplane_core::oracle::Audit;
+use multiplane_core::oracle::AnswerAudit;
 use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_core::run::GapTarget;
 use multiplane_solvers::{BuildError, refusal};
@@ -13,7 +13,7 @@ use multiplane_tasks::data::Classified;
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::{AnswerSample, Problem, Vocabulary};
 
-use super::checkpointer::Origin;
+use super::checkpointer::CheckpointOrigin;
 use super::choice::LambdaChoice;
 use super::class_weights::list_class_weights;
 use super::data::{is_given, read_task_data};
@@ -33,7 +33,7 @@ pub struct Session {
     pub(crate) spec: RunSpec,
     pub(crate) problem: Arc<dyn Problem>,
     /// What answers are held against, where the task is none of the registry and nobody else does.
-    pub(crate) audit: Option<Audit>,
+    pub(crate) audit: Option<AnswerAudit>,
     pub(crate) test: Option<Arc<dyn Problem>>,
     pub(crate) regularizer: Regularizer,
     /// What happens to the workers of its runs.
@@ -105,7 +105,7 @@ impl Session {
         test: Option<Arc<dyn Problem>>,
     ) -> Result<Session, Error> {
         let session = Session::over(spec, problem, test, Stopwatch::start())?;
-        let audit = (!session.problem.facts().is_audited).then(|| Audit::new(session.problem.blocks()));
+        let audit = (!session.problem.facts().is_audited).then(|| AnswerAudit::new(session.problem.blocks()));
         Ok(Session { audit, ..session })
     }
 
@@ -277,8 +277,8 @@ impl Session {
     }
 
     /// Where checkpoints of this run come from.
-    pub(crate) fn origin(&self) -> Origin {
-        Origin { info: self.checkpoint_info(), problem: self.problem.clone() }
+    pub(crate) fn origin(&self) -> CheckpointOrigin {
+        CheckpointOrigin { info: self.checkpoint_info(), problem: self.problem.clone() }
     }
 
     /// The test data, if any.

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use multiplane_core::observe::Certificate;
+use multiplane_core::observe::{Certificate, Losses};
 use multiplane_core::oracle::{BoxedOracle, MaxOracle, Quality};
 use multiplane_core::plane::Plane;
-use multiplane_core::run::{Losses, Outcome, Run, RunError, StopReason};
+use multiplane_core::run::{Outcome, Run, RunError, StopReason};
 
 use super::open::Session;
 use super::options::RunOptions;

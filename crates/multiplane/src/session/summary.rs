@@ -3,9 +3,9 @@
 use multiplane_core::clock::ClockKind;
 use multiplane_core::executor::Mishaps;
 use multiplane_core::kernel::KernelCounts;
-use multiplane_core::observe::{Certificate, EarlyStopping, RunCost};
+use multiplane_core::observe::{Certificate, EarlyStopping, Losses, RunCost};
 use multiplane_core::oracle::SlackCount;
-use multiplane_core::run::{Losses, Outcome, StopReason};
+use multiplane_core::run::{Outcome, StopReason};
 use multiplane_tasks::problem::{Problem, Vocabulary};
 use serde::Serialize;
 
@@ -16,14 +16,9 @@ use super::open::Session;
 /// The final report of a run; the names are those of `train --json`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// Name of the task.
-    pub task: String,
-    /// Name of the solver.
-    pub solver: String,
-    /// Training examples.
-    pub n: usize,
-    /// Weights.
-    pub d: usize,
+    /// Task, solver and sizes.
+    #[serde(flatten)]
+    pub subject: RunSubject,
     /// Strength of the regulariser.
     pub lambda: f64,
     /// How lambda was chosen, where it was; left out where it was given.
@@ -35,9 +30,6 @@ pub struct Summary {
     /// What the run took.
     #[serde(flatten)]
     pub cost: RunCost,
-    /// The primal value of w = 0, where it is known without a call.
-    #[serde(skip)]
-    pub primal_at_zero: Option<f64>,
     /// Time from reading the data to the end; under the work clock, the work of training and evaluation.
     pub wall_seconds: f64,
     /// Why the run ended.
@@ -45,16 +37,12 @@ pub struct Summary {
     /// What held-out data said, where the run had patience: the weights are those with the lowest loss there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub early_stopping: Option<EarlyStopping>,
-    /// Mean task loss on the training set.
-    pub train_loss: Option<f64>,
-    /// Mean task loss on the test set.
-    pub test_loss: Option<f64>,
-    /// Seed of all chance.
-    pub seed: u64,
-    /// Threads that training passes at one w, evaluation and prediction were divided among.
-    pub threads: usize,
-    /// The clock.
-    pub clock: ClockKind,
+    /// Mean task losses on the training set and the test set.
+    #[serde(flatten)]
+    pub losses: Losses,
+    /// Seed, threads and clock.
+    #[serde(flatten)]
+    pub machine: RunMachine,
     /// Planes kept, mean per example.
     pub planes: Option<f64>,
     /// What a kernel took; left out where there is none.
@@ -73,18 +61,56 @@ pub struct Summary {
     pub mishaps: Mishaps,
     /// Version of the program.
     pub version: &'static str,
-    /// How much of the gap may be rounding, where that is most of it.
+    /// Figures that no report prints as they are.
     #[serde(skip)]
-    pub rounding: Option<f64>,
-    /// The pass since which neither dual value nor gap have moved by more than a little, where that is long.
-    #[serde(skip)]
-    pub still_since: Option<f64>,
-    /// Seconds that task losses took, for records and at the end; no other figure holds them.
-    #[serde(skip)]
-    pub loss_seconds: f64,
+    pub aside: SummaryAside,
     /// What the checkpoints came to, where there were to be any.
     #[serde(skip)]
     pub checkpoints: Option<CheckpointReport>,
+}
+
+/// The task, the solver and the sizes of a problem; the names are those of all reports.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunSubject {
+    /// Name of the task.
+    pub task: String,
+    /// Name of the solver.
+    pub solver: String,
+    /// Training examples.
+    pub n: usize,
+    /// Weights.
+    pub d: usize,
+}
+
+/// What a run's results may depend on besides data and parameters; the names are those of all reports.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct RunMachine {
+    /// Seed of all chance.
+    pub seed: u64,
+    /// Threads that training passes at one w, evaluation and prediction were divided among.
+    pub threads: usize,
+    /// The clock.
+    pub clock: ClockKind,
+}
+
+impl RunMachine {
+    /// Of a session.
+    pub(crate) fn of(session: &Session) -> Self {
+        RunMachine { seed: session.spec().seed, threads: session.threads(), clock: session.spec().clock }
+    }
+}
+
+/// Figures by which hints are given.
+#[derive(Clone, Copy, Debug)]
+pub struct SummaryAside {
+    /// The primal value of w = 0, if it is known without a call.
+    pub primal_at_zero: Option<f64>,
+    /// How much of the gap may be rounding, if that is most of it.
+    pub rounding: Option<f64>,
+    /// The pass since which neither dual value nor gap have moved by more than a little, if that is long.
+    pub still_since: Option<f64>,
+    /// Seconds that task losses took, for records and at the end; no other figure holds them.
+    pub loss_seconds: f64,
 }
 
 /// What a kernel took in a run since it began or was resumed, and how large the model has become.
@@ -140,35 +166,32 @@ impl Summary {
     /// of models that were reduced.
     pub fn lower_at_zero(&self) -> Option<f64> {
         let primal = self.certificate.primal;
-        self.primal_at_zero.filter(|zero| primal.is_finite() && primal - zero > ABOVE * zero.abs().max(1.0))
+        self.aside.primal_at_zero.filter(|zero| primal.is_finite() && primal - zero > ABOVE * zero.abs().max(1.0))
     }
 
     /// Returns all oracle calls, those of evaluation among them, / n: what model and certificate cost.
     pub fn all_passes(&self) -> f64 {
-        self.cost.all_calls() as f64 / self.n as f64
+        self.cost.all_calls() as f64 / self.subject.n as f64
     }
 
     /// Sums up what a run of `session` came to, but for the kernel's part.
     pub(super) fn new(session: &Session, outcome: &Outcome, losses: Losses, loss_seconds: f64) -> Summary {
-        let threads = session.threads();
         Summary {
-            task: session.problem().task().into(),
-            solver: session.spec().solver.entry.name.into(),
-            n: session.problem().blocks(),
-            d: session.problem().dim(),
+            subject: RunSubject {
+                task: session.problem().task().into(),
+                solver: session.spec().solver.entry.name.into(),
+                n: session.problem().blocks(),
+                d: session.problem().dim(),
+            },
             lambda: session.lambda(),
             lambda_choice: session.choice.clone(),
             certificate: outcome.certificate,
             cost: outcome.cost,
-            primal_at_zero: outcome.primal_at_zero,
             wall_seconds: session.wall_seconds(&outcome.cost),
             stop_reason: outcome.stop_reason,
             early_stopping: outcome.early_stopping,
-            train_loss: losses.train,
-            test_loss: losses.test,
-            seed: session.spec().seed,
-            threads,
-            clock: session.spec().clock,
+            losses,
+            machine: RunMachine::of(session),
             planes: outcome.progress.planes,
             kernel: None,
             gap_before_reduction: None,
@@ -176,9 +199,12 @@ impl Summary {
             model: None,
             mishaps: session.ledger.mishaps(),
             version: env!("CARGO_PKG_VERSION"),
-            rounding: outcome.rounding,
-            still_since: outcome.still_since,
-            loss_seconds,
+            aside: SummaryAside {
+                primal_at_zero: outcome.primal_at_zero,
+                rounding: outcome.rounding,
+                still_since: outcome.still_since,
+                loss_seconds,
+            },
             checkpoints: None,
         }
     }

@@ -52,10 +52,10 @@ pub fn verify(problem: &dyn Problem, lambda: f64, points: &[DualCertificate<'_>]
     let kernel = problem.kernel();
     let problem = kernel.map_or(problem, KernelModel::by_number);
     let probes = probes(w, &problem.facts().nonnegative);
-    let probes: Vec<_> = probes.into_iter().map(|w| Probe { in_file: problem.to_file_layout(&w), w }).collect();
+    let probes: Vec<_> = probes.into_iter().map(|w| WeightProbe { in_file: problem.to_file_layout(&w), w }).collect();
     let places = places(problem);
     for point in points {
-        let phi = Sum::new(problem.dim());
+        let phi = CompensatedSum::new(problem.dim());
         let mut check = Check { problem, kernel, lambda, probes: &probes, places: &places, phi, found: &mut found };
         let (dual, terms) = check.point(point);
         let losses = problem.oracles().magnitudes().map_or(0.0, |magnitudes| magnitudes.constant());
@@ -91,7 +91,7 @@ fn probes(w: &[f64], nonnegative: &[Range<usize>]) -> Vec<Vec<f64>> {
 }
 
 /// Weights in the layout of training and in that of files.
-struct Probe {
+struct WeightProbe {
     w: Vec<f64>,
     in_file: Vec<f64>,
 }
@@ -107,7 +107,7 @@ fn places(problem: &dyn Problem) -> Vec<usize> {
 }
 
 /// Numbers added up with their rounding errors.
-struct Sum {
+struct CompensatedSum {
     sums: Vec<f64>,
     lost: Vec<f64>,
     /// Without signs.
@@ -115,9 +115,9 @@ struct Sum {
     circs: Vec<f64>,
 }
 
-impl Sum {
+impl CompensatedSum {
     fn new(dim: usize) -> Self {
-        Sum { sums: vec![0.0; dim], lost: vec![0.0; dim], sizes: vec![0.0; dim], circs: Vec::new() }
+        CompensatedSum { sums: vec![0.0; dim], lost: vec![0.0; dim], sizes: vec![0.0; dim], circs: Vec::new() }
     }
 
     fn add(&mut self, k: usize, value: f64) {
@@ -139,9 +139,9 @@ struct Check<'a> {
     /// The problem that has these by number, and measures their coefficients.
     kernel: Option<&'a dyn KernelModel>,
     lambda: f64,
-    probes: &'a [Probe],
+    probes: &'a [WeightProbe],
     places: &'a [usize],
-    phi: Sum,
+    phi: CompensatedSum,
     found: &'a mut Verified,
 }
 

@@ -51,7 +51,7 @@ pub struct RunSpec {
 /// The parameters of a run but for those of its task and its solver, which registries know.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-struct Fields {
+struct RunFields {
     /// Where the examples come from.
     data: DataSpec,
     /// Wrappers around the oracle.
@@ -78,9 +78,9 @@ struct Fields {
     solver: Value,
 }
 
-impl Default for Fields {
+impl Default for RunFields {
     fn default() -> Self {
-        Fields {
+        RunFields {
             data: DataSpec::default(),
             oracle: OracleSpec::default(),
             lambda: Lambda::default(),
@@ -96,11 +96,11 @@ impl Default for Fields {
     }
 }
 
-impl Fields {
-    fn read(tree: &Map<String, Value>) -> Result<Fields, Error> {
+impl RunFields {
+    fn read(tree: &Map<String, Value>) -> Result<RunFields, Error> {
         let mut base = Map::new();
-        overlay(&mut base, &Value::Object(tree.clone()), &params_of::<Fields>(), "").map_err(Error::Input)?;
-        let fields: Fields = parameter::read(&Value::Object(base))?;
+        overlay(&mut base, &Value::Object(tree.clone()), &params_of::<RunFields>(), "").map_err(Error::Input)?;
+        let fields: RunFields = parameter::read(&Value::Object(base))?;
         fields.oracle.validate().map_err(|error| error.under("oracle"))?;
         fields.stop.validate().map_err(|error| error.under("stop"))?;
         fields.data.validate()?;
@@ -131,8 +131,8 @@ impl RunSpec {
     ///
     /// As there.
     pub fn for_task(tree: &Map<String, Value>, task: Choice) -> Result<RunSpec, Error> {
-        let Fields { data, oracle, lambda, regularizer, stop, seed, threads, clock, evaluate, solver, .. } =
-            Fields::read(tree).map_err(|error| misplaced(tree, &task).unwrap_or(error))?;
+        let RunFields { data, oracle, lambda, regularizer, stop, seed, threads, clock, evaluate, solver, .. } =
+            RunFields::read(tree).map_err(|error| misplaced(tree, &task).unwrap_or(error))?;
         let solver = SolverChoice::parse(&solver)?;
         let stop = stop.or_usual(solver.entry);
         Ok(RunSpec { data, task, oracle, solver, lambda, regularizer, stop, seed, threads, clock, evaluate })
@@ -212,7 +212,7 @@ impl RunSpec {
 
 /// Says of a name at the top that is none there where it belongs: among the task's parameters, or in a table.
 fn misplaced(tree: &Map<String, Value>, task: &Choice) -> Option<Error> {
-    let fields = params_of::<Fields>();
+    let fields = params_of::<RunFields>();
     let key = tree.keys().find(|key| fields.iter().all(|field| field.name != **key))?;
     let is_in = |params: &[Param]| params.iter().any(|param| param.name == *key);
     let table = fields.iter().find(|field| matches!(&field.kind, ParamKind::Table(params) if is_in(params)));
@@ -223,7 +223,7 @@ fn misplaced(tree: &Map<String, Value>, task: &Choice) -> Option<Error> {
 /// Returns the parameters of every run: all but those of its task, its solver and wrappers of its oracle.
 pub fn run_parameters() -> Vec<Param> {
     let elsewhere = |param: &Param| ["task", "solver", "oracle"].contains(&param.name.as_str());
-    params_of::<Fields>().into_iter().filter(|param| !elsewhere(param)).collect()
+    params_of::<RunFields>().into_iter().filter(|param| !elsewhere(param)).collect()
 }
 
 /// Refuses a number of threads that cannot be meant.

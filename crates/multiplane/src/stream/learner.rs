@@ -5,13 +5,13 @@
 //! window in hand.
 
 use multiplane_core::clock::Clock;
-use multiplane_core::context::{Counts, Ctx};
+use multiplane_core::context::{CallCounts, Ctx};
 use multiplane_core::metric::Metric;
 use multiplane_core::observe::Certificate;
 use multiplane_core::online::{Growth, Online};
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::rng::Rng;
-use multiplane_core::solver::Descent;
+use multiplane_core::solver::SfdStep;
 use multiplane_core::state;
 use multiplane_solvers::SOLVERS;
 use multiplane_tasks::data::Classified;
@@ -48,7 +48,7 @@ pub(super) struct Kept {
     windows: u64,
     /// Sum of the losses of predictions made before examples were learned.
     losses: f64,
-    counts: Counts,
+    counts: CallCounts,
     /// sha256 over that of the windows before, and that of the last one.
     fingerprint: String,
 }
@@ -178,7 +178,7 @@ impl Learner {
     }
 
     /// Returns what the last step of functional descent did.
-    pub fn descent(&self) -> Option<Descent> {
+    pub fn descent(&self) -> Option<SfdStep> {
         self.online.descent()
     }
 
@@ -223,7 +223,7 @@ impl Learner {
     }
 
     /// Returns what the oracle was asked.
-    pub fn counts(&self) -> &Counts {
+    pub fn counts(&self) -> &CallCounts {
         &self.kept.counts
     }
 

@@ -2,7 +2,7 @@
 
 use multiplane_core::clock::ClockKind;
 use multiplane_core::observe::{Certificate, RunCost};
-use multiplane_core::solver::Descent;
+use multiplane_core::solver::SfdStep;
 use serde::Serialize;
 
 use super::learner::{Learner, Window};
@@ -65,7 +65,7 @@ pub struct StreamRecord {
     pub progressive_loss: Option<f64>,
     /// What the last step of functional descent did.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub descent: Option<Descent>,
+    pub descent: Option<SfdStep>,
 }
 
 impl StreamRecord {

@@ -6,7 +6,7 @@ use multiplane_core::linalg;
 use multiplane_core::oracle::{MaxOracle, OracleError};
 use multiplane_core::plane::Plane;
 use multiplane_core::regularizer::Regularizer;
-use multiplane_core::solver::{Progress, Solver, StepReport};
+use multiplane_core::solver::{Solver, SolverProgress, StepReport};
 use multiplane_core::solvers::{BoxedSolver, SolverConfig, SolverEntry, values};
 use multiplane_core::state::{SavedState, StateError, ensure, finite};
 use schemars::JsonSchema;
@@ -85,7 +85,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BatchSubgradientSolver {
         None
     }
 
-    fn progress(&self) -> Progress {
-        Progress { iterations: self.iterations, ..Progress::default() }
+    fn progress(&self) -> SolverProgress {
+        SolverProgress { iterations: self.iterations, ..SolverProgress::default() }
     }
 }

@@ -9,7 +9,7 @@ mod label_sets;
 mod multilabel;
 mod solvers;
 
-use multiplane::doctor::{Plan, examine};
+use multiplane::doctor::{ExaminationPlan, examine};
 use multiplane::{Choice, Model, RunOptions, RunSpec, Session};
 use multiplane_core::rng::Rng;
 use multiplane_tasks::data::Format;
@@ -76,7 +76,7 @@ fn sets_are_sound() {
     for seed in 0..20 {
         let problem = TASKS[0].open(&json!({}), data(&written(20, seed)), None).unwrap();
         let mut probe = problem.oracles().probe().unwrap().unwrap();
-        let diagnosis = examine(&mut *probe, &Plan { seed, ..Plan::default() });
+        let diagnosis = examine(&mut *probe, &ExaminationPlan { seed, ..ExaminationPlan::default() });
         assert!(diagnosis.findings.is_empty(), "seed {seed}: {:#?}", diagnosis.findings);
     }
 }

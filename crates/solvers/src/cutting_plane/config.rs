@@ -40,7 +40,7 @@ pub struct OneSlack {
     /// The master problem.
     pub master: Master,
     /// Planes of every example from which cutting planes are made between passes.
-    pub cache: Cache,
+    pub cache: ExampleCacheSize,
     /// How far the weights of a pass are drawn from the master's solution toward the best ones so far, below 1: 0 makes it
     /// at the solution itself.
     pub inward: f64,
@@ -58,7 +58,7 @@ pub enum Solutions {
     /// The best one, then good ones that differ from those before (DivMBest).
     Diverse(Diverse),
     /// The M best ones.
-    MBest(MBest),
+    MBest(MBestLabellings),
     /// The best one, then such with labels drawn by chance, as diverse: the baseline without quality.
     Rand(Rand),
 }
@@ -88,16 +88,16 @@ impl Default for Diverse {
 /// Parameters of the M best labellings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct MBest {
+pub struct MBestLabellings {
     /// Labellings per example and pass (M): counted as so many calls.
     pub planes: u32,
     /// How labellings of the examples are put together to planes.
     pub combine: Combine,
 }
 
-impl Default for MBest {
+impl Default for MBestLabellings {
     fn default() -> Self {
-        MBest { planes: 10, combine: Combine::Ordering }
+        MBestLabellings { planes: 10, combine: Combine::Ordering }
     }
 }
 
@@ -137,7 +137,7 @@ impl Solutions {
         match self {
             Solutions::Map => 1,
             Solutions::Diverse(Diverse { planes, .. })
-            | Solutions::MBest(MBest { planes, .. })
+            | Solutions::MBest(MBestLabellings { planes, .. })
             | Solutions::Rand(Rand { planes, .. }) => *planes,
         }
     }
@@ -147,7 +147,7 @@ impl Solutions {
         match self {
             Solutions::Map => Combine::Ordering,
             Solutions::Diverse(Diverse { combine, .. })
-            | Solutions::MBest(MBest { combine, .. })
+            | Solutions::MBest(MBestLabellings { combine, .. })
             | Solutions::Rand(Rand { combine, .. }) => *combine,
         }
     }
@@ -173,7 +173,7 @@ impl Solutions {
 /// The per-example plane cache.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Cache {
+pub struct ExampleCacheSize {
     /// Most planes kept per example; 0 keeps none, and every cutting plane costs a call for each example.
     pub max_planes: u32,
     /// A cutting plane made of planes kept is used where it cuts off, for what it costs, at least this share of what a pass of
@@ -181,9 +181,9 @@ pub struct Cache {
     pub share: f64,
 }
 
-impl Default for Cache {
+impl Default for ExampleCacheSize {
     fn default() -> Self {
-        Cache { max_planes: 20, share: 0.5 }
+        ExampleCacheSize { max_planes: 20, share: 0.5 }
     }
 }
 

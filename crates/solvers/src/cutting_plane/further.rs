@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::config::{Combine, Diverse, MBest, Rand, Solutions};
+use super::config::{Combine, Diverse, MBestLabellings, Rand, Solutions};
 use super::gain::Gain;
 use crate::cache::WorkingSets;
 use crate::context::Ctx;
@@ -107,7 +107,7 @@ impl Further {
         let mut planes = std::mem::take(&mut self.planes);
         planes.resize_with(self.sums.len() + 1, Plane::new);
         let mut found = self.used + 1;
-        if let Solutions::MBest(MBest { .. }) = self.solutions {
+        if let Solutions::MBest(MBestLabellings { .. }) = self.solutions {
             found = ctx.top(block, w, self.used as u64, &mut planes)?;
         }
         if let Some(seen) = &mut self.seen {

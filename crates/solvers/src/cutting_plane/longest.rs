@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::linalg;
 use crate::plane::PlaneView;
-use crate::rounding::Seen;
+use crate::rounding::TermSizes;
 use crate::state::{StateError, ensure, finite};
 
 /// The longest linear part and the largest constant part of each example's planes.
@@ -28,10 +28,10 @@ impl Longest {
     }
 
     /// Returns a bound on the terms at `w` of any sum of planes seen, one of each example.
-    pub(super) fn terms(&self, w: &[f64]) -> Seen {
+    pub(super) fn terms(&self, w: &[f64]) -> TermSizes {
         let length = self.lengths.iter().sum::<f64>();
         let norm = linalg::sum_squares(w).sqrt();
-        Seen { score: length * norm, length, constant: self.constants.iter().sum() }
+        TermSizes { score: length * norm, length, constant: self.constants.iter().sum() }
     }
 
     /// Refuses what was restored and is not of `blocks` examples.

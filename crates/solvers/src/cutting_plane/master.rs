@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::average::UpdateKind;
-use crate::dual::{BlockDual, BlockVisit, Solve, StepRule};
+use crate::dual::{BlockDual, BlockVisit, DualPoint, Solve, StepRule};
 use crate::hull::HullState;
 use crate::oracle::NoCapabilities;
 

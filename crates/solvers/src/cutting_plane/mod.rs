@@ -22,7 +22,9 @@ mod presets;
 mod sampled;
 mod sweep;
 
-pub use config::{Cache, Combine, Diverse, MBest, Master, NSlack, OneSlack, Rand, SampledCuts, Solutions};
+pub use config::{
+    Combine, Diverse, ExampleCacheSize, MBestLabellings, Master, NSlack, OneSlack, Rand, SampledCuts, Solutions,
+};
 pub use n_slack::NSlackSolver;
 pub use one_slack::OneSlackSolver;
 pub use presets::ENTRIES;

@@ -12,7 +12,7 @@ use super::sweep::Sweep;
 use crate::average::{Averaging, UpdateKind};
 use crate::certificate::DualCertificate;
 use crate::context::Ctx;
-use crate::dual::{BlockDual, BlockVisit, Solve, StepRule};
+use crate::dual::{BlockDual, BlockVisit, DualPoint, Solve, StepRule};
 use crate::gaps::GapTable;
 use crate::hull::HullState;
 use crate::oracle::{Capabilities, MaxOracle, OracleError};
@@ -20,7 +20,7 @@ use crate::plane::Plane;
 use crate::regularizer::Regularizer;
 use crate::rescale::{Rescale, WarmStart};
 use crate::rounding::{Rounded, Rounding};
-use crate::solver::{PassValue, Progress, Solver, SolverFacts, StepReport};
+use crate::solver::{PassValue, Solver, SolverFacts, SolverProgress, StepReport};
 use crate::state::{SavedState, StateError, ensure};
 
 /// A block of the master is solved to this share of the mean gap that is aimed at.
@@ -211,8 +211,8 @@ impl<O: MaxOracle + ?Sized> Solver<O> for NSlackSolver {
         self.sweep.value(self.blocks)
     }
 
-    fn progress(&self) -> Progress {
-        Progress {
+    fn progress(&self) -> SolverProgress {
+        SolverProgress {
             iterations: self.iterations,
             approximate_passes: self.cycles,
             planes: Some(self.dual.sets().planes() as f64 / self.blocks as f64),

@@ -18,7 +18,7 @@ use super::sweep::Sweep;
 use crate::average::Averaging;
 use crate::certificate::{CertificatePart, DualCertificate};
 use crate::context::Ctx;
-use crate::dual::BlockDual;
+use crate::dual::{BlockDual, DualPoint};
 use crate::hull::HullState;
 use crate::oracle::{Capabilities, MaxOracle, NoCapabilities, OracleError};
 use crate::plane::Plane;
@@ -26,7 +26,7 @@ use crate::plane_sum::PlaneSum;
 use crate::regularizer::Regularizer;
 use crate::rescale::{Rescale, WarmStart};
 use crate::rounding::{Rounded, Rounding};
-use crate::solver::{PassValue, Progress, Solver, SolverFacts, StepReport};
+use crate::solver::{PassValue, Solver, SolverFacts, SolverProgress, StepReport};
 use crate::state::{SavedState, StateError, ensure, finite};
 
 /// Planes of planes kept in a row at most.
@@ -301,9 +301,9 @@ impl<O: MaxOracle + ?Sized> Solver<O> for OneSlackSolver {
         self.sweep.value(self.blocks)
     }
 
-    fn progress(&self) -> Progress {
+    fn progress(&self) -> SolverProgress {
         let kept = self.cache.as_ref().map_or(0, ExampleCache::planes);
-        Progress {
+        SolverProgress {
             iterations: self.iterations,
             approximate_passes: self.planes_of_kept,
             planes: Some((self.dual.sets().len(0) + kept) as f64 / self.blocks as f64),

@@ -12,14 +12,14 @@ use super::config::SampledCuts;
 use super::master::{MasterState, solve_further};
 use crate::average::Averaging;
 use crate::context::Ctx;
-use crate::dual::BlockDual;
+use crate::dual::{BlockDual, DualPoint};
 use crate::hull::HullState;
 use crate::oracle::{MaxOracle, NoCapabilities, OracleError};
-use crate::order::{Sampler, Sampling, size_of};
+use crate::order::{ExampleSampler, Sampling, size_of};
 use crate::plane::Plane;
 use crate::plane_sum::PlaneSum;
 use crate::regularizer::Regularizer;
-use crate::solver::{Progress, Solver, SolverFacts, StepReport};
+use crate::solver::{Solver, SolverFacts, SolverProgress, StepReport};
 use crate::state::{SavedState, StateError, ensure};
 
 /// The state of a run of sampled cuts.
@@ -32,7 +32,7 @@ pub struct SampledCutsSolver {
     wanted: usize,
     /// One block: the sum of all examples.
     dual: HullState,
-    sampler: Sampler,
+    sampler: ExampleSampler,
     /// Draws for the plane in hand, and how many of them had a hinge above 0.
     drawn: usize,
     found: usize,
@@ -64,7 +64,7 @@ impl SampledCutsSolver {
             blocks,
             wanted: size_of(config.size, blocks).max(2),
             dual: HullState::of_sums(dim, regularizer, Averaging::None),
-            sampler: Sampler::new(Sampling::Uniform, blocks),
+            sampler: ExampleSampler::new(Sampling::Uniform, blocks),
             drawn: 0,
             found: 0,
             sum: PlaneSum::new(dim),
@@ -165,12 +165,12 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SampledCutsSolver {
         None
     }
 
-    fn progress(&self) -> Progress {
-        Progress {
+    fn progress(&self) -> SolverProgress {
+        SolverProgress {
             iterations: self.iterations,
             planes: Some(self.dual.sets().len(0) as f64 / self.blocks as f64),
             master_seconds: Some(self.master.seconds()),
-            ..Progress::default()
+            ..SolverProgress::default()
         }
     }
 }
@@ -186,7 +186,7 @@ mod tests {
     fn estimates_are_unbiased() {
         let mut rng = Rng::new(5, 0);
         for (blocks, positive, wanted) in [(10, 4, 2), (10, 9, 3), (40, 10, 5), (7, 1, 2), (30, 30, 4)] {
-            let mut sampler = Sampler::new(Sampling::Uniform, blocks);
+            let mut sampler = ExampleSampler::new(Sampling::Uniform, blocks);
             let rounds = 40_000;
             let (mut mean, mut square) = (0.0, 0.0);
             for _ in 0..rounds {

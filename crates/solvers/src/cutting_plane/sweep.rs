@@ -7,7 +7,7 @@ use crate::executor::hinge_of;
 use crate::oracle::{MaxOracle, OracleError};
 use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
-use crate::rounding::Seen;
+use crate::rounding::TermSizes;
 use crate::solver::PassValue;
 use crate::state::{StateError, ensure, finite};
 
@@ -19,7 +19,7 @@ pub(super) struct Sweep {
     visited: usize,
     hinges: f64,
     proven: bool,
-    terms: Seen,
+    terms: TermSizes,
     #[serde(skip)]
     corner: Plane,
     /// Its score at the weights.
@@ -32,7 +32,7 @@ impl Sweep {
     pub(super) fn begin(&mut self, write: impl FnOnce(&mut Vec<f64>)) {
         self.at.clear();
         write(&mut self.at);
-        (self.visited, self.hinges, self.proven, self.terms) = (0, 0.0, true, Seen::default());
+        (self.visited, self.hinges, self.proven, self.terms) = (0, 0.0, true, TermSizes::default());
     }
 
     /// Asks about the next of `blocks` examples; returns which that was.

@@ -7,7 +7,7 @@ use crate::state::{StateError, ensure};
 
 /// Candidates, and what was found of those that were asked about; none between choices.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Choice {
+pub(super) struct ExampleChoice {
     pub(super) candidates: Vec<u32>,
     /// Ranks of those asked about: the lowest are taken.
     ranks: Vec<f64>,
@@ -23,7 +23,7 @@ pub(super) fn rank(prefer: Prefer, hinge: f64, margin: f64) -> f64 {
     }
 }
 
-impl Choice {
+impl ExampleChoice {
     /// Whether a choice is under way.
     pub(super) fn is_open(&self) -> bool {
         !self.candidates.is_empty()
@@ -73,7 +73,7 @@ mod tests {
             (Prefer::Boundary, 3, vec![9, 1, 5]),
             (Prefer::Largest, 5, vec![3, 9, 5, 1, 7]),
         ] {
-            let mut choice = Choice { candidates: found.iter().map(|one| one.0).collect(), ranks: Vec::new() };
+            let mut choice = ExampleChoice { candidates: found.iter().map(|one| one.0).collect(), ranks: Vec::new() };
             let ends = found.map(|(_, hinge, margin)| choice.learn(rank(prefer, hinge, margin)));
             assert_eq!(ends.iter().filter(|end| **end).count(), 1);
             let mut sample = Vec::new();

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::answer_average::{AnswerAverage, Polynomial};
+use crate::answer_average::{AnswerAverage, PolynomialDecay};
 use crate::metric::SupportBudget;
 use crate::order::{Sampling, check_size};
 use crate::parameter::{ParameterError, require};
@@ -186,7 +186,7 @@ impl FunctionalDescent {
             schedule: Schedule::Constant(Constant::default()),
             accuracy: 0.01,
             inner: InnerSolver::default(),
-            averaging: AnswerAverage::Polynomial(Polynomial::default()),
+            averaging: AnswerAverage::Polynomial(PolynomialDecay::default()),
             budget: SupportBudget::None,
         }
     }

@@ -19,7 +19,7 @@ const MOST_LISTED: usize = 256;
 
 /// Where an answer stands: the example, the weights w_t + u asked at, and w_t.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Question<'a> {
+pub(super) struct MarginQuestion<'a> {
     /// Examples that will be asked about at these weights, this one first.
     pub(super) blocks: &'a [u32],
     pub(super) at: &'a [f64],
@@ -28,7 +28,7 @@ pub(super) struct Question<'a> {
 
 /// What an answer says, in units of the loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Answer {
+pub(super) struct MarginAnswer {
     /// The residual margin of the labelling, clamped where it is to be.
     pub(super) margin: f64,
     /// The hinge at the weights asked at, of margins as they are.
@@ -66,11 +66,11 @@ impl Answers {
     /// Asks about the first of the blocks; writes the plane, its residual margin clamped, into `out`.
     pub(super) fn ask<O: MaxOracle + ?Sized>(
         &mut self,
-        question: Question<'_>,
+        question: MarginQuestion<'_>,
         regularizer: &Regularizer,
         ctx: &mut Ctx<'_, O>,
         out: &mut Plane,
-    ) -> Result<Answer, OracleError> {
+    ) -> Result<MarginAnswer, OracleError> {
         let n = self.blocks as f64;
         let bounded = self.margins != Margins::Exact;
         if bounded {
@@ -83,10 +83,10 @@ impl Answers {
         let hinge = (n * self.fold(regularizer, out).view().score(question.at)).max(0.0);
         let margin = n * out.view().score(question.from);
         if !bounded {
-            return Ok(Answer { margin, hinge });
+            return Ok(MarginAnswer { margin, hinge });
         }
         let margin = self.clamp(margin, out);
-        Ok(Answer { margin, hinge })
+        Ok(MarginAnswer { margin, hinge })
     }
 
     /// Looks what the oracle knows, once. Costs O(n).
@@ -102,7 +102,7 @@ impl Answers {
     /// Lists all labellings, for the price of a call; `false` where there are too many, and for good.
     fn list<O: MaxOracle + ?Sized>(
         &mut self,
-        question: Question<'_>,
+        question: MarginQuestion<'_>,
         regularizer: &Regularizer,
         ctx: &mut Ctx<'_, O>,
     ) -> Result<bool, OracleError> {
@@ -119,7 +119,7 @@ impl Answers {
     }
 
     /// Writes into `out` the plane of the labelling that is best of all listed with margins clamped; the first of equals.
-    fn best_listed(&mut self, question: Question<'_>, out: &mut Plane) -> Answer {
+    fn best_listed(&mut self, question: MarginQuestion<'_>, out: &mut Plane) -> MarginAnswer {
         let n = self.blocks as f64;
         let (mut best, mut most, mut hinge) = (0, f64::NEG_INFINITY, 0.0_f64);
         for (k, plane) in self.listed[..self.count].iter().enumerate() {
@@ -133,7 +133,7 @@ impl Answers {
         }
         std::mem::swap(out, &mut self.listed[best]);
         let margin = self.clamp(n * out.view().score(question.from), out);
-        Answer { margin, hinge }
+        MarginAnswer { margin, hinge }
     }
 
     /// Takes frozen coordinates out of a plane, and learns from it how large losses are where that is not known.

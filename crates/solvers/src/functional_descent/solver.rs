@@ -2,17 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::choice::{Choice, rank};
+use super::choice::{ExampleChoice, rank};
 use super::config::FunctionalDescent;
-use super::inner::Inner;
-use super::margins::{Answers, Question};
+use super::inner::StepProblem;
+use super::margins::{Answers, MarginQuestion};
 use crate::context::Ctx;
 use crate::linalg;
 use crate::oracle::{MaxOracle, OracleError};
-use crate::order::{Sampler, Sampling, size_of};
+use crate::order::{ExampleSampler, Sampling, size_of};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
-use crate::solver::{Descent, Details, Progress, Solver, SolverFacts, StepReport};
+use crate::solver::{Details, SfdStep, Solver, SolverFacts, SolverProgress, StepReport};
 use crate::state::{SavedState, StateError, ensure, finite};
 
 /// The state of a run of functional descent.
@@ -31,10 +31,10 @@ pub struct FunctionalDescentSolver {
     average_additions: f64,
     /// k.
     size: usize,
-    sampler: Sampler,
+    sampler: ExampleSampler,
     /// S_t, none before the first.
     sample: Vec<u32>,
-    choice: Choice,
+    choice: ExampleChoice,
     /// Residual margins of the sample as seen last.
     margins: Vec<f64>,
     /// Examples of the sample asked in the pass in hand.
@@ -45,10 +45,10 @@ pub struct FunctionalDescentSolver {
     answers: Answers,
     #[serde(skip)]
     answer: Plane,
-    inner: Inner,
+    inner: StepProblem,
     /// Steps that have ended.
     steps: u64,
-    pub(super) last: Option<Descent>,
+    pub(super) last: Option<SfdStep>,
 }
 
 impl FunctionalDescentSolver {
@@ -61,16 +61,16 @@ impl FunctionalDescentSolver {
         FunctionalDescentSolver {
             blocks,
             size,
-            sampler: Sampler::new(config.sampling, blocks),
+            sampler: ExampleSampler::new(config.sampling, blocks),
             sample: Vec::with_capacity(size),
-            choice: Choice::default(),
+            choice: ExampleChoice::default(),
             margins: vec![0.0; size],
             asked: 0,
             under_way: false,
             solving: false,
             answers: Answers::new(config.margins, blocks),
             answer: Plane::new(),
-            inner: Inner::new(config.inner, size, blocks, dim, regularizer.clone()),
+            inner: StepProblem::new(config.inner, size, blocks, dim, regularizer.clone()),
             steps: 0,
             last: None,
             weights,
@@ -96,7 +96,7 @@ impl FunctionalDescentSolver {
     fn choose<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
         let Sampling::Active(active) = self.config.sampling else { return Ok(()) };
         let at = self.regularizer.metric().weights(&self.weights);
-        let question = Question { blocks: self.choice.to_ask(), at, from: at };
+        let question = MarginQuestion { blocks: self.choice.to_ask(), at, from: at };
         let answer = self.answers.ask(question, &self.regularizer, ctx, &mut self.answer)?;
         let plane = self.answer.view();
         let margin = self.blocks as f64 * (plane.score(at) - plane.circ);
@@ -112,7 +112,7 @@ impl FunctionalDescentSolver {
         let blocks =
             if self.inner.stands() { &self.sample[self.asked..] } else { &self.sample[self.asked..=self.asked] };
         let from = self.regularizer.metric().weights(&self.weights);
-        let question = Question { blocks, at: self.inner.weights(), from };
+        let question = MarginQuestion { blocks, at: self.inner.weights(), from };
         let answer = self.answers.ask(question, &self.regularizer, ctx, &mut self.answer)?;
         self.margins[self.asked] = answer.margin.max(0.0);
         self.inner.take(self.sample[self.asked] as usize, answer, &self.answer, self.size);
@@ -240,12 +240,12 @@ impl<O: MaxOracle + ?Sized> Solver<O> for FunctionalDescentSolver {
         self.regularizer.metric().support(self.average.as_ref().unwrap_or(&self.weights))
     }
 
-    fn progress(&self) -> Progress {
-        Progress {
+    fn progress(&self) -> SolverProgress {
+        SolverProgress {
             iterations: self.steps.saturating_add(u64::from(self.under_way)),
             planes: Some(self.inner.planes() as f64 / self.blocks as f64),
             master_seconds: Some(self.inner.seconds()),
-            ..Progress::default()
+            ..SolverProgress::default()
         }
     }
 

@@ -11,10 +11,10 @@ use crate::answer_average::AnswerAverage;
 use crate::context::Ctx;
 use crate::online::{Growth, Online, StreamFacts};
 use crate::oracle::{BoxedOracle, OracleError};
-use crate::order::{Sampling, Sequential};
+use crate::order::{InOrder, Sampling};
 use crate::parameter::ParameterError;
 use crate::regularizer::Regularizer;
-use crate::solver::{Descent, Solver};
+use crate::solver::{SfdStep, Solver};
 use crate::state::{self, StateError, ensure, finite};
 
 /// Parameters that have no say on a stream, and why.
@@ -38,7 +38,7 @@ pub struct OnlineDescent {
     steps: u64,
     /// What the last one did.
     #[serde(skip)]
-    last: Option<Descent>,
+    last: Option<SfdStep>,
 }
 
 impl OnlineDescent {
@@ -62,7 +62,7 @@ impl Online for OnlineDescent {
         let value = Some(self.config.schedule.at(self.steps + 1, blocks, all));
         let config = FunctionalDescent {
             size: blocks as f64,
-            sampling: Sampling::Sequential(Sequential { shuffle: false }),
+            sampling: Sampling::Sequential(InOrder { shuffle: false }),
             schedule: Schedule::Constant(Constant { value }),
             averaging: AnswerAverage::None, // of all windows, here
             ..self.config
@@ -109,7 +109,7 @@ impl Online for OnlineDescent {
         self.config.schedule == Schedule::Linear
     }
 
-    fn descent(&self) -> Option<Descent> {
+    fn descent(&self) -> Option<SfdStep> {
         self.last
     }
 

@@ -4,12 +4,12 @@ use super::selection::Selection;
 use super::solver::LaSvmSolver;
 use crate::certificate::DualCertificate;
 use crate::context::Ctx;
-use crate::dual::BlockDual;
+use crate::dual::DualPoint;
 use crate::oracle::{Capabilities, MaxOracle, OracleError};
 use crate::plane::Plane;
 use crate::rescale::{Rescale, WarmStart};
 use crate::rounding::{Rounded, Rounding};
-use crate::solver::{Details, Progress, Solver, StepReport};
+use crate::solver::{Details, Solver, SolverProgress, StepReport};
 use crate::state::{SavedState, StateError, ensure};
 
 impl<O: MaxOracle + ?Sized> SavedState<O> for LaSvmSolver {
@@ -51,12 +51,12 @@ impl<O: MaxOracle + ?Sized> Solver<O> for LaSvmSolver {
         self.rescale(lambda, WarmStart::KeepDual, ctx);
     }
 
-    fn progress(&self) -> Progress {
-        Progress {
+    fn progress(&self) -> SolverProgress {
+        SolverProgress {
             iterations: self.epochs.saturating_add(u64::from(!self.selection.is_fresh())),
             planes: Some(self.dual.sets().planes() as f64 / self.dual.blocks() as f64),
             dual: Some(self.dual.value()),
-            ..Progress::default()
+            ..SolverProgress::default()
         }
     }
 

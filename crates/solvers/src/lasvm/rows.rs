@@ -1,7 +1,7 @@
 //! Planes of examples with one plane of more than two coefficients, one after the other, without a kernel: a look at
 //! all of them is one stretch of memory. Made of what the dual point keeps, and no part of a state.
 
-use crate::dual::BlockDual;
+use crate::dual::{BlockDual, DualPoint};
 use crate::hull::HullState;
 use crate::oracle::Capabilities;
 use crate::plane::{Plane, Star};
@@ -171,7 +171,7 @@ mod tests {
         let none = &mut NoCapabilities;
         for (seed, dim) in [(0, 4), (1, 12), (2, 40)] {
             let mut rng = Rng::new(seed, 0);
-            let mut dual = <HullState as BlockDual>::new(BLOCKS, dim, 0.1.into(), Averaging::None);
+            let mut dual = <HullState as DualPoint>::new(BLOCKS, dim, 0.1.into(), Averaging::None);
             let (mut rows, mut listed, mut here) = (LaSvmRows::default(), Vec::new(), 0);
             for _ in 0..400 {
                 let block = rng.below(BLOCKS as u64) as usize;

@@ -7,7 +7,7 @@ use super::selection::Selection;
 use super::support::Support;
 use crate::average::{Averaging, UpdateKind};
 use crate::context::Ctx;
-use crate::dual::{BlockDual, BlockVisit, StepRule};
+use crate::dual::{BlockDual, BlockVisit, DualPoint, StepRule};
 use crate::hull::HullState;
 use crate::oracle::{MaxOracle, OracleError};
 use crate::plane::Plane;
@@ -50,7 +50,7 @@ impl LaSvmSolver {
     /// Returns a solver that has not begun, for `blocks` examples and `dim` weights.
     pub fn new(config: LaSvm, blocks: usize, dim: usize, regularizer: Regularizer) -> Self {
         LaSvmSolver {
-            dual: <HullState as BlockDual>::new(blocks, dim, regularizer, Averaging::None),
+            dual: <HullState as DualPoint>::new(blocks, dim, regularizer, Averaging::None),
             selection: Selection::new(blocks),
             support: Support::new(blocks),
             tau: config.tau,

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::rows::{LaSvmRows, violation};
-use crate::dual::BlockDual;
+use crate::dual::DualPoint;
 use crate::hull::HullState;
 use crate::oracle::Capabilities;
 use crate::plane::Star;

@@ -15,7 +15,7 @@ use crate::plane::Plane;
 use crate::plane_sum::PlaneSum;
 use crate::regularizer::Regularizer;
 use crate::rounding::{Rounded, Rounding};
-use crate::solver::{Progress, Solver, StepReport};
+use crate::solver::{Solver, SolverProgress, StepReport};
 use crate::state::{SavedState, StateError, ensure, finite};
 
 /// w and F are made anew from phi after so many passes.
@@ -155,12 +155,12 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BatchSolver {
         self.origin.rounded(&self.dual, rounding, additions, out);
     }
 
-    fn progress(&self) -> Progress {
-        Progress {
+    fn progress(&self) -> SolverProgress {
+        SolverProgress {
             iterations: self.iterations,
             dual: Some(self.origin.best(&self.dual)),
             gap_seen: self.slope,
-            ..Progress::default()
+            ..SolverProgress::default()
         }
     }
 

@@ -17,7 +17,7 @@ use crate::order::{BlockOrder, Visiting};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
 use crate::rounding::{Rounded, Rounding};
-use crate::solver::{Progress, Solver, StepReport};
+use crate::solver::{Solver, SolverProgress, StepReport};
 use crate::state::{SavedState, StateError, ensure};
 
 /// w and F are made anew from the blocks after so many passes.
@@ -183,12 +183,12 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BlockSolver {
         self.origin.rounded(&self.dual, rounding, self.kept.additions(), out);
     }
 
-    fn progress(&self) -> Progress {
-        Progress {
+    fn progress(&self) -> SolverProgress {
+        SolverProgress {
             iterations: self.iterations,
             dual: Some(self.origin.best(&self.dual)),
             gap_seen: self.gaps.seen(),
-            ..Progress::default()
+            ..SolverProgress::default()
         }
     }
 

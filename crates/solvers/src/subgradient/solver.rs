@@ -12,7 +12,7 @@ use crate::oracle::{MaxOracle, OracleError};
 use crate::order::{BlockOrder, Visiting, size_of};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
-use crate::solver::{Details, Progress, Solver, SolverFacts, StepReport};
+use crate::solver::{Details, Solver, SolverFacts, SolverProgress, StepReport};
 use crate::state::{SavedState, StateError, ensure, finite};
 
 /// The state of a run of the subgradient method.
@@ -238,8 +238,8 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
         self.regularizer.metric().support(self.average.as_ref().unwrap_or(&self.weights))
     }
 
-    fn progress(&self) -> Progress {
-        Progress { iterations: self.visits.div_ceil(self.blocks as u64), ..Progress::default() }
+    fn progress(&self) -> SolverProgress {
+        SolverProgress { iterations: self.visits.div_ceil(self.blocks as u64), ..SolverProgress::default() }
     }
 
     fn details(&self) -> Option<Details> {

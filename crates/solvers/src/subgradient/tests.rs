@@ -1,9 +1,9 @@
 //! Steps and averages against the formulas of the papers, written out.
 
 use super::*;
-use crate::answer_average::{AnswerAverage, Polynomial};
+use crate::answer_average::{AnswerAverage, PolynomialDecay};
 use crate::clock::{Clock, ClockKind};
-use crate::context::{Counts, Ctx};
+use crate::context::{CallCounts, Ctx};
 use crate::oracle::{MaxOracle, OracleResult, Quality};
 use crate::order::{Order, Permutation};
 use crate::plane::Plane;
@@ -43,7 +43,7 @@ fn steps_are_those_of_pegasos() {
     let weights: [(AnswerAverage, Weight); 4] = [
         (AnswerAverage::None, |_| 1.0),
         (AnswerAverage::Weighted, |t| 2.0 / (t + 1.0)),
-        (AnswerAverage::Polynomial(Polynomial { eta: 3.0 }), |t| 4.0 / (t + 3.0)),
+        (AnswerAverage::Polynomial(PolynomialDecay { eta: 3.0 }), |t| 4.0 / (t + 3.0)),
         (AnswerAverage::Thesis, |t| if t == 1.0 { 1.0 } else { 3.0 / (t + 4.0) }),
     ];
     for (averaging, weight) in weights {
@@ -51,7 +51,7 @@ fn steps_are_those_of_pegasos() {
         let order = Order::Permutation(Permutation {});
         let config = Subgradient { order, size: 3.0, averaging, ..Subgradient::default() };
         let mut solver: Box<dyn Solver<Points>> = config.solver(3, 2, lambda);
-        let (mut rng, mut clock, mut counts) = (Rng::new(1, 0), Clock::new(ClockKind::Work), Counts::default());
+        let (mut rng, mut clock, mut counts) = (Rng::new(1, 0), Clock::new(ClockKind::Work), CallCounts::default());
         let (mut w, mut bar) = ([0.0; 2], [0.0; 2]);
         for t in 1..40 {
             let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);

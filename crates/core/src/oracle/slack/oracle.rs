@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::facts::SlackFacts;
-use super::search::{Point, Search};
+use super::search::{SlackPoint, SlackSearch};
 use crate::oracle::answer::{OracleResult, Quality, check_answer};
 use crate::oracle::capability::Capabilities;
 use crate::oracle::max_oracle::MaxOracle;
@@ -26,7 +26,7 @@ const USUAL_CALLS: f64 = 4.0;
 pub struct SlackOracle<O> {
     inner: O,
     facts: Arc<SlackFacts>,
-    search: Search,
+    search: SlackSearch,
     scaled: Vec<f64>,
     answer: Plane,
     list: Vec<Plane>,
@@ -36,7 +36,7 @@ impl<O: MaxOracle> SlackOracle<O> {
     /// Puts slack rescaling around `inner`, an oracle of the problem that the facts are of.
     pub fn new(mut inner: O, facts: Arc<SlackFacts>) -> Self {
         facts.look_at(&mut inner);
-        let (search, scaled, answer, list) = (Search::new(), Vec::new(), Plane::new(), Vec::new());
+        let (search, scaled, answer, list) = (SlackSearch::new(), Vec::new(), Plane::new(), Vec::new());
         SlackOracle { inner, facts, search, scaled, answer, list }
     }
 
@@ -46,10 +46,10 @@ impl<O: MaxOracle> SlackOracle<O> {
     }
 
     /// A plane of the margin oracle as a point.
-    fn point(plane: &Plane, w: &[f64], blocks: usize) -> Point {
+    fn point(plane: &Plane, w: &[f64], blocks: usize) -> SlackPoint {
         // Divided by what it was multiplied with: a loss of 1 comes back as 1.
         let scale = 1.0 / blocks as f64;
-        Point { loss: plane.view().circ / scale, score: plane.view().star.dot(w) * blocks as f64 }
+        SlackPoint { loss: plane.view().circ / scale, score: plane.view().star.dot(w) * blocks as f64 }
     }
 
     /// Looks at all labellings; `None` where they are not all listed.

@@ -18,14 +18,14 @@ const TOUCHING: f64 = 16.0 * UNIT;
 
 /// A labelling by its loss and its score relative to the truth's; or a mixture of two.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Point {
+pub(super) struct SlackPoint {
     pub(super) loss: f64,
     pub(super) score: f64,
 }
 
-impl Point {
+impl SlackPoint {
     /// The truth.
-    const TRUTH: Point = Point { loss: 0.0, score: 0.0 };
+    const TRUTH: SlackPoint = SlackPoint { loss: 0.0, score: 0.0 };
 
     /// `loss (1 + score)`.
     pub(super) fn product(self) -> f64 {
@@ -37,7 +37,7 @@ impl Point {
     }
 
     /// The point of the segment to `other` that has the largest product, ends before what is between.
-    fn best_toward(self, other: Point) -> Point {
+    fn best_toward(self, other: SlackPoint) -> SlackPoint {
         let (loss, score) = (other.loss - self.loss, other.score - self.score);
         let (curve, slope) = (loss * score, self.loss * score + (1.0 + self.score) * loss);
         let end = if other.product() > self.product() { other } else { self };
@@ -45,7 +45,7 @@ impl Point {
         if !(curve < 0.0 && share > 0.0 && share < 1.0) {
             return end;
         }
-        let between = Point { loss: self.loss + share * loss, score: self.score + share * score };
+        let between = SlackPoint { loss: self.loss + share * loss, score: self.score + share * score };
         if between.product() > end.product() { between } else { end }
     }
 }
@@ -59,13 +59,13 @@ pub fn bound_of_line(factor: f64, height: f64) -> f64 {
 
 /// A search under way.
 #[derive(Clone, Debug)]
-pub(super) struct Search {
+pub(super) struct SlackSearch {
     /// Corners found, the truth first.
-    corners: Vec<Point>,
+    corners: Vec<SlackPoint>,
     /// The best corner.
-    best: Point,
+    best: SlackPoint,
     /// The point of the largest product on the hull of the corners.
-    top: Point,
+    top: SlackPoint,
     /// Whether the last question was the gradient at `top`.
     follows: bool,
     /// Factors asked at.
@@ -75,12 +75,12 @@ pub(super) struct Search {
     is_done: bool,
 }
 
-impl Search {
+impl SlackSearch {
     /// Begins with the truth alone.
     pub(super) fn new() -> Self {
-        let corners = vec![Point::TRUTH];
-        let (best, top, bound) = (Point::TRUTH, Point::TRUTH, (f64::INFINITY, 1.0));
-        Search { corners, best, top, follows: false, asked: Vec::new(), bound, is_done: false }
+        let corners = vec![SlackPoint::TRUTH];
+        let (best, top, bound) = (SlackPoint::TRUTH, SlackPoint::TRUTH, (f64::INFINITY, 1.0));
+        SlackSearch { corners, best, top, follows: false, asked: Vec::new(), bound, is_done: false }
     }
 
     /// Begins anew.
@@ -88,7 +88,7 @@ impl Search {
         let (mut corners, mut asked) = (std::mem::take(&mut self.corners), std::mem::take(&mut self.asked));
         corners.truncate(1);
         asked.clear();
-        *self = Search { corners, asked, ..Search::new() };
+        *self = SlackSearch { corners, asked, ..SlackSearch::new() };
     }
 
     /// Returns the factor of w to ask the margin oracle at, while there is something to learn.
@@ -108,7 +108,7 @@ impl Search {
 
     /// Takes the answer to the last question, and the height of a line that no labelling is above, where one is known.
     /// Returns whether its product is the largest so far, and above the truth's.
-    pub(super) fn learn(&mut self, point: Point, height: Option<f64>) -> bool {
+    pub(super) fn learn(&mut self, point: SlackPoint, height: Option<f64>) -> bool {
         let factor = self.asked.last().copied().unwrap_or(1.0);
         if let Some(height) = height {
             let bound = bound_of_line(factor, height);
@@ -119,7 +119,7 @@ impl Search {
                 self.bound = (0.0, factor); // no loss at all
             }
         }
-        let terms = |point: Point| point.loss + factor * point.score.abs();
+        let terms = |point: SlackPoint| point.loss + factor * point.score.abs();
         let touching = TOUCHING * (terms(point) + terms(self.top));
         self.is_done = self.follows && point.on_line(factor) <= self.top.on_line(factor) + touching;
         for &corner in &self.corners {
@@ -138,7 +138,7 @@ impl Search {
 
     /// Returns the best labelling found; the truth where none is above it.
     #[cfg(test)]
-    pub(super) fn best(&self) -> Point {
+    pub(super) fn best(&self) -> SlackPoint {
         self.best
     }
 
@@ -165,10 +165,10 @@ mod tests {
     use crate::rng::Rng;
 
     /// Searches among points with an exact margin oracle.
-    fn search(points: &[Point]) -> Search {
-        let mut search = Search::new();
+    fn search(points: &[SlackPoint]) -> SlackSearch {
+        let mut search = SlackSearch::new();
         while let Some(factor) = search.question() {
-            let better = |a: &&Point, b: &&Point| a.on_line(factor).total_cmp(&b.on_line(factor));
+            let better = |a: &&SlackPoint, b: &&SlackPoint| a.on_line(factor).total_cmp(&b.on_line(factor));
             let found = *points.iter().rev().max_by(better).unwrap();
             search.learn(found, Some(found.on_line(factor)));
         }
@@ -176,16 +176,16 @@ mod tests {
     }
 
     /// Points drawn with losses of a few values, or any; scores of any size.
-    fn points(rng: &mut Rng) -> Vec<Point> {
+    fn points(rng: &mut Rng) -> Vec<SlackPoint> {
         let (count, levels) = (1 + rng.below(30), [1.0, 4.0, 20.0, 1e9][rng.below(4) as usize]);
         let (size, shift) = (10f64.powf(4.0 * rng.unit() - 2.0), rng.unit());
         let most = [1.0, 0.1, 14.0][rng.below(3) as usize];
-        let mut point = || Point {
+        let mut point = || SlackPoint {
             loss: most * (1.0 + (levels * rng.unit()).floor()) / levels,
             score: size * (rng.unit() - shift),
         };
-        let drawn: Vec<Point> = (0..count).map(|_| point()).collect();
-        [Point::TRUTH].into_iter().chain(drawn).collect()
+        let drawn: Vec<SlackPoint> = (0..count).map(|_| point()).collect();
+        [SlackPoint::TRUTH].into_iter().chain(drawn).collect()
     }
 
     /// The answer is a labelling, the bound holds, and what is proven is the best. The bound is that of the whole hull: no
@@ -200,7 +200,7 @@ mod tests {
             let found = search(&points);
             let best = points.iter().map(|point| point.product()).fold(0.0, f64::max);
             let (value, bound) = (found.best().product(), found.bound().0);
-            assert!(found.best() == Point::TRUTH || points.contains(&found.best()), "case {case}");
+            assert!(found.best() == SlackPoint::TRUTH || points.contains(&found.best()), "case {case}");
             let near = 1e-12 * (1.0 + best);
             assert!(value <= best + near && best <= bound + near, "case {case}: {value} {best} {bound}");
             if found.is_proven() {
@@ -219,15 +219,16 @@ mod tests {
     /// Losses of one value alone: a margin that is exceeded is proven after two questions.
     #[test]
     fn one_loss_takes_two_questions() {
-        let found = search(&[Point::TRUTH, Point { loss: 1.0, score: 0.3 }, Point { loss: 1.0, score: -0.2 }]);
+        let found =
+            search(&[SlackPoint::TRUTH, SlackPoint { loss: 1.0, score: 0.3 }, SlackPoint { loss: 1.0, score: -0.2 }]);
         assert!(found.is_proven() && found.questions() == 2, "{found:?}");
-        assert_eq!(found.best(), Point { loss: 1.0, score: 0.3 });
+        assert_eq!(found.best(), SlackPoint { loss: 1.0, score: 0.3 });
     }
 
     /// Where nothing has a loss nothing is above the truth, and that is proven.
     #[test]
     fn without_losses_the_truth_is_proven() {
-        let found = search(&[Point::TRUTH, Point { loss: 0.0, score: -3.0 }]);
-        assert!(found.is_proven() && found.best() == Point::TRUTH && found.bound().0 == 0.0, "{found:?}");
+        let found = search(&[SlackPoint::TRUTH, SlackPoint { loss: 0.0, score: -3.0 }]);
+        assert!(found.is_proven() && found.best() == SlackPoint::TRUTH && found.bound().0 == 0.0, "{found:?}");
     }
 }

@@ -3,9 +3,9 @@
 /// By block, the exact passes begun when an answer came; 0 where there is none, or where it was used. Empty where no
 /// evaluation has brought any.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub(super) struct Given(Vec<u64>);
+pub(super) struct PrepaidCalls(Vec<u64>);
 
-impl Given {
+impl PrepaidCalls {
     /// Books an answer for `block`, one of `blocks`, after `passes` exact passes were begun.
     pub(super) fn book(&mut self, block: usize, blocks: usize, passes: u64) {
         self.0.resize(blocks, 0);

@@ -14,7 +14,7 @@ use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
 use crate::rescale::{Rescale, WarmStart};
 use crate::rounding::{Rounded, Rounding};
-use crate::solver::{Details, Progress, Solver, StepReport};
+use crate::solver::{Details, Solver, SolverProgress, StepReport};
 use crate::state::{SavedState, StateError, ensure};
 
 impl BlockFrankWolfe {
@@ -85,14 +85,14 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Solver<O> for BlockFrankWolfeSolver<D>
         self.rescale(lambda, WarmStart::KeepDual, ctx);
     }
 
-    fn progress(&self) -> Progress {
-        Progress {
+    fn progress(&self) -> SolverProgress {
+        SolverProgress {
             iterations: self.iterations,
             approximate_passes: self.approximate_passes,
             planes: Some(self.dual.sets().planes() as f64 / self.gaps.blocks() as f64),
             dual: Some(self.dual.value()),
             gap_seen: self.gaps.seen(),
-            ..Progress::default()
+            ..SolverProgress::default()
         }
     }
 

@@ -15,7 +15,7 @@ const PASSES_PER_RECOMBINATION: u32 = 24;
 
 /// What the exact pass in hand has cost and gained so far, and what follows from it.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub(super) struct Pace {
+pub(super) struct PassBudget {
     slope: Slope,
     balance: Balance,
     /// The share of the blocks that is called for between approximate passes; `None` where these follow whole passes.
@@ -46,11 +46,11 @@ struct Decisions {
     kept_bytes: usize,
 }
 
-impl Pace {
+impl PassBudget {
     pub(super) fn new(recombine: Recombine) -> Self {
         let decisions = Decisions { recombine: recombine == Recombine::Always, ..Decisions::default() };
         let (slope, balance) = (Slope::default(), Balance::default());
-        Pace { slope, balance, batch: None, passes: 0, turn: 0, steps: 0, pass_start: 0.0, decisions }
+        PassBudget { slope, balance, batch: None, passes: 0, turn: 0, steps: 0, pass_start: 0.0, decisions }
     }
 
     /// Returns what was measured, and decided by it, for records.

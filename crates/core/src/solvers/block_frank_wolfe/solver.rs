@@ -5,8 +5,8 @@
 use super::batch_step::BatchStep;
 use super::call_batch::CallBatch;
 use super::config::{BlockFrankWolfe, GapStep};
-use super::given::Given;
-use super::pace::Pace;
+use super::given::PrepaidCalls;
+use super::pace::PassBudget;
 use crate::average::UpdateKind;
 use crate::cache::Planes;
 use crate::context::Ctx;
@@ -23,7 +23,7 @@ const REBUILD_PASSES: u64 = 64;
 
 /// A pass over the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(super) enum Pass {
+pub(super) enum PassKind {
     /// Corners come from the oracle, or from the gap-criterion cache where that is in use.
     Exact,
     /// Corners come from the planes kept.
@@ -45,10 +45,10 @@ pub struct BlockFrankWolfeSolver<D> {
     pub(super) dual: D,
     pub(super) order: BlockOrder,
     pub(super) gaps: GapTable,
-    pub(super) pace: Pace,
+    pub(super) pace: PassBudget,
     batch_step: Option<BatchStep>,
     /// The pass in hand; `None` between outer iterations.
-    pub(super) pass: Option<Pass>,
+    pub(super) pass: Option<PassKind>,
     /// Visits made of the pass in hand, or of the batch of an exact one, and all that it makes.
     pub(super) visited: usize,
     pub(super) length: usize,
@@ -59,7 +59,7 @@ pub struct BlockFrankWolfeSolver<D> {
     pub(super) iterations: u64,
     pub(super) approximate_passes: u64,
     /// Answers that an evaluation has brought.
-    pub(super) given: Given,
+    pub(super) given: PrepaidCalls,
     #[serde(skip)]
     pub(super) corner: Plane,
 }
@@ -76,7 +76,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             dual: D::new(blocks, dim, regularizer, config.averaging),
             order: BlockOrder::new(config.order, blocks),
             gaps: GapTable::new(blocks),
-            pace: Pace::new(config.recombine()),
+            pace: PassBudget::new(config.recombine()),
             batch_step: (config.gap_step == GapStep::Batch).then(BatchStep::default),
             pass: None,
             visited: 0,
@@ -85,7 +85,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             batch: CallBatch::default(),
             iterations: 0,
             approximate_passes: 0,
-            given: Given::default(),
+            given: PrepaidCalls::default(),
             corner: Plane::new(),
             config,
         }
@@ -108,7 +108,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         match pass {
             // Line 5: one pass in random order, BCFW updates with the term H_i itself. The answer goes into W_i where
             // planes are kept, which then keeps the limit N and, as ages change by outer iteration only, T of line 6.
-            Pass::Exact => {
+            PassKind::Exact => {
                 let block = self.order.next(ctx.rng);
                 self.dual.iterate_mut().open(block);
                 self.prefetch(pass, ctx);
@@ -129,8 +129,8 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
                     self.prune_idle(block);
                 }
             }
-            // Line 6: up to M passes (see `Pace`), BCFW updates with the term over the planes kept; the best is active.
-            Pass::Approximate => {
+            // Line 6: up to M passes (see `PassBudget`), BCFW updates with the term over the planes kept; the best is active.
+            PassKind::Approximate => {
                 let block = self.order.next(ctx.rng);
                 self.dual.iterate_mut().open(block);
                 self.prefetch(pass, ctx);
@@ -146,7 +146,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
                     self.prune_older(block, 0); // only now, so that the new plane had its chance to get mass
                 }
             }
-            Pass::Gap => self.measure(self.visited, ctx)?,
+            PassKind::Gap => self.measure(self.visited, ctx)?,
         }
         self.visited += 1;
         self.dual.iterate_mut().close();
@@ -163,8 +163,8 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
     }
 
     /// Begins an exact pass, or goes on with its next batch of calls.
-    fn begin_iteration<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Pass {
-        self.pass = Some(Pass::Exact);
+    fn begin_iteration<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> PassKind {
+        self.pass = Some(PassKind::Exact);
         self.pace.begin_calls(ctx.now(), self.dual.value());
         if self.calls_left == 0 {
             self.iterations += 1;
@@ -178,7 +178,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         self.length = self.batch.calls().unwrap_or(self.calls_left);
         self.pace.follow(self.batch.calls().map(|calls| calls as f64 / self.gaps.blocks() as f64));
         self.calls_left -= self.length;
-        Pass::Exact
+        PassKind::Exact
     }
 
     fn begin_pass<O: MaxOracle + ?Sized>(&mut self, visiting: Visiting, ctx: &mut Ctx<'_, O>) {
@@ -188,14 +188,14 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
     }
 
     /// Ends `pass` and returns the one that follows in the same outer iteration, begun.
-    fn pass_after<O: MaxOracle + ?Sized>(&mut self, pass: Pass, ctx: &mut Ctx<'_, O>) -> Option<Pass> {
-        if pass == Pass::Gap {
+    fn pass_after<O: MaxOracle + ?Sized>(&mut self, pass: PassKind, ctx: &mut Ctx<'_, O>) -> Option<PassKind> {
+        if pass == PassKind::Gap {
             self.gaps.end_gap_pass();
             self.step_jointly(ctx);
             return None;
         }
         self.gaps.end_pass();
-        let (exact, recombined) = (pass == Pass::Exact, self.recombines());
+        let (exact, recombined) = (pass == PassKind::Exact, self.recombines());
         self.pace.end_pass(exact, self.dual.sets().bytes(), recombined, self.config.recombine(), ctx);
         let pass_ended = !exact || self.calls_left == 0;
         if pass_ended && (self.iterations + self.approximate_passes).is_multiple_of(REBUILD_PASSES) {
@@ -211,7 +211,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             self.approximate_passes += 1;
             self.pace.begin_pass(ctx.now(), self.dual.value());
             self.begin_pass(Visiting::Planes { wait_below: self.wait_below() }, ctx);
-            return Some(Pass::Approximate);
+            return Some(PassKind::Approximate);
         }
         if self.calls_left > 0 || !self.gap_pass_due() {
             return None;
@@ -220,7 +220,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         if let Some(batch) = &mut self.batch_step {
             batch.begin(self.dual.weights().len());
         }
-        Some(Pass::Gap)
+        Some(PassKind::Gap)
     }
 
     /// Leaves the outer iteration in hand, and answers that were fetched for it.
@@ -240,7 +240,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
     }
 
     /// Brings the block after the one in hand nearer, where it is settled.
-    fn prefetch<O: MaxOracle + ?Sized>(&self, pass: Pass, ctx: &Ctx<'_, O>) {
+    fn prefetch<O: MaxOracle + ?Sized>(&self, pass: PassKind, ctx: &Ctx<'_, O>) {
         let mut settled = self.order.settled().iter().map(|&block| block as usize);
         let (next, soon) = (settled.next(), settled.next());
         if let Some(soon) = soon {
@@ -248,8 +248,8 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             ctx.prefetch_early(soon);
         }
         if let Some(next) = next {
-            let scored = pass == Pass::Approximate || matches!(self.config.planes, Planes::GapCache(_));
-            if self.dual.prefetch(next, scored) || pass == Pass::Exact {
+            let scored = pass == PassKind::Approximate || matches!(self.config.planes, Planes::GapCache(_));
+            if self.dual.prefetch(next, scored) || pass == PassKind::Exact {
                 ctx.prefetch(next);
             }
         }
@@ -338,12 +338,12 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         let same_regularizer = self.dual.iterate().regularizer() == fresh.dual.iterate().regularizer();
         let kept = |block: usize| self.dual.sets().len(block);
         let batch = match (&self.batch_step, &fresh.batch_step) {
-            (Some(batch), Some(_)) if self.pass == Some(Pass::Gap) => batch.is_sound(self.visited, dim, kept),
+            (Some(batch), Some(_)) if self.pass == Some(PassKind::Gap) => batch.is_sound(self.visited, dim, kept),
             (Some(batch), Some(_)) => batch.is_sound(0, 0, kept),
             (batch, wanted) => batch.is_some() == wanted.is_some(),
         };
         ensure(self.config == fresh.config, "the parameters")?;
-        let exact = self.pass == Some(Pass::Exact);
+        let exact = self.pass == Some(PassKind::Exact);
         let calls = if exact { self.length } else { 0 } + self.calls_left;
         let lengths = self.visited < self.length && self.length <= n && calls <= n;
         let of_batch =

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::config::{MASTER, MpBcfw};
 use crate::average::{Averaging, UpdateKind};
-use crate::dual::{BlockDual, BlockVisit, Solve, StepRule};
+use crate::dual::{BlockDual, BlockVisit, DualPoint, Solve, StepRule};
 use crate::hull::HullState;
 use crate::metric::Metric;
 use crate::oracle::NoCapabilities;

@@ -1,6 +1,6 @@
 //! The problem of one step: `lambda_t/2 |w - w_t|^2` and the mean hinge of the sample.
 //!
-//! The mathematics of a whole run, with w_t as the prior mean. Two ways to solve it: 1-slack cutting planes ([`Sums`]), and
+//! The mathematics of a whole run, with w_t as the prior mean. Two ways to solve it: 1-slack cutting planes ([`StepSums`]), and
 //! a block for each example of the sample, as `mp-bcfw` has it ([`Blocks`]). A pass over the sample at one w gives the value
 //! there, and so the gap that a step ends at is proven (where answers are the best ones, see `margins.rs`).
 
@@ -10,26 +10,26 @@ mod sums;
 use serde::{Deserialize, Serialize};
 
 use super::config::{InnerSolver, MASTER};
-use super::margins::Answer;
+use super::margins::MarginAnswer;
 use crate::context::Ctx;
-use crate::dual::BlockDual;
+use crate::dual::DualPoint;
 use crate::hull::HullState;
 use crate::metric::Metric;
 use crate::oracle::MaxOracle;
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
-use crate::solver::Descent;
+use crate::solver::SfdStep;
 use crate::state::{StateError, ensure};
 use blocks::Blocks;
-use sums::Sums;
+use sums::StepSums;
 
 /// Passes of a step at most: what is not solved then is left.
 const MOST_PASSES: u32 = 1000;
 
 /// The problem of one step, as far as it is solved.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Inner {
-    model: Model,
+pub(super) struct StepProblem {
+    model: StepModel,
     /// n / k: hinges carry 1/n, the mean over the sample 1/k.
     share: f64,
     /// Passes of the step that have ended.
@@ -38,45 +38,45 @@ pub(super) struct Inner {
     hinge: f64,
     /// The largest residual margin of an answer that counts.
     margin: f64,
-    found: Descent,
+    found: SfdStep,
     /// Of solving, in all steps.
     seconds: f64,
 }
 
 /// What stands for the hinges of the sample.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-enum Model {
-    Sums(Box<Sums>),
+enum StepModel {
+    Sums(Box<StepSums>),
     Blocks(Box<Blocks>),
 }
 
-impl Inner {
+impl StepProblem {
     /// No problem yet, for `dim` weights and samples of `size` of `blocks` examples; begins at the regulariser's prior.
     pub(super) fn new(solver: InnerSolver, size: usize, blocks: usize, dim: usize, regularizer: Regularizer) -> Self {
         let share = blocks as f64 / size as f64;
         let model = match solver {
-            InnerSolver::OneSlack => Model::Sums(Box::new(Sums::new(dim, regularizer, share))),
+            InnerSolver::OneSlack => StepModel::Sums(Box::new(StepSums::new(dim, regularizer, share))),
             InnerSolver::MpBcfw(config) => {
-                Model::Blocks(Box::new(Blocks::new(config, blocks, dim, regularizer, share)))
+                StepModel::Blocks(Box::new(Blocks::new(config, blocks, dim, regularizer, share)))
             }
         };
-        Inner { model, share, passes: 0, hinge: 0.0, margin: 0.0, found: Descent::default(), seconds: 0.0 }
+        StepProblem { model, share, passes: 0, hinge: 0.0, margin: 0.0, found: SfdStep::default(), seconds: 0.0 }
     }
 
     /// Begins the problem of a step from the point `from`.
     pub(super) fn begin(&mut self, lambda: f64, from: &[f64]) {
         match &mut self.model {
-            Model::Sums(sums) => sums.begin(lambda, from),
-            Model::Blocks(blocks) => blocks.begin(lambda, from),
+            StepModel::Sums(sums) => sums.begin(lambda, from),
+            StepModel::Blocks(blocks) => blocks.begin(lambda, from),
         }
-        self.found = Descent { lambda_t: lambda, ..Descent::default() };
+        self.found = SfdStep { lambda_t: lambda, ..SfdStep::default() };
         (self.passes, self.hinge, self.margin) = (0, 0.0, 0.0);
     }
 
     fn hull(&self) -> &HullState {
         match &self.model {
-            Model::Sums(sums) => sums.hull(),
-            Model::Blocks(blocks) => blocks.hull(),
+            StepModel::Sums(sums) => sums.hull(),
+            StepModel::Blocks(blocks) => blocks.hull(),
         }
     }
 
@@ -88,8 +88,8 @@ impl Inner {
     /// Whether these stay as they are until the pass in hand has ended.
     pub(super) fn stands(&self) -> bool {
         match &self.model {
-            Model::Sums(_) => true,
-            Model::Blocks(blocks) => !blocks.moves(),
+            StepModel::Sums(_) => true,
+            StepModel::Blocks(blocks) => !blocks.moves(),
         }
     }
 
@@ -106,8 +106,8 @@ impl Inner {
     /// Takes a metric in the place of the one that no file holds.
     pub(super) fn attach(&mut self, metric: &Metric) {
         match &mut self.model {
-            Model::Sums(sums) => sums.attach(metric),
-            Model::Blocks(blocks) => blocks.attach(metric),
+            StepModel::Sums(sums) => sums.attach(metric),
+            StepModel::Blocks(blocks) => blocks.attach(metric),
         }
     }
 
@@ -117,7 +117,7 @@ impl Inner {
     }
 
     /// Counts the answer about example `block` of a sample of `size`, with its plane.
-    pub(super) fn take(&mut self, block: usize, answer: Answer, plane: &Plane, size: usize) {
+    pub(super) fn take(&mut self, block: usize, answer: MarginAnswer, plane: &Plane, size: usize) {
         if self.passes == 0 {
             self.found.hinge += answer.hinge / size as f64;
             if answer.hinge > 0.0 {
@@ -131,9 +131,9 @@ impl Inner {
             self.margin = self.margin.max(answer.margin);
         }
         match &mut self.model {
-            Model::Sums(sums) if hinge > 0.0 => sums.take(plane),
-            Model::Sums(_) => {}
-            Model::Blocks(blocks) => blocks.take(block, plane, hinge, self.passes == 0),
+            StepModel::Sums(sums) if hinge > 0.0 => sums.take(plane),
+            StepModel::Sums(_) => {}
+            StepModel::Blocks(blocks) => blocks.take(block, plane, hinge, self.passes == 0),
         }
     }
 
@@ -151,8 +151,8 @@ impl Inner {
             return true;
         }
         match &mut self.model {
-            Model::Sums(sums) => sums.end_pass(MASTER * gap),
-            Model::Blocks(blocks) => blocks.end_pass(gap, accuracy, last),
+            StepModel::Sums(sums) => sums.end_pass(MASTER * gap),
+            StepModel::Blocks(blocks) => blocks.end_pass(gap, accuracy, last),
         }
         false
     }
@@ -171,24 +171,24 @@ impl Inner {
     /// What the hull's values are to be multiplied with.
     fn scale(&self) -> f64 {
         match &self.model {
-            Model::Sums(_) => 1.0,
-            Model::Blocks(_) => self.share,
+            StepModel::Sums(_) => 1.0,
+            StepModel::Blocks(_) => self.share,
         }
     }
 
-    /// Charges the work of a [`solve`](Inner::solve).
+    /// Charges the work of a [`solve`](StepProblem::solve).
     pub(super) fn charge<O: MaxOracle + ?Sized>(&self, ctx: &mut Ctx<'_, O>) {
         match &self.model {
-            Model::Sums(_) => ctx.charge_coefficients(self.planes() * self.weights().len()),
-            Model::Blocks(_) => ctx.charge_planes(self.planes()),
+            StepModel::Sums(_) => ctx.charge_coefficients(self.planes() * self.weights().len()),
+            StepModel::Blocks(_) => ctx.charge_planes(self.planes()),
         }
     }
 
     /// Solves the problem of the planes kept further; returns whether that is done.
     pub(super) fn solve(&mut self) -> bool {
         match &mut self.model {
-            Model::Sums(sums) => sums.solve(),
-            Model::Blocks(blocks) => blocks.solve(),
+            StepModel::Sums(sums) => sums.solve(),
+            StepModel::Blocks(blocks) => blocks.solve(),
         }
     }
 
@@ -208,15 +208,15 @@ impl Inner {
     }
 
     /// Returns what the step has come to.
-    pub(super) fn found(&self) -> Descent {
+    pub(super) fn found(&self) -> SfdStep {
         self.found
     }
 
     /// Refuses a problem that was restored and is none of `fresh`'s form.
     pub(super) fn check(&self, fresh: &Self) -> Result<(), StateError> {
         match (&self.model, &fresh.model) {
-            (Model::Sums(sums), Model::Sums(fresh)) => sums.check(fresh)?,
-            (Model::Blocks(blocks), Model::Blocks(fresh)) => blocks.check(fresh)?,
+            (StepModel::Sums(sums), StepModel::Sums(fresh)) => sums.check(fresh)?,
+            (StepModel::Blocks(blocks), StepModel::Blocks(fresh)) => blocks.check(fresh)?,
             _ => ensure(false, "the problem of a step")?,
         }
         let constraints = |inner: &Self| inner.hull().iterate().regularizer().constraints().map(<[_]>::to_vec);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::average::Averaging;
 use crate::cutting_plane::master::{MasterState, solve_further};
-use crate::dual::BlockDual;
+use crate::dual::{BlockDual, DualPoint};
 use crate::hull::HullState;
 use crate::metric::Metric;
 use crate::oracle::NoCapabilities;
@@ -17,7 +17,7 @@ use crate::state::StateError;
 
 /// Sums over the sample as the planes of one block, the mean over it. Its prior mean is w_t, its weights are w_t + u.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Sums {
+pub(super) struct StepSums {
     hull: HullState,
     /// Of the pass in hand.
     sum: PlaneSum,
@@ -28,10 +28,10 @@ pub(super) struct Sums {
     share: f64,
 }
 
-impl Sums {
+impl StepSums {
     pub(super) fn new(dim: usize, regularizer: Regularizer, share: f64) -> Self {
         let hull = HullState::of_sums(dim, regularizer, Averaging::None);
-        Sums { hull, sum: PlaneSum::new(dim), joint: Plane::new(), master: MasterState::default(), share }
+        StepSums { hull, sum: PlaneSum::new(dim), joint: Plane::new(), master: MasterState::default(), share }
     }
 
     pub(super) fn begin(&mut self, lambda: f64, from: &[f64]) {
