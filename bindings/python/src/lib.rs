@@ -23,6 +23,7 @@ mod mrfs;
 mod parts;
 mod path;
 mod probe;
+mod remote;
 mod task;
 mod train;
 mod trees;

@@ -189,7 +189,7 @@ pub(crate) fn check(
     passes: f64,
     planes: usize,
 ) -> PyResult<String> {
-    let user = UserTask::new(task, xs, ys, String::new())?;
+    let user = UserTask::new(task, xs, ys, String::new(), None, 1, 0.0)?;
     let mut probe = PythonProbe::new(py, user.parts.clone(), task)?;
     let plan = Plan { examples, seed, seconds, passes, planes };
     let diagnosis = guarded(|| Ok(examine(&mut probe, &plan)))?;
