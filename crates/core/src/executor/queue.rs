@@ -287,7 +287,8 @@ impl State {
     /// Gives a worker the batches that it wants; the last jobs are left to workers that are free. Returns if it has one.
     fn take<W: Worker>(&mut self, busy: &mut Busy<W>) -> bool {
         let wants = busy.worker.hand_out();
-        let last = |waiting: &VecDeque<Batch>, workers| waiting.front().is_some_and(|batch| batch.jobs.len() <= workers);
+        let last =
+            |waiting: &VecDeque<Batch>, workers| waiting.front().is_some_and(|batch| batch.jobs.len() <= workers);
         while busy.hand.len() < wants.batches
             && !self.closed
             && (busy.hand.is_empty() || !last(&self.waiting, self.workers))
