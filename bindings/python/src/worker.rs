@@ -147,9 +147,10 @@ impl Worker {
         Ok(())
     }
 
-    /// Features and loss of a truth, as the process has told them.
-    fn told(&self, example: usize) -> Option<&(Py<PyAny>, Py<PyAny>)> {
-        self.remote.as_ref()?.truths.get(&example)
+    /// Features and loss of a label, if it is the truth and the process has told them.
+    fn told(&self, example: usize, label: &Label) -> Option<&(Py<PyAny>, Py<PyAny>)> {
+        let told = self.remote.as_ref()?.truths.get(&example)?;
+        label.is(&self.parts.ys[example]).then_some(told)
     }
 
     /// A labelling with how far it can be trusted: where no bound came with it, or nothing is declared, not at all.
@@ -241,14 +242,14 @@ impl ForeignTask for Worker {
     }
 
     fn features(&mut self, example: usize, label: &Label, out: &mut FeatureVector) -> Result<(), String> {
-        self.ask(example, |py| match self.told(example) {
+        self.ask(example, |py| match self.told(example, label) {
             Some((vector, _)) => self.read_vector(vector.bind(py), example, out),
             None => self.read_features(py, example, label, out),
         })
     }
 
     fn loss(&mut self, example: usize, label: &Label) -> Result<f64, String> {
-        self.ask(example, |py| match self.told(example) {
+        self.ask(example, |py| match self.told(example, label) {
             Some((_, loss)) => read_number(loss.bind(py), example),
             None => self.read_loss(py, example, label),
         })

@@ -273,6 +273,34 @@ def test_the_end_of_a_process_is_said(tmp_path, how):
     process.kill()
 
 
+class Backwards:
+    """A transport in a few lines: it answers the newest message first, and messages that were never sent."""
+
+    def __init__(self, task, xs, ys):
+        self.task, self.xs, self.ys, self.messages, self.w = task, xs, ys, [], None
+
+    def send(self, number, message):
+        weights, examples, augmented = pickle.loads(message)
+        self.w = self.w if weights is None else np.frombuffer(weights)
+        answers = [
+            _processes._answer(self.task, self.xs[i], self.w, self.ys[i], augmented, i, first=True) for i in examples
+        ]
+        self.messages += [(number, pickle.dumps((answers, None))), (number + 10**9, b"late")]
+
+    def receive(self, seconds):
+        return self.messages.pop() if self.messages else None
+
+    def kill(self):
+        self.messages.clear()
+
+
+def test_a_transport_may_answer_late_and_out_of_order(monkeypatch):
+    """Another transport changes no bit, whatever the order in which it answers."""
+    monkeypatch.setattr(_structured, "Process", Backwards)
+    one, many = (StructuredSVM(Slow(), solver="fw", passes=3, clock="work", n_jobs=n).fit(XS, YS) for n in (None, 3))
+    assert one.coef_.tobytes() == many.coef_.tobytes() and many.summary_["threads"] == 3
+
+
 class Wide(Multiclass):
     """Its answers and weights are larger than a pipe holds."""
 

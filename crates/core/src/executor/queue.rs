@@ -212,6 +212,7 @@ impl JobQueue {
             // What waits is nothing for the asking thread's worker, and there is no other one.
             if state.workers == usize::from(own.is_some()) {
                 let given_up = state.give_up(if own.is_some() { "no other worker is left: " } else { "" });
+                drop(state);
                 self.stats.gave_up(&given_up);
                 continue;
             }
