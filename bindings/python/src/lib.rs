@@ -21,6 +21,7 @@ mod model;
 mod parts;
 mod path;
 mod probe;
+mod remote;
 mod task;
 mod train;
 mod watch;

@@ -8,19 +8,21 @@ use pyo3::prelude::*;
 /// A labelling, shared.
 pub(crate) type Label = Arc<Py<PyAny>>;
 
-/// What `_processes.Processes` offers beside the methods of a task.
+/// Workers elsewhere that decode besides the asking thread.
 pub(crate) struct Processes {
-    /// `begin(xs, w, truths)`: sends what `answers` will be asked for, and does not wait.
-    pub(crate) begin: Py<PyAny>,
-    /// `answers(xs, w, truths)`: `(labelling, features, loss, seconds)` of each, made in the processes.
-    pub(crate) answers: Py<PyAny>,
+    /// `start(xs, ys)` starts one: an object with `send(number, message)`, `receive(seconds)` and `kill()`.
+    pub(crate) start: Py<PyAny>,
+    /// Number of workers, the asking thread among them.
+    pub(crate) workers: usize,
+    /// Seconds that an answer may take.
+    pub(crate) timeout: f64,
 }
 
 /// A task and its examples.
 pub(crate) struct Parts {
     pub(crate) decode: Py<PyAny>,
     pub(crate) decode_many: Option<Py<PyAny>>,
-    /// Where decoding is the work of processes.
+    /// The workers elsewhere, if there are some.
     pub(crate) processes: Option<Processes>,
     pub(crate) features: Py<PyAny>,
     pub(crate) loss: Py<PyAny>,
@@ -41,10 +43,7 @@ impl Parts {
         Parts {
             decode: method(&self.decode),
             decode_many: self.decode_many.as_ref().map(method),
-            processes: self
-                .processes
-                .as_ref()
-                .map(|both| Processes { begin: method(&both.begin), answers: method(&both.answers) }),
+            processes: self.processes.as_ref().map(|all| Processes { start: method(&all.start), ..*all }),
             features: method(&self.features),
             loss: method(&self.loss),
             bounded: method(&self.bounded),

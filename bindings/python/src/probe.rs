@@ -185,9 +185,9 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    fn plan(&self) -> Plan {
+    fn plan(&self) -> ExaminationPlan {
         let Extent { examples, seed, seconds, passes } = *self;
-        Plan { examples, seed, seconds, passes, planes: 10 }
+        ExaminationPlan { examples, seed, seconds, passes, planes: 10 }
     }
 }
 
@@ -200,7 +200,7 @@ pub(crate) fn check(
     ys: &Bound<'_, PyList>,
     extent: Extent,
 ) -> PyResult<String> {
-    let user = UserTask::new(task, xs, ys, String::new())?;
+    let user = UserTask::new(task, xs, ys, String::new(), None, 1, 0.0)?;
     let mut probe = PythonProbe::new(py, user.parts.clone(), task)?;
     let diagnosis = guarded(|| Ok(examine(&mut probe, &extent.plan())))?;
     match probe.stopped {

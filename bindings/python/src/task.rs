@@ -3,9 +3,11 @@
 //! The oracle runs on the thread that called `fit`, which gives up the interpreter lock while the library works; so
 //! the user's methods see the context that they expect, and Ctrl-C reaches them.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, PoisonError};
 
 use multiplane::Problem;
+use multiplane_core::executor::PoolStats;
+use multiplane_core::oracle::OracleError;
 use multiplane_tasks::foreign::{DeclaredQuality, FeatureVector, ForeignProblem, Shape};
 use multiplane_tasks::problem::MAX_DIM;
 use pyo3::prelude::*;
@@ -13,9 +15,10 @@ use pyo3::types::PyList;
 
 use crate::errors::value_error;
 use crate::features;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, interruptible};
 use crate::parts::{Parts, Processes};
-use crate::worker::Worker;
+use crate::remote::Remote;
+use crate::worker::{Raised, Worker, keep};
 
 /// A user's task on examples.
 #[pyclass(frozen, module = "multiplane._core")]
@@ -36,13 +39,18 @@ fn declared<'py>(task: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<Bound<
 #[pymethods]
 impl UserTask {
     /// Takes a task (`dim`, `features`, `loss`, `decode`) and lists of inputs and labels. `identity` says what it is
-    /// in a model file.
+    /// in a model file. With `start`, which starts a worker elsewhere for lists of inputs and labels, so many `workers` decode,
+    /// the asking thread among them; each may take `timeout` seconds for an answer.
     #[new]
+    #[pyo3(signature = (task, xs, ys, identity, start=None, workers=1, timeout=600.0))]
     pub(crate) fn new(
         task: &Bound<'_, PyAny>,
         xs: &Bound<'_, PyList>,
         ys: &Bound<'_, PyList>,
         identity: String,
+        start: Option<Py<PyAny>>,
+        workers: usize,
+        timeout: f64,
     ) -> PyResult<Self> {
         let py = task.py();
         if xs.is_empty() {
@@ -85,11 +93,9 @@ impl UserTask {
                 .map_err(|_| value_error(format!("nonnegative is {ranges}: expected a list of (start, stop)")))?,
             None => Vec::new(),
         };
-        let decode_many = method("decode_many").ok();
-        let processes = task.is_instance(&py.import("multiplane._processes")?.getattr("Processes")?)?;
-        let processes = processes
-            .then(|| Ok::<_, PyErr>(Processes { begin: method("begin")?, answers: method("answers")? }))
-            .transpose()?;
+        // Processes decode one by one, and who decodes must not change a bit.
+        let decode_many = if start.is_some() { None } else { method("decode_many").ok() };
+        let processes = start.map(|start| Processes { start, workers, timeout });
         let batch = declared(task, "batch")?.map(|batch| batch.extract::<usize>()).transpose()?;
         let shape = Shape {
             examples: xs.len(),
@@ -112,6 +118,19 @@ impl UserTask {
             shape,
         };
         Ok(UserTask { parts: Arc::new(parts) })
+    }
+
+    /// Decodes every example at `w` without the loss, in the workers elsewhere.
+    fn decode(&self, py: Python<'_>, w: Vec<f64>) -> PyResult<Vec<Py<PyAny>>> {
+        let (interrupt, raised) = (Interrupt::default(), Raised::default());
+        let problem = self.foreign(py, &interrupt, &raised, 0)?;
+        let (found, signal) = interruptible(py, &interrupt, || problem.labels(&w, 1))?;
+        let stopped = raised.lock().unwrap_or_else(PoisonError::into_inner).take().or(signal);
+        match (found, stopped) {
+            (_, Some(stopped)) => Err(stopped),
+            (Ok(labels), None) => Ok(labels.iter().map(|label| label.clone_ref(py)).collect()),
+            (Err(error), None) => Err(lost_workers(py, &error)?),
+        }
     }
 
     /// The declared quality of the decoder, as the library understands it.
@@ -140,19 +159,39 @@ impl UserTask {
 
     /// The task as the library sees it. The first exception of the user's methods goes to `raised`; one that is no
     /// `Exception`, as that of Ctrl-C, counts as a wish to stop.
-    pub(crate) fn problem(
+    pub(crate) fn problem(&self, py: Python<'_>, interrupt: &Interrupt, raised: &Raised) -> PyResult<Arc<dyn Problem>> {
+        Ok(Arc::new(self.foreign(py, interrupt, raised, 1)?))
+    }
+
+    /// The same, whose workers are elsewhere from this place on.
+    fn foreign(
         &self,
         py: Python<'_>,
         interrupt: &Interrupt,
-        raised: &Arc<Mutex<Option<PyErr>>>,
-    ) -> PyResult<Arc<dyn Problem>> {
-        let (parts, interrupt, raised) = (self.parts.clone(), interrupt.clone(), raised.clone());
-        let make = move || -> Result<Worker, String> {
-            Python::attach(|py| Worker::new(py, &parts, &interrupt, &raised)).map_err(|error| error.to_string())
+        raised: &Raised,
+        elsewhere: usize,
+    ) -> PyResult<ForeignProblem<Worker>> {
+        let fate = (interrupt.clone(), raised.clone());
+        let stats = Arc::new(PoolStats::with_on_loss(move |error| {
+            Python::attach(|py| match lost_workers(py, error) {
+                Ok(lost) | Err(lost) => drop(keep(py, lost, &fate.0, &fate.1)),
+            });
+        }));
+        let (parts, interrupt, raised, counts) = (self.parts.clone(), interrupt.clone(), raised.clone(), stats.clone());
+        let make = move |place: usize| -> Result<Worker, String> {
+            let remote = if place < elsewhere { None } else { Remote::start(&parts, &interrupt, &counts)? };
+            Python::attach(|py| Worker::new(py, &parts, &interrupt, &raised, remote)).map_err(|error| error.to_string())
         };
-        let first = make().map_err(value_error)?;
+        let first = make(0).map_err(value_error)?;
         let shape = self.parts.shape.clone();
-        let problem = py.detach(|| ForeignProblem::new("user", shape, first, Box::new(make), Arc::default()));
-        Ok(Arc::new(problem.map_err(|error| value_error(error.to_string()))?))
+        let problem = py.detach(|| ForeignProblem::new("user", shape, first, Box::new(make), stats));
+        let problem = problem.map_err(|error| value_error(error.to_string()))?;
+        Ok(problem.with_workers(self.parts.processes.as_ref().map(|processes| processes.workers)))
     }
+}
+
+/// The exception for a question that lost workers left without an answer.
+fn lost_workers(py: Python<'_>, error: &OracleError) -> PyResult<PyErr> {
+    let kind = py.import("multiplane._processes")?.getattr("LostWorkers")?;
+    Ok(PyErr::from_value(kind.call1((&error.reason, error.block))?))
 }

@@ -7,20 +7,33 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use multiplane::oracle::Quality;
+use multiplane_core::executor::{HandOut, MESSAGE_SECONDS};
 use multiplane_tasks::foreign::{DeclaredQuality, FeatureVector, ForeignAnswer, ForeignTask, LOSS_ROUNDING};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyTuple};
 
 use crate::arrays::array;
 use crate::errors::value_error;
 use crate::features;
 use crate::interrupt::Interrupt;
-use crate::parts::{Label, Parts, Processes};
+use crate::parts::{Label, Parts};
+use crate::remote::{Described, Remote};
 
-/// A labelling with its features, its loss, and the seconds that all this took, from a process.
-type Described = (Py<PyAny>, Py<PyAny>, Py<PyAny>, f64);
+/// The first exception of the user's methods.
+pub(crate) type Raised = Arc<Mutex<Option<PyErr>>>;
+
+/// Keeps an exception for the caller of `fit`; its text is the reason.
+pub(crate) fn keep(py: Python<'_>, error: PyErr, interrupt: &Interrupt, raised: &Raised) -> String {
+    let reason = error.to_string();
+    let keeps_results = || error.value(py).hasattr("keeps_results").unwrap_or(false);
+    if !error.is_instance_of::<PyException>(py) || keeps_results() {
+        interrupt.flag.store(true, Ordering::Relaxed);
+    }
+    raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    reason
+}
 
 /// One thread's hold on a user's task, with its array of weights.
 pub(crate) struct Worker {
@@ -30,7 +43,9 @@ pub(crate) struct Worker {
     /// Where it is written.
     buffer: PyBuffer<f64>,
     interrupt: Interrupt,
-    raised: Arc<Mutex<Option<PyErr>>>,
+    raised: Raised,
+    /// The process that decodes, if it is not done here.
+    remote: Option<Remote>,
 }
 
 impl Worker {
@@ -38,7 +53,8 @@ impl Worker {
         py: Python<'_>,
         parts: &Arc<Parts>,
         interrupt: &Interrupt,
-        raised: &Arc<Mutex<Option<PyErr>>>,
+        raised: &Raised,
+        remote: Option<Remote>,
     ) -> PyResult<Worker> {
         let weights = py.import("numpy")?.call_method1("zeros", (parts.shape.dim,))?;
         let view = weights.call_method0("view")?;
@@ -50,31 +66,17 @@ impl Worker {
             buffer: array(&weights, "float64")?,
             interrupt,
             raised,
+            remote,
         })
     }
 
     /// Runs Python code about an example; an exception is kept for the caller of `fit`, its text is the reason.
     fn ask<T>(&self, example: usize, work: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T, String> {
-        Python::attach(|py| {
-            work(py).map_err(|error| {
-                if error.is_instance_of::<PyException>(py) {
-                    let note = format!("while training on example {example}");
-                    let _ = error.value(py).call_method1("add_note", (note,)); // a note less is no harm
-                }
-                self.keep(py, error)
-            })
-        })
+        Python::attach(|py| work(py).map_err(|error| self.keep(py, noted(py, error, example))))
     }
 
-    /// Keeps an exception for the caller of `fit`; its text is the reason.
     fn keep(&self, py: Python<'_>, error: PyErr) -> String {
-        let reason = error.to_string();
-        let keeps_results = || error.value(py).hasattr("keeps_results").unwrap_or(false);
-        if !error.is_instance_of::<PyException>(py) || keeps_results() {
-            self.interrupt.flag.store(true, Ordering::Relaxed);
-        }
-        self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-        reason
+        keep(py, error, &self.interrupt, &self.raised)
     }
 
     fn refresh(&self, py: Python<'_>, w: &[f64]) -> PyResult<()> {
@@ -95,40 +97,60 @@ impl Worker {
         PyTuple::new(py, [chosen(&self.parts.xs)?.into_any(), self.weights.bind(py).clone(), truths])
     }
 
-    /// Answers that processes make with the loss added: features and loss come with them.
-    fn ask_processes(
-        &self,
-        processes: &Processes,
+    /// Answers of the process: features and loss come with them, and of truths that it sees for the first time.
+    fn ask_process(
+        &mut self,
         examples: &[usize],
         w: &[f64],
+        augmented: bool,
         out: &mut [ForeignAnswer<Label>],
     ) -> Result<(), (usize, String)> {
+        let Some(remote) = &mut self.remote else { return Ok(()) };
+        let reply = remote.reply(examples, w, augmented).map_err(|reason| (0, reason))?;
+        remote.earn(examples.len());
+        remote.truths.clear();
         Python::attach(|py| {
-            let asked = self.question(py, examples, w, true);
-            let found = asked.and_then(|asked| processes.answers.bind(py).call1(asked)?.extract::<Vec<Described>>());
+            let read = py.import("pickle").and_then(|pickle| pickle.call_method1("loads", (PyBytes::new(py, &reply),)));
+            let (found, failed) = read
+                .and_then(|read| read.extract::<(Vec<Described>, Bound<'_, PyAny>)>())
+                .map_err(|error| (0, self.keep(py, error)))?;
             // An exception of a process has its example's number from there.
-            let found = found.map_err(|error| (0, self.keep(py, error)))?;
+            if !failed.is_none() {
+                return Err((0, self.keep(py, PyErr::from_value(failed))));
+            }
             for (slot, ((&example, answer), described)) in examples.iter().zip(out).zip(found).enumerate() {
-                let taken = self.ask(example, |py| self.take_described(py, example, described, answer));
-                taken.map_err(|reason| (slot, reason))?;
+                let taken = self.take_described(py, example, described, answer);
+                taken.map_err(|error| (slot, self.keep(py, noted(py, error, example))))?;
             }
             Ok(())
         })
     }
 
+    /// What came without features comes from a task without truths.
     fn take_described(
-        &self,
+        &mut self,
         py: Python<'_>,
         example: usize,
-        (answer, vector, loss, seconds): Described,
+        (answer, vector, loss, seconds, truth): Described,
         out: &mut ForeignAnswer<Label>,
     ) -> PyResult<()> {
         let (label, quality) = self.judged(answer.into_bound(py))?;
-        out.features.clear();
-        self.read_vector(vector.bind(py), example, &mut out.features)?;
-        out.loss = read_number(loss.bind(py), example)?;
         (out.quality, out.label, out.seconds) = (quality, Some(Arc::new(label)), Some(seconds));
+        out.features.clear();
+        if let (Some(truth), Some(remote)) = (truth, &mut self.remote) {
+            remote.truths.insert(example, truth);
+        }
+        if !vector.is_none(py) {
+            self.read_vector(vector.bind(py), example, &mut out.features)?;
+            out.loss = read_number(loss.bind(py), example)?;
+        }
         Ok(())
+    }
+
+    /// Features and loss of a label, if it is the truth and the process has told them.
+    fn told(&self, example: usize, label: &Label) -> Option<&(Py<PyAny>, Py<PyAny>)> {
+        let told = self.remote.as_ref()?.truths.get(&example)?;
+        label.is(&self.parts.ys[example]).then_some(told)
     }
 
     /// A labelling with how far it can be trusted: where no bound came with it, or nothing is declared, not at all.
@@ -183,6 +205,15 @@ impl Worker {
     }
 }
 
+/// An exception with the number of its example.
+fn noted(py: Python<'_>, error: PyErr, example: usize) -> PyErr {
+    if error.is_instance_of::<PyException>(py) {
+        let note = format!("while training on example {example}");
+        let _ = error.value(py).call_method1("add_note", (note,)); // a note less is no harm
+    }
+    error
+}
+
 /// A loss, checked.
 fn read_number(loss: &Bound<'_, PyAny>, example: usize) -> PyResult<f64> {
     let wrong = |_| value_error(format!("example {example}: loss(truth, y) returned {loss}: expected a number"));
@@ -211,11 +242,17 @@ impl ForeignTask for Worker {
     }
 
     fn features(&mut self, example: usize, label: &Label, out: &mut FeatureVector) -> Result<(), String> {
-        self.ask(example, |py| self.read_features(py, example, label, out))
+        self.ask(example, |py| match self.told(example, label) {
+            Some((vector, _)) => self.read_vector(vector.bind(py), example, out),
+            None => self.read_features(py, example, label, out),
+        })
     }
 
     fn loss(&mut self, example: usize, label: &Label) -> Result<f64, String> {
-        self.ask(example, |py| self.read_loss(py, example, label))
+        self.ask(example, |py| match self.told(example, label) {
+            Some((_, loss)) => read_number(loss.bind(py), example),
+            None => self.read_loss(py, example, label),
+        })
     }
 
     fn decode(&mut self, example: usize, w: &[f64], augmented: bool) -> Result<(Label, Quality), String> {
@@ -262,21 +299,38 @@ impl ForeignTask for Worker {
         self.parts.declared.map_or("nothing", DeclaredQuality::name).into()
     }
 
-    fn batch(&self) -> usize {
-        self.parts.batch
+    /// The thread that called `fit` is not to be lost on an example that a process was lost on.
+    fn hand_out(&self) -> HandOut {
+        let lasting = HandOut::lasting(MESSAGE_SECONDS);
+        match (&self.remote, &self.parts.processes) {
+            (Some(_), _) => HandOut { batches: 2, ..lasting },
+            (None, Some(_)) => HandOut { suspects: false, ..lasting },
+            (None, None) => HandOut::of(self.parts.batch),
+        }
     }
 
-    /// What goes wrong with processes goes wrong again when the answers are asked for; a Ctrl-C must not be lost.
     fn begin(&mut self, examples: &[usize], w: &[f64]) {
-        let Some(processes) = &self.parts.processes else { return };
+        if let Some(remote) = &mut self.remote {
+            let _ = remote.begin(examples, w, true); // what goes wrong is said by `answers`
+        }
+    }
+
+    fn is_lost(&self) -> bool {
+        self.remote.as_ref().is_some_and(Remote::is_lost)
+    }
+
+    fn restart(&mut self) -> Result<(), String> {
+        self.remote.as_mut().map_or(Ok(()), Remote::restart)
+    }
+
+    /// Looks for Ctrl-C.
+    fn goes_on_waiting(&mut self) -> bool {
         Python::attach(|py| {
-            let begun = self.question(py, examples, w, true).and_then(|asked| processes.begin.bind(py).call1(asked));
-            if let Err(error) = begun
-                && !error.is_instance_of::<PyException>(py)
-            {
+            if let Err(error) = py.check_signals() {
                 self.keep(py, error);
             }
         });
+        !self.interrupt.flag.load(Ordering::Relaxed)
     }
 
     fn answers(
@@ -286,8 +340,8 @@ impl ForeignTask for Worker {
         augmented: bool,
         out: &mut [ForeignAnswer<Label>],
     ) -> Result<(), (usize, String)> {
-        if let (Some(processes), true) = (&self.parts.processes, augmented) {
-            return self.ask_processes(processes, examples, w, out);
+        if self.remote.is_some() {
+            return self.ask_process(examples, w, augmented, out);
         }
         let Some(decode_many) = &self.parts.decode_many else {
             for (slot, (&example, answer)) in examples.iter().zip(out).enumerate() {

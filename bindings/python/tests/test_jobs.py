@@ -1,6 +1,7 @@
 """``n_jobs``: scikit-learn's meaning, the same bits, and processes that may die."""
 
 import os
+import pickle
 import time
 
 import numpy as np
@@ -10,7 +11,7 @@ from problems import Multiclass
 
 from multiplane import BinarySSVM, ChainSSVM, MulticlassSSVM, StructuredSVM
 from multiplane import _jobs, _processes, _structured
-from multiplane._processes import LostWorkers, Processes
+from multiplane._processes import LostWorkers, Process
 
 X, Y = blobs(3)
 XS, YS = list(X), Y.tolist()
@@ -104,13 +105,13 @@ class Slow(Multiclass):
 def test_predictions_that_take_long_are_spread(monkeypatch):
     """Slow predictions run in processes, quick ones do not."""
     started = []
-    monkeypatch.setattr(_structured, "Processes", lambda *a: started.append(a) or Processes(*a))
+    monkeypatch.setattr(_structured, "Process", lambda *a: started.append(a) or Process(*a))
     model = StructuredSVM(Multiclass(), passes=2).fit(XS, YS)
     model.n_jobs = 2
     quick = model.predict(XS)
     assert not started
     model.task = Slow()
-    assert model.predict(XS) == quick and len(started) == 1
+    assert model.predict(XS) == quick and len(started) == 2
 
 
 def test_what_cannot_travel_is_told(monkeypatch):
@@ -223,62 +224,120 @@ def test_the_same_input_with_other_truths():
     assert one.coef_.tobytes() == two.coef_.tobytes()
 
 
-@pytest.fixture
-def two_slow():
-    """Two processes with a slow task."""
-    processes = Processes(Slow(), XS, YS, 3)
-    yield processes
-    processes.close()
-
-
 def weights(seed):
     return np.random.default_rng(seed).normal(size=Multiclass().dim())
 
 
-def test_what_is_begun_is_answered_meanwhile(two_slow):
-    """Between `begin` and `decode_many` the processes work, and say what each decoding took."""
-    some, w = slice(0, 7), weights(0)
-    two_slow.begin(XS[some], w, YS[some])
-    places = two_slow._places
-    for place in places:
-        assert len(place.busy) > 0 and place.pipe.poll(30), "nobody works while nobody waits"
-    found = two_slow.decode_many(XS[some], w, YS[some])
-    assert found == [Multiclass().decode(x, w, y) for x, y in zip(XS[some], YS[some], strict=True)]
-    assert all(0.01 <= seconds < 1 for *_, seconds in two_slow.answers(XS[some], w, YS[some]))
+@pytest.fixture
+def slow():
+    """A process with a slow task."""
+    process = Process(Slow(), XS, YS)
+    yield process
+    process.kill()
 
 
-@pytest.mark.parametrize("other", ["weights", "examples", "truths"])
-def test_what_was_begun_may_be_dropped(two_slow, other):
-    """A request that is not the one begun gets its own answers, and the next one too."""
-    task, w = Multiclass(), weights(0)
-    two_slow.begin(XS[:9], w, YS[:9])
-    v, some = weights(1) if other == "weights" else w, slice(3, 12) if other == "examples" else slice(0, 9)
-    for some, v in ((some, v), (slice(5, 8), weights(2))):
-        truths = None if other == "truths" else YS[some]
-        expected = [task.decode(x, v, None if truths is None else y) for x, y in zip(XS[some], YS[some], strict=True)]
-        assert two_slow.decode_many(XS[some], v, truths) == expected
+def asked(examples, w, augmented=True):
+    return pickle.dumps((None if w is None else w.astype("<f8").tobytes(), examples, augmented))
+
+
+def answer(process, number):
+    """The labellings that a process answers to a message, and the seconds that they took."""
+    found = process.receive(30)
+    assert found is not None and found[0] == number
+    answers, failed = pickle.loads(found[1])
+    assert failed is None
+    return [answer[0] for answer in answers], [answer[3] for answer in answers]
+
+
+def test_a_process_answers_while_nobody_waits(slow):
+    """Messages are answered in turn, each with its number, at the weights that came with it or before, with what each decoding
+    took; nothing comes where nothing was asked.
+    """
+    v, w = weights(0), weights(1)
+    assert slow.receive(0.01) is None
+    for number, (examples, given, augmented) in enumerate([([0, 1, 2], v, True), ([3], None, True), ([4, 0], w, False)]):
+        slow.send(number, asked(examples, given, augmented))
+    for number, (examples, used, augmented) in enumerate([([0, 1, 2], v, True), ([3], v, True), ([4, 0], w, False)]):
+        labels, seconds = answer(slow, number)
+        assert labels == [Multiclass().decode(XS[i], used, YS[i] if augmented else None) for i in examples]
+        assert all(0.01 <= each < 1 for each in seconds)
+
+
+@pytest.mark.parametrize("how", [die, os.abort])
+def test_the_end_of_a_process_is_said(tmp_path, how):
+    """Who asks a process that has ended hears how it did."""
+    process = Process(Frail(tmp_path, how, always=True), XS, YS)
+    process.send(1, asked([0], weights(0)))
+    with pytest.raises(EOFError, match="it ended \\(exit code (7|-6)\\)"):
+        process.receive(30)
+    process.kill()
+
+
+class Backwards:
+    """A transport in a few lines: it answers the newest message first, and messages that were never sent."""
+
+    def __init__(self, task, xs, ys):
+        self.task, self.xs, self.ys, self.messages, self.w = task, xs, ys, [], None
+
+    def send(self, number, message):
+        weights, examples, augmented = pickle.loads(message)
+        self.w = self.w if weights is None else np.frombuffer(weights)
+        answers = [
+            _processes._answer(self.task, self.xs[i], self.w, self.ys[i], augmented, i, first=True) for i in examples
+        ]
+        self.messages += [(number, pickle.dumps((answers, None))), (number + 10**9, b"late")]
+
+    def receive(self, seconds):
+        return self.messages.pop() if self.messages else None
+
+    def kill(self):
+        self.messages.clear()
+
+
+def test_a_transport_may_answer_late_and_out_of_order(monkeypatch):
+    """Another transport changes no bit, whatever the order in which it answers."""
+    monkeypatch.setattr(_structured, "Process", Backwards)
+    one, many = (StructuredSVM(Slow(), solver="fw", passes=3, clock="work", n_jobs=n).fit(XS, YS) for n in (None, 3))
+    assert one.coef_.tobytes() == many.coef_.tobytes() and many.summary_["threads"] == 3
 
 
 class Wide(Multiclass):
     """Its answers and weights are larger than a pipe holds."""
 
+    quality = "heuristic"
+
+    def dim(self):
+        return 60_000
+
     def decode(self, x, w, truth=None):
-        return np.full(100_000, w[0])
+        time.sleep(0.002)
+        return np.full(100_000, 1.0 if truth is None or w[0] > x[0] else 0.0)
 
     def features(self, x, y):
-        return super().features(x, 0)
+        return {0: float(y if np.isscalar(y) else y[0]) * x[0], 59_999: 1.0}
 
     def loss(self, truth, y):
-        return 1.0
+        return 0.0 if np.isscalar(y) else 1.0
 
 
-def test_large_answers_that_nobody_wants_hold_nobody_up():
-    """A process that waits for its answer to be taken is sent nothing that it would have to read first."""
-    processes = Processes(Wide(), XS, YS, 3)
-    for version in range(4):
-        w = np.full(300_000, float(version))
-        processes.begin(XS[:6], w, YS[:6])
-        found = processes.decode_many(XS[6:9], w + 0.5, YS[6:9])
-        assert [label[0] for label in found] == 3 * [version + 0.5]
-    processes.begin(XS[:6], w, YS[:6])
-    processes.close()
+@pytest.mark.parametrize("solver", ["auto", "fw", "bcfw-gap"])
+def test_large_messages_hold_nobody_up(solver):
+    """A process that waits for its answer to be taken is sent nothing that it would have to read first; answers that nobody
+    wants any more, as the weights have changed, are passed over.
+    """
+    one, many = (StructuredSVM(Wide(), solver=solver, passes=4, clock="work", n_jobs=n).fit(XS, YS) for n in (None, 3))
+    assert one.coef_.tobytes() == many.coef_.tobytes()
+
+
+def test_predictions_of_lost_processes(tmp_path):
+    """Predictions that processes are lost on are made by others; with none left there is an error that says how."""
+    expected = StructuredSVM(Multiclass(), passes=3, clock="work").fit(XS, YS)
+    model = StructuredSVM(Slow(), passes=3, clock="work", n_jobs=2).fit(XS, YS)
+    model.task = Frail(tmp_path, die)
+    slowly = Frail.decode
+    model.task.decode = lambda x, w, truth=None: time.sleep(0.02) or slowly(model.task, x, w, truth)
+    assert model.predict(XS) == expected.predict(XS)
+    assert (tmp_path / "broken").exists()
+    model.task.always = True
+    with pytest.raises(LostWorkers, match="example .*: it ended .exit code 7."):
+        model.predict(XS)

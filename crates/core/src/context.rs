@@ -139,7 +139,6 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
     pub fn ask_ahead(&mut self, blocks: impl IntoIterator<Item = usize>, w: &[f64]) {
         if let Some(lookahead) = &mut self.lookahead {
             lookahead.ask(blocks.into_iter(), w);
-            lookahead.begin();
         }
     }
 

@@ -86,11 +86,6 @@ impl Lookahead {
         self.submit(blocks);
     }
 
-    /// Says that nothing will be taken for a while: answers can be made meanwhile.
-    pub fn begin(&mut self) {
-        self.executor.begin();
-    }
-
     /// Hands out the answer for `first` at `w`; `others` are the blocks that will be asked for next, in their order.
     /// Returns beside it what time it took.
     pub fn answer(

@@ -64,10 +64,10 @@ fn train(data: &str, iterations: u64, threads: usize, gap: f64, solver: &str) ->
     let solver = entry.build(&(entry.preset)(), n, d, lambda.into())?;
     let mut run = Run::new(oracle()?, oracle()?, solver, lambda, stop);
     if threads > 1 {
-        let crew = || -> Result<Box<dyn Executor>, Failure> {
-            Ok(Box::new(Threads::new((0..threads).map(|_| oracle()).collect::<Result<Vec<_>, _>>()?)))
+        let pool = || -> Result<Box<dyn Executor>, Failure> {
+            Ok(Box::new(Threads::of_oracles((0..threads).map(|_| oracle()).collect::<Result<Vec<_>, _>>()?)))
         };
-        run = run.with_executors(crew()?, crew()?);
+        run = run.with_executors(pool()?, pool()?);
     }
     let outcome = run.to_end()?;
     let seconds = start.elapsed().as_secs_f64();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use multiplane_core::executor::{BatchItem, Reply, Staff};
+use multiplane_core::executor::{BatchItem, Reply, PoolSize};
 use multiplane_core::oracle::MaxOracle;
 use multiplane_core::plane::{Plane, Star};
 use multiplane_core::rng::Rng;
@@ -75,7 +75,7 @@ fn template_gives_the_planes_of_the_built_in_task() {
     let foreign = on_template(&path, 7);
     assert_eq!((foreign.blocks(), foreign.dim()), (own.blocks(), own.dim()));
     let (mut one, mut other) = (own.oracle().unwrap(), foreign.oracle().unwrap());
-    let mut executor = foreign.oracles().executor(Staff::of(2)).unwrap().unwrap();
+    let mut executor = foreign.oracles().executor(PoolSize::of(2)).unwrap().unwrap();
     let (mut rng, mut a, mut b) = (Rng::new(1, 0), Plane::new(), Plane::new());
     let mut w = vec![0.0; own.dim()];
     for round in 0..4 {

@@ -72,9 +72,9 @@ pub fn check_bits(problem: &Small, regularizer: &Regularizer) {
         let lines = Shared::default();
         let alone = finish(fresh(entry, problem, regularizer, &stop, &lines), &lines);
         for threads in [1, 2, 3, 7] {
-            let crew = || Box::new(Threads::new((0..threads).map(|_| problem.oracle()).collect()));
+            let pool = || Box::new(Threads::of_oracles((0..threads).map(|_| problem.oracle()).collect()));
             let lines = Shared::default();
-            let run = fresh(entry, problem, regularizer, &stop, &lines).with_executors(crew(), crew());
+            let run = fresh(entry, problem, regularizer, &stop, &lines).with_executors(pool(), pool());
             assert!(finish(run, &lines) == alone, "{name} on {}, {threads} threads", problem.name);
         }
         let lines = Shared::default();

@@ -209,7 +209,7 @@ fn threads_change_nothing_of_attempts() {
     for gap in [0.02, 0.002] {
         let expected = run("auto", &problem, &fresh(&problem), to_gap(gap)).to_end().unwrap();
         for threads in [2, 3, 7] {
-            let workers = || Box::new(Threads::new(vec![fresh(&problem); threads]));
+            let workers = || Box::new(Threads::of_oracles(vec![fresh(&problem); threads]));
             let mut parallel =
                 run("auto", &problem, &fresh(&problem), to_gap(gap)).with_executors(workers(), workers());
             same(&parallel.to_end().unwrap(), &expected, &format!("to {gap} on {threads} threads"));

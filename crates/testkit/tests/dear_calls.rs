@@ -54,7 +54,7 @@ fn run(make: &Make, stop: &Stop, executor: Option<Box<dyn Executor>>, lines: &Sh
         .with_clock(ClockKind::Work)
         .with_observer(Box::new(JsonLines::new(lines.clone())));
     match executor {
-        Some(training) => run.with_executors(training, Box::new(Threads::new(vec![make()]))),
+        Some(training) => run.with_executors(training, Box::new(Threads::of_oracles(vec![make()]))),
         None => run,
     }
 }
@@ -73,8 +73,8 @@ fn threads_change_no_bit() {
             let alone = said(run(&make, &stop, None, &lines), &lines);
             for threads in [1, 2, 3, 7] {
                 let lines = Shared::default();
-                let crew = Box::new(Threads::new((0..threads).map(|_| make()).collect()));
-                assert!(alone == said(run(&make, &stop, Some(crew), &lines), &lines), "{threads} threads, {stop:?}");
+                let pool = Box::new(Threads::of_oracles((0..threads).map(|_| make()).collect()));
+                assert!(alone == said(run(&make, &stop, Some(pool), &lines), &lines), "{threads} threads, {stop:?}");
             }
         }
     }
@@ -88,14 +88,14 @@ fn cuts_change_no_bit() {
             let lines = Shared::default();
             let whole = said(run(make, &stop, None, &lines), &lines);
             let lines = Shared::default();
-            let crew = || -> Option<Box<dyn Executor>> { Some(Box::new(Threads::new(vec![make(), make()]))) };
-            let mut cut = run(make, &stop, crew(), &lines);
+            let pool = || -> Option<Box<dyn Executor>> { Some(Box::new(Threads::of_oracles(vec![make(), make()]))) };
+            let mut cut = run(make, &stop, pool(), &lines);
             let apart = if number == 0 { 613 } else { 17 + 40 * number as u64 };
             while cut.advance().unwrap().is_none() {
                 if cut.steps().is_multiple_of(apart) {
                     let mut bytes = Vec::new();
                     cut.save(&mut bytes).unwrap();
-                    cut = run(make, &stop, crew(), &lines);
+                    cut = run(make, &stop, pool(), &lines);
                     cut.restore(&bytes).unwrap();
                 }
             }
@@ -140,7 +140,7 @@ impl Executor for Counting {
 fn approximate_passes_go_on_meanwhile() {
     let make = &problems()[0];
     let (out, lines) = (Arc::new(AtomicUsize::new(0)), Shared::default());
-    let threads = Threads::new(vec![make(), make()]);
+    let threads = Threads::of_oracles(vec![make(), make()]);
     let stop = Stop { passes: Some(4.0), ..Stop::default() };
     let mut run = run(make, &stop, Some(Box::new(Counting { threads, out: out.clone() })), &lines);
     let (mut steps, mut meanwhile) = (0_u32, 0_u32);

@@ -21,7 +21,7 @@ use multiplane_testkit::contract::{Shared, solvers};
 use multiplane_testkit::small::{self, weights};
 use serde_json::{Value, json};
 
-/// Numbers of workers; 1 is a crew of the asking thread alone.
+/// Numbers of workers; 1 is a pool of the asking thread alone.
 const COUNTS: [usize; 4] = [1, 2, 3, 7];
 
 /// Everything that a run says, as text: outcome and records.
@@ -62,13 +62,13 @@ fn run_as(
     Ok((outcome, said))
 }
 
-fn crew(threads: usize, oracle: impl Fn() -> BoxedOracle) -> Box<dyn Executor> {
-    Box::new(Threads::new((0..threads).map(|_| oracle()).collect()))
+fn pool(threads: usize, oracle: impl Fn() -> BoxedOracle) -> Box<dyn Executor> {
+    Box::new(Threads::of_oracles((0..threads).map(|_| oracle()).collect()))
 }
 
 /// What a run says with so many workers; with 0 there is no executor.
 fn said(solver: &str, oracle: &impl Fn() -> BoxedOracle, threads: usize, stop: &Stop) -> Said {
-    let executors = (threads > 0).then(|| (crew(threads, oracle), crew(threads, oracle)));
+    let executors = (threads > 0).then(|| (pool(threads, oracle), pool(threads, oracle)));
     run_with(solver, oracle, executors, stop.clone()).unwrap().1
 }
 
@@ -124,7 +124,7 @@ fn samples_are_asked_by_all() {
         change.into_iter().for_each(|(name, value)| parameters[name] = value);
         for stop in [Stop { passes: Some(5.0), ..Stop::default() }, Stop { calls: Some(94), ..Stop::default() }] {
             let go = |threads: usize| {
-                let executors = (threads > 0).then(|| (crew(threads, oracle), crew(threads, oracle)));
+                let executors = (threads > 0).then(|| (pool(threads, oracle), pool(threads, oracle)));
                 run_as(solver, &parameters, oracle, executors, stop.clone()).unwrap().1
             };
             let alone = go(0);
@@ -203,9 +203,9 @@ fn threads_answer_like_one_oracle() {
             (0..50).map(|_| BatchItem::new(rng.below(problem.blocks() as u64) as usize)).collect();
         let (mut oracle, mut scratch) = (problem.oracle(), Plane::new());
         for threads in [1, 2, 3, 7] {
-            let mut crew = crew(threads, || problem.oracle());
+            let mut pool = pool(threads, || problem.oracle());
             let w = weights(&mut rng, problem.dim);
-            crew.answer(&w, Reply::Planes, &mut batch).unwrap();
+            pool.answer(&w, Reply::Planes, &mut batch).unwrap();
             let mut others = batch.clone();
             Sequential::new(&mut oracle, &mut scratch).answer(&w, Reply::Scores, &mut others).unwrap();
             for (answer, other) in batch.iter().zip(&others) {
@@ -227,7 +227,7 @@ fn any_list_can_be_promised() {
         let problem = small::random(seed);
         let (mut oracle, mut expected, mut found) = (problem.oracle(), Plane::new(), Plane::new());
         for threads in [1, 2, 3, 7] {
-            let mut lookahead = Lookahead::new(crew(threads, || problem.oracle()));
+            let mut lookahead = Lookahead::new(pool(threads, || problem.oracle()));
             let (mut clock, mut counts, mut own) =
                 (Clock::new(ClockKind::Work), CallCounts::default(), problem.oracle());
             let mut calls = 0;
@@ -299,9 +299,9 @@ fn failures_name_the_first_example() {
             let picky = || -> BoxedOracle { Box::new(Picky { inner: good(), refused, fault }) };
             for (solver, in_training) in [("fw", true), ("bcpfw-gap-cache", true), ("bcfw", false), ("ssg", false)] {
                 let (training, judging) = if in_training {
-                    (crew(threads, picky), crew(threads, good))
+                    (pool(threads, picky), pool(threads, good))
                 } else {
-                    (crew(threads, good), crew(threads, picky))
+                    (pool(threads, good), pool(threads, picky))
                 };
                 let stop = Stop { passes: Some(30.0), ..Stop::default() };
                 match run_with(solver, good, Some((training, judging)), stop) {
@@ -327,7 +327,7 @@ fn what_was_fetched_ahead_can_wait() {
         for calls in [20, 30, 31] {
             let picky = || -> BoxedOracle { Box::new(Picky { inner: good(), refused: [30, 31], fault: Fault::Error }) };
             let stop = Stop { calls: Some(calls), ..Stop::default() };
-            match run_with("fw", good, Some((crew(threads, picky), crew(threads, good))), stop.clone()) {
+            match run_with("fw", good, Some((pool(threads, picky), pool(threads, good))), stop.clone()) {
                 Ok((outcome, with)) => {
                     assert!(calls <= 30 && outcome.stop_reason == StopReason::Calls, "{threads} threads, {calls}");
                     assert!(with == said("fw", &good, 0, &stop), "{threads} threads, {calls} calls");

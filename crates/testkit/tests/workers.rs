@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use multiplane_core::executor::{
-    Asked, BatchItem, Crew, Executor, Ledger, Lost, Question, Reply, Sequential, Staff, Threads, Version, Weights,
-    Worker,
+    BatchItem, Executor, HandOut, Job, Lost, PoolSize, PoolStats, Question, Reply, Sequential, Threads, Version,
+    Weights, Worker, WorkerPool,
 };
 use multiplane_core::oracle::{BoxedOracle, MaxOracle};
 use multiplane_core::plane::Plane;
@@ -38,10 +38,10 @@ struct Frail {
 }
 
 impl Worker for Frail {
-    fn most(&self, _call: Option<f64>) -> usize {
-        self.together
+    fn hand_out(&self) -> HandOut {
+        HandOut::of(self.together)
     }
-    fn answer(&mut self, weights: &Weights, wanted: Reply, asked: &mut [Asked]) -> Result<Version, Lost> {
+    fn answer(&mut self, weights: &Weights, wanted: Reply, jobs: &mut [Job]) -> Result<Version, Lost> {
         self.calls += 1;
         let fault = self.fault.filter(|(call, _)| *call == self.calls).map(|(_, fault)| fault);
         match fault {
@@ -50,7 +50,7 @@ impl Worker for Frail {
             _ => {}
         }
         let mut scratch = Plane::new();
-        for Asked { item, result, .. } in asked {
+        for Job { item, result, .. } in jobs {
             if self.poison == Some(item.block) {
                 return Err(Lost::now(format!("block {} killed it", item.block)));
             }
@@ -69,26 +69,26 @@ impl Worker for Frail {
 }
 
 struct Made {
-    crew: Crew<Frail>,
-    ledger: Arc<Ledger>,
+    pool: WorkerPool<Frail>,
+    stats: Arc<PoolStats>,
     answered: Arc<AtomicUsize>,
 }
 
-/// A crew on `problem`; `fault` says what is wrong with the worker of a place.
-fn crew(
+/// A pool on `problem`; `fault` says what is wrong with the worker of a place.
+fn pool(
     problem: &Arc<Small>,
     workers: usize,
     together: usize,
     fault: impl Fn(usize) -> Option<(usize, Fault)> + Send + Sync + 'static,
     poison: Option<usize>,
 ) -> Made {
-    let (ledger, answered) = (Arc::new(Ledger::default()), Arc::new(AtomicUsize::new(0)));
+    let (stats, answered) = (Arc::new(PoolStats::default()), Arc::new(AtomicUsize::new(0)));
     let (of_workers, problem) = (answered.clone(), problem.clone());
-    let hire = move |place: usize| {
+    let spawn = move |place: usize| {
         let (oracle, answered) = (problem.oracle(), of_workers.clone());
         Ok(Frail { oracle, calls: 0, fault: fault(place), poison, together, answered })
     };
-    Made { crew: Crew::new(Staff::of(workers), Arc::new(hire), ledger.clone()).unwrap(), ledger, answered }
+    Made { pool: WorkerPool::new(PoolSize::of(workers), Arc::new(spawn), stats.clone()).unwrap(), stats, answered }
 }
 
 fn batch(problem: &Small, count: usize) -> Vec<BatchItem> {
@@ -105,22 +105,22 @@ fn others_answer_what_a_lost_worker_held() {
             for seed in 0..8 {
                 let problem = Arc::new(small::random(seed));
                 let faulty = move |place: usize| (place < 2 && place + 1 < workers).then_some((call, fault));
-                let Made { mut crew, ledger, answered } = crew(&problem, workers, together, faulty, None);
+                let Made { mut pool, stats, answered } = pool(&problem, workers, together, faulty, None);
                 let (mut oracle, mut scratch) = (problem.oracle(), Plane::new());
                 let mut round = 0;
-                while round < 4 || ledger.told().is_none() {
+                while round < 4 || stats.summary().is_none() {
                     round += 1; // until it was a faulty one's turn
                     let w = weights(&mut rng, problem.dim);
                     let mut asked = batch(&problem, 60);
                     let label =
                         format!("{fault:?}, {workers} workers, together {together}, seed {seed}, round {round}");
-                    crew.answer(&w, Reply::Planes, &mut asked).unwrap_or_else(|error| panic!("{label}: {error}"));
+                    pool.answer(&w, Reply::Planes, &mut asked).unwrap_or_else(|error| panic!("{label}: {error}"));
                     for item in &asked {
                         let quality = oracle.maximize(item.block, &w, &mut scratch).unwrap();
                         assert_eq!((item.plane.view(), item.quality), (scratch.view(), quality), "{label}");
                     }
                 }
-                assert!(ledger.told().is_some_and(|told| told.contains("lost")), "{:?}", ledger.told());
+                assert!(stats.summary().is_some_and(|told| told.contains("lost")), "{:?}", stats.summary());
                 assert!(answered.load(Ordering::Relaxed) >= 240);
             }
         }
@@ -133,15 +133,15 @@ fn others_answer_what_a_lost_worker_held() {
 fn with_nobody_left_there_is_one_error() {
     for workers in [1, 2, 3, 7] {
         let problem = Arc::new(small::random(3));
-        let Made { mut crew, .. } = crew(&problem, workers, 1, |_| Some((3, Fault::Dies)), None);
+        let Made { mut pool, .. } = pool(&problem, workers, 1, |_| Some((3, Fault::Dies)), None);
         let w = vec![0.1; problem.dim];
         let mut asked = batch(&problem, 100);
-        let unanswered = crew.answer(&w, Reply::Scores, &mut asked).unwrap_err();
+        let unanswered = pool.answer(&w, Reply::Scores, &mut asked).unwrap_err();
         assert_eq!(unanswered.error.block, asked[unanswered.slot].block);
         assert!(unanswered.error.reason.ends_with("it died"), "{}", unanswered.error);
         // Two calls each were answered before.
         assert!(unanswered.slot <= 2 * workers, "{workers} workers: slot {}", unanswered.slot);
-        let again = crew.answer(&w, Reply::Scores, &mut batch(&problem, 5)).unwrap_err();
+        let again = pool.answer(&w, Reply::Scores, &mut batch(&problem, 5)).unwrap_err();
         assert_eq!((again.slot, again.error.reason.as_str()), (0, "it died"));
     }
 }
@@ -151,15 +151,15 @@ fn with_nobody_left_there_is_one_error() {
 fn a_question_that_kills_is_given_up() {
     let problem = Arc::new(small::random(1));
     let poison = problem.blocks() - 1;
-    let Made { mut crew, ledger, .. } = crew(&problem, 7, 1, |_| None, Some(poison));
+    let Made { mut pool, stats, .. } = pool(&problem, 7, 1, |_| None, Some(poison));
     let w = vec![0.1; problem.dim];
     let mut asked: Vec<BatchItem> = (0..problem.blocks()).map(BatchItem::new).collect();
-    let unanswered = crew.answer(&w, Reply::Planes, &mut asked).unwrap_err();
+    let unanswered = pool.answer(&w, Reply::Planes, &mut asked).unwrap_err();
     assert_eq!((unanswered.slot, unanswered.error.block), (poison, poison));
     assert!(unanswered.error.reason.contains("3 workers were lost on it: block"), "{}", unanswered.error);
-    assert!(ledger.told().unwrap().starts_with("3 workers were lost"), "{:?}", ledger.told());
+    assert!(stats.summary().unwrap().starts_with("3 workers were lost"), "{:?}", stats.summary());
     // Four are left for what else there is.
-    crew.answer(&w, Reply::Planes, &mut [BatchItem::new(0), BatchItem::new(0)]).unwrap();
+    pool.answer(&w, Reply::Planes, &mut [BatchItem::new(0), BatchItem::new(0)]).unwrap();
 }
 
 /// Answers come as they are ready, each with its place and the number of the weights that it was asked at; what was taken
@@ -169,21 +169,21 @@ fn answers_come_with_their_weights() {
     let problem = Arc::new(small::random(5));
     let mut rng = Rng::new(1, 5);
     for workers in [1, 2, 3, 7] {
-        let Made { mut crew, .. } = crew(&problem, workers, 2, |_| None, None);
+        let Made { mut pool, .. } = pool(&problem, workers, 2, |_| None, None);
         let question = |slot: usize| Question { slot, item: BatchItem::new(slot % problem.blocks()) };
-        crew.publish(&vec![0.0; problem.dim]);
-        crew.submit(Reply::Planes, (0..50).map(question).collect());
-        crew.cancel();
+        pool.publish(&vec![0.0; problem.dim]);
+        pool.submit(Reply::Planes, (0..50).map(question).collect());
+        pool.cancel();
         let published: Vec<(Version, Vec<f64>)> = (0..3)
             .map(|k| {
                 let w = weights(&mut rng, problem.dim);
-                let version = crew.publish(&w);
-                crew.submit(Reply::Planes, (20 * k..20 * (k + 1)).map(question).collect());
+                let version = pool.publish(&w);
+                pool.submit(Reply::Planes, (20 * k..20 * (k + 1)).map(question).collect());
                 (version, w)
             })
             .collect();
         let (mut oracle, mut scratch, mut seen) = (problem.oracle(), Plane::new(), [0; 60]);
-        while let Some(completed) = crew.next() {
+        while let Some(completed) = pool.next() {
             let (version, w) = &published[completed.slot / 20];
             assert_eq!(completed.version, *version, "{workers} workers");
             oracle.maximize(completed.item.block, w, &mut scratch).unwrap();
@@ -192,7 +192,7 @@ fn answers_come_with_their_weights() {
             seen[completed.slot] += 1;
         }
         assert_eq!(seen, [1; 60], "{workers} workers");
-        assert!(crew.ready().is_none() && crew.next().is_none());
+        assert!(pool.ready().is_none() && pool.next().is_none());
     }
 }
 
@@ -212,14 +212,14 @@ impl MaxOracle for Slow {
     }
 }
 
-/// Where calls turn out to be slow, workers are hired up to the limit; where they are fast, none is. Who cannot come costs
+/// Where calls turn out to be slow, workers are spawned up to the limit; where they are fast, none is. Who cannot come costs
 /// nothing but a note.
 #[test]
-fn workers_are_hired_where_calls_are_slow() {
+fn workers_are_spawned_where_calls_are_slow() {
     let problem = Arc::new(small::random(2));
     let w = vec![0.1; problem.dim];
     for (slow, refuses, expected) in [(true, false, 3), (false, false, 1), (true, true, 2)] {
-        let (ledger, of_threads) = (Arc::new(Ledger::default()), problem.clone());
+        let (stats, of_threads) = (Arc::new(PoolStats::default()), problem.clone());
         let make = move |place: usize| -> Result<BoxedOracle, String> {
             let oracle = of_threads.oracle();
             match (slow, place) {
@@ -228,10 +228,10 @@ fn workers_are_hired_where_calls_are_slow() {
                 (false, _) => Ok(oracle),
             }
         };
-        let mut threads = Threads::hired(Staff { first: 1, most: 3 }, make, ledger.clone()).unwrap();
+        let mut threads = Threads::spawning(PoolSize { first: 1, most: 3 }, make, stats.clone()).unwrap();
         for _ in 0..8 {
             threads.answer(&w, Reply::Scores, &mut batch(&problem, 60)).unwrap();
         }
-        assert_eq!(ledger.workers(), expected, "slow: {slow}, refuses: {refuses}");
+        assert_eq!(stats.workers(), expected, "slow: {slow}, refuses: {refuses}");
     }
 }

@@ -131,7 +131,17 @@ class PathModel:
 
 @final
 class UserTask:
-    def __new__(cls, task: Any, xs: list[Any], ys: list[Any], identity: str) -> UserTask: ...
+    def __new__(
+        cls,
+        task: Any,
+        xs: list[Any],
+        ys: list[Any],
+        identity: str,
+        start: Callable[[list[Any], list[Any]], Any] | None = None,
+        workers: int = 1,
+        timeout: float = 600.0,
+    ) -> UserTask: ...
+    def decode(self, w: Any) -> list[Any]: ...
     def quality(self) -> str: ...
     @staticmethod
     def read_features(vector: Any, dim: int) -> list[tuple[int, float]]: ...

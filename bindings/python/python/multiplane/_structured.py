@@ -9,20 +9,19 @@ import os
 import pickle
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import field
+from functools import partial
 from typing import Any, Never, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane import _core, _processes
+from multiplane import _core
 from multiplane._base import Estimator
 from multiplane._check import Findings, examine
 from multiplane._labeller import listed
 from multiplane._path import PathResult, further
-from multiplane._processes import Processes, refusal
+from multiplane._processes import Process, refusal
 from multiplane._pystruct import PyStructTask, is_model
 from multiplane._tasks import Bounded, Pooled, _declared
 from multiplane._words import refuse_keywords
@@ -81,41 +80,28 @@ class StructuredSVM(Estimator):
         """The task, with PyStruct's interface translated."""
         return PyStructTask(self.task) if is_model(self.task) else self.task
 
-    @contextmanager
-    def _decoder(self, x: list[Any], y: list[Any] | None, begun: float = math.inf) -> Iterator[Any]:
-        """What decodes these examples: the task, or what spreads them over processes, which live as long as this.
-        Where it has done without for so many seconds already, that is if it takes long enough.
+    def _user_task(self, x: list[Any], y: list[Any], begun: float = math.inf) -> _core.UserTask | None:
+        """The task on these examples, decoded by processes; None if they should be decoded here: because that is asked for,
+        cannot be otherwise, or because it took so many seconds and is no longer worth it.
         """
-        task = self._adapted()
-        if self.executor is not None:
-            if self.n_jobs is not None:
-                raise ValueError("n_jobs and executor: give one of them; an executor has workers of its own")
-            yield Pooled(task, self.executor)
-            return
-        workers = self._workers()
-        if self.n_jobs is None or workers == 1 or begun < SHORT or _declared(task, "releases_gil"):
-            yield task
-            return
+        task, workers = self._adapted(), min(self._workers(), len(x))
+        if self.executor is not None and self.n_jobs is not None:
+            raise ValueError("n_jobs and executor: give one of them; an executor has workers of its own")
+        if self.n_jobs is None or workers < 2 or begun < SHORT or _declared(task, "releases_gil"):
+            return None
         reason = refusal(task, x, y)
         if reason is not None:
             warnings.warn(
                 f"n_jobs={self.n_jobs}: {self._identity()} does not declare releases_gil = True, so threads would run "
                 f"its calls one at a time, and it cannot be sent to processes ({reason}): its calls run one at a time",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
-            yield task
-            return
+            return None
         if not self.timeout > 0:
             raise ValueError(f"timeout = {self.timeout!r}: must be greater than 0")
-        processes = Processes(task, x, y, min(workers, len(x)), self.timeout)
-        try:
-            yield processes
-            told = processes.told()
-            if told is not None:
-                warnings.warn(told, UserWarning, stacklevel=5)
-        finally:
-            processes.close()
+        start = partial(Process, task)
+        return _core.UserTask(task, x, y, self._identity(), start=start, workers=workers, timeout=self.timeout)
 
     def _users(self) -> Any:
         """The object that the user wrote: a task, or a model with PyStruct's interface."""
@@ -125,23 +111,17 @@ class StructuredSVM(Estimator):
         kind = type(self._users())
         return f"{kind.__module__}.{kind.__qualname__}"
 
-    @contextmanager
-    def _source(self, X: Any, Y: Any) -> Iterator[_core.UserTask]:
+    def _source(self, X: Any, Y: Any) -> _core.UserTask:
         x, y = listed(X, "X"), listed(Y, "Y")
         if isinstance(self.task, type):
             raise ValueError(f"task is the class {self.task.__name__}: expected an object of it")
-        initialize = getattr(self._adapted(), "initialize", None)
+        task = self._adapted()
+        initialize = getattr(task, "initialize", None)
         if callable(initialize):
             initialize(x, y)
-        if len(x) != len(y) or not x:
-            yield _core.UserTask(self._adapted(), x, y, self._identity())  # which says so
-            return
-        with self._decoder(x, y) as decoder:
-            yield _core.UserTask(decoder, x, y, self._identity())
-            if isinstance(decoder, _processes.Processes) and hasattr(self, "summary_"):
-                self.summary_["threads"] = decoder.workers
-                if decoder.lost:
-                    self.summary_["mishaps"] = decoder.mishaps()
+        spread = self._user_task(x, y) if len(x) == len(y) else None  # or the core says so
+        decoder = task if self.executor is None else Pooled(task, self.executor)
+        return spread or _core.UserTask(decoder, x, y, self._identity())
 
     def _tree(self) -> dict[str, Any]:
         tree = super()._tree()
@@ -176,10 +156,10 @@ class StructuredSVM(Estimator):
             before, last = getattr(self, "_fit", None), getattr(self, "_last", None)
             same = bool(self.warm_start) and last is not None and self._content(X, Y) == last
             try:
-                with self._source(X, Y) as source:
-                    self._last = None
-                    test = self._tested(X_test, Y_test)
-                    self._train(source, test, same, lambda model, calls: self._broken_promise(model, calls, X, Y))
+                source = self._source(X, Y)
+                self._last = None
+                test = self._tested(X_test, Y_test)
+                self._train(source, test, same, lambda model, calls: self._broken_promise(model, calls, X, Y))
                 if test is not None:  # of the weights that are kept
                     self.summary_ |= {"train_loss": 1.0 - self.score(X, Y), "test_loss": 1.0 - self.score(X_test, Y_test)}
             finally:  # the digest is one of the new state, where there is one
@@ -293,11 +273,14 @@ class StructuredSVM(Estimator):
             first.append(task.decode(x[len(first)], w))
         rest = x[len(first) :]
         to_come = (time.perf_counter() - started) / max(1, len(first)) * len(rest)
-        with self._decoder(rest, None, to_come) as decoder:
-            batch = getattr(decoder, "decode_many", None)
-            if callable(batch) and rest:
-                return first + list(batch(rest, w, None))
-            return first + [decoder.decode(item, w) for item in rest]
+        spread = None if alone else self._user_task(rest, [None] * len(rest), to_come)
+        if spread is not None:
+            return first + spread.decode(w)
+        decoder = task if self.executor is None else Pooled(task, self.executor)
+        batch = getattr(decoder, "decode_many", None)
+        if callable(batch) and rest:
+            return first + list(batch(rest, w, None))
+        return first + [decoder.decode(item, w) for item in rest]
 
     def decision_values(self, X: Any, Y: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
         """The score ``w . features(x, y)`` of each labelling, ``[n]``."""
@@ -335,9 +318,8 @@ class StructuredSVM(Estimator):
         refuse_keywords(unknown, self, "path")
         more = further(cv)
         made = self._unfitted()
-        with made._source(X, Y) as source:
-            outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa, "lambda_max": lambda_max}
-            return made._path(self, source, outer, None, **more)
+        outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa, "lambda_max": lambda_max}
+        return made._path(self, made._source(X, Y), outer, None, **more)
 
     def check(
         self, X: Any, Y: Any, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0,

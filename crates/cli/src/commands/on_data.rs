@@ -135,7 +135,7 @@ pub(crate) fn need_data(task: &TaskEntry, path: Option<&Path>) -> Result<(), Err
 
 /// Says what happened to the workers of a problem: as a warning where it was made good, with the error where not.
 pub(crate) fn told<T>(problem: &dyn Problem, result: Result<T, Error>) -> Result<T, Error> {
-    match (&result, problem.oracles().ledger().told()) {
+    match (&result, problem.oracles().pool_stats().summary()) {
         (Ok(_), Some(told)) => terminal::complain(&format!("warning: on the way {told}")),
         (Ok(_), None) | (Err(_), _) => {}
     }

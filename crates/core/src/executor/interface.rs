@@ -50,9 +50,6 @@ pub trait Executor {
     /// Asks at the weights published last; whoever is free answers, in about this order.
     fn submit(&mut self, wanted: Reply, questions: Vec<Question>);
 
-    /// Says that the asker will do something else for a while: who does not work by itself begins with what was submitted.
-    fn begin(&mut self) {}
-
     /// Waits for the next answer; `None` where no question is out.
     fn next(&mut self) -> Option<Completed>;
 

@@ -1,25 +1,30 @@
 //! Who answers many questions: passes at one w, batch steps and evaluation ask an [`Executor`].
 //!
 //! Weights are published, blocks submitted, and planes or their scores come back, each with its place. So threads can
-//! answer, or processes, or machines, and what is computed from the answers, in the order of the blocks, has the same
-//! bits whoever did. A [`Crew`] of [`Worker`]s is the executor of threads and processes; work on one that is lost goes to
-//! the others.
+//! answer, or processes, or machines. Results are computed from the answers in the order of the blocks, so their bits do
+//! not depend on who answered. A [`WorkerPool`] of [`Worker`]s is the executor of threads and processes: it hands jobs out,
+//! asks again what a lost worker held, and starts the worker again. A worker elsewhere is a [`Connection`] over a
+//! [`Transport`].
 
-mod crew;
-mod desk;
 mod hinges;
 mod interface;
 mod item;
-mod ledger;
+mod limits;
+mod pool;
+mod queue;
 mod sequential;
+mod stats;
 mod threads;
+mod transport;
 mod worker;
 
-pub use crew::{Crew, Hire, Staff, WORTH_A_WORKER};
 pub use hinges::{Hinges, hinge, hinge_of, sum_of_hinges};
 pub use interface::{Completed, Executor, Question, Version};
 pub use item::{BatchItem, Reply, Unanswered, score_and_terms};
-pub use ledger::{Ledger, Mishaps};
+pub use limits::{MESSAGE_SECONDS, RESTARTS, WORTH_A_WORKER};
+pub use pool::{PoolSize, Spawn, WorkerPool};
 pub use sequential::Sequential;
+pub use stats::{PoolStats, WorkerFailures};
 pub use threads::{OracleWorker, Threads};
-pub use worker::{Asked, Lost, Weights, Worker};
+pub use transport::{Connection, Patience, Start, Transport};
+pub use worker::{HandOut, Job, Lost, Weights, Worker};

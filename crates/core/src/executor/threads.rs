@@ -3,20 +3,15 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::crew::{Crew, Staff};
-use super::interface::{Completed, Executor, Question, Version};
-use super::item::{BatchItem, Reply, Unanswered, ask};
-use super::ledger::Ledger;
-use super::worker::{Asked, Lost, Weights, Worker};
+use super::interface::Version;
+use super::item::{Reply, ask};
+use super::limits::THREAD_SECONDS;
+use super::pool::{PoolSize, WorkerPool};
+use super::stats::PoolStats;
+use super::worker::{HandOut, Job, Lost, Weights, Worker};
 use crate::divide::message;
 use crate::oracle::{MaxOracle, OracleError};
 use crate::plane::Plane;
-
-/// Seconds of work that an oracle is given at a time: much more than a lock takes, and short enough to be fair.
-const GRAIN_SECONDS: f64 = 2e-4;
-
-/// Most questions at a time.
-const LARGEST_GRAIN: usize = 64;
 
 /// An oracle of this process as a worker.
 pub struct OracleWorker<O> {
@@ -25,12 +20,12 @@ pub struct OracleWorker<O> {
 }
 
 impl<O: MaxOracle + Send + 'static> Worker for OracleWorker<O> {
-    fn most(&self, call: Option<f64>) -> usize {
-        call.map_or(1, |call| ((GRAIN_SECONDS / call.max(1e-9)) as usize).clamp(1, LARGEST_GRAIN))
+    fn hand_out(&self) -> HandOut {
+        HandOut::lasting(THREAD_SECONDS)
     }
 
-    fn answer(&mut self, weights: &Weights, wanted: Reply, asked: &mut [Asked]) -> Result<Version, Lost> {
-        for Asked { item, result, .. } in asked {
+    fn answer(&mut self, weights: &Weights, wanted: Reply, jobs: &mut [Job]) -> Result<Version, Lost> {
+        for Job { item, result, .. } in jobs {
             let (oracle, plane, block) = (&mut self.oracle, &mut self.plane, item.block);
             match catch_unwind(AssertUnwindSafe(|| ask(oracle, plane, &weights.w, wanted, item))) {
                 Ok(answered) => *result = Some(answered),
@@ -47,62 +42,38 @@ impl<O: MaxOracle + Send + 'static> Worker for OracleWorker<O> {
 }
 
 /// An oracle per thread; a panic of an oracle is an error like others.
-pub struct Threads<O: MaxOracle + Send + 'static>(Crew<OracleWorker<O>>);
+pub type Threads<O> = WorkerPool<OracleWorker<O>>;
 
 impl<O: MaxOracle + Send + 'static> Threads<O> {
-    /// One thread for each of the oracles, which are of the same problem; there must be one at least.
-    pub fn new(oracles: Vec<O>) -> Self {
-        let staff = Staff::of(oracles.len());
+    /// One thread for each of the oracles, which are of the same problem; there must be at least one.
+    pub fn of_oracles(oracles: Vec<O>) -> Self {
+        let size = PoolSize::of(oracles.len());
         let oracles = Mutex::new(oracles.into_iter().map(Some).collect::<Vec<_>>());
         let take = move |place: usize| {
             let mut oracles = oracles.lock().unwrap_or_else(PoisonError::into_inner);
             oracles.get_mut(place).and_then(Option::take).ok_or_else(|| "there is no oracle".to_string())
         };
         // There is an oracle for each place.
-        match Threads::hired(staff, take, Arc::default()) {
+        match Threads::spawning(size, take, Arc::default()) {
             Ok(threads) => threads,
             Err(reason) => panic!("{reason}"),
         }
     }
 
-    /// Oracles that `make` makes for their places; more than at first where calls turn out to be slow.
+    /// Oracles that `make` makes for their places; more than at first if calls turn out to be slow.
     ///
     /// # Errors
     ///
     /// One of the first cannot be made; the reason in words.
-    pub fn hired(
-        staff: Staff,
+    pub fn spawning(
+        size: PoolSize,
         make: impl Fn(usize) -> Result<O, String> + Send + Sync + 'static,
-        ledger: Arc<Ledger>,
+        stats: Arc<PoolStats>,
     ) -> Result<Self, String> {
-        let hire = move |place: usize| Ok(OracleWorker { oracle: make(place)?, plane: Plane::new() });
-        Ok(Threads(Crew::new(staff, Arc::new(hire), ledger)?))
-    }
-}
-
-impl<O: MaxOracle + Send + 'static> Executor for Threads<O> {
-    fn workers(&self) -> usize {
-        self.0.workers()
-    }
-    fn width(&self) -> usize {
-        self.0.width()
-    }
-    fn publish(&mut self, w: &[f64]) -> Version {
-        self.0.publish(w)
-    }
-    fn submit(&mut self, wanted: Reply, questions: Vec<Question>) {
-        self.0.submit(wanted, questions);
-    }
-    fn next(&mut self) -> Option<Completed> {
-        self.0.next()
-    }
-    fn ready(&mut self) -> Option<Completed> {
-        self.0.ready()
-    }
-    fn cancel(&mut self) {
-        self.0.cancel();
-    }
-    fn answer(&mut self, w: &[f64], wanted: Reply, batch: &mut [BatchItem]) -> Result<(), Unanswered> {
-        self.0.answer(w, wanted, batch)
+        WorkerPool::new(
+            size,
+            Arc::new(move |place| Ok(OracleWorker { oracle: make(place)?, plane: Plane::new() })),
+            stats,
+        )
     }
 }

@@ -1,7 +1,8 @@
-//! One of those who answer: what a crew wants of its workers.
+//! What a pool wants of its workers.
 
 use super::interface::Version;
 use super::item::{BatchItem, Reply};
+use super::limits::LARGEST_BATCH;
 use crate::oracle::OracleError;
 
 /// Weights as they were published.
@@ -15,26 +16,24 @@ pub struct Weights {
 
 /// A question in the hands of a worker.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct Job {
     /// The question, and the place for its answer.
     pub item: BatchItem,
-    /// Whether there is an answer, once it is known. The oracle's own refusal is final; a worker that breaks down leaves
-    /// it `None`.
+    /// The outcome, once it is known. An oracle's refusal is final; a worker that breaks down leaves `None`.
     pub result: Option<Result<(), OracleError>>,
     pub(super) slot: usize,
-    /// Workers that broke down with it in hand.
+    /// Number of workers that were lost on it.
     pub(super) losses: u32,
 }
 
-/// Why a worker is of no more use.
+/// How a worker breaks down.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
     /// The reason in words.
     pub reason: String,
-    /// Whether it was so before these questions, which are not to blame then: somebody else had it in hand and has
-    /// counted it.
+    /// The worker was lost before these questions, so that they are not to blame: the loss is counted elsewhere.
     pub before: bool,
-    /// The one question that it was lost on, where that is known.
+    /// The one question that it was lost on, if that is known.
     pub block: Option<usize>,
 }
 
@@ -45,19 +44,64 @@ impl Lost {
     }
 }
 
-/// Somebody who answers questions, a few at a time: an oracle in this process, or a hold on one elsewhere.
+/// How many questions a worker wants, and which.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HandOut {
+    /// Most questions of a batch.
+    pub most: usize,
+    /// Seconds of work in a batch, if it is made no larger than that.
+    pub seconds: Option<f64>,
+    /// Most batches at a time; more than one keep a worker elsewhere busy while its answers travel.
+    pub batches: usize,
+    /// The worker may be given a question on which another one was lost.
+    pub suspects: bool,
+}
+
+impl HandOut {
+    /// One batch of so many questions at a time.
+    pub fn of(most: usize) -> Self {
+        HandOut { most, seconds: None, batches: 1, suspects: true }
+    }
+
+    /// One batch of so many seconds at a time.
+    pub fn lasting(seconds: f64) -> Self {
+        HandOut { seconds: Some(seconds), ..HandOut::of(LARGEST_BATCH) }
+    }
+
+    /// Returns the number of questions in a batch if a call takes `call` seconds, as far as that is known.
+    pub(super) fn size(&self, call: Option<f64>) -> usize {
+        let Some(seconds) = self.seconds else { return self.most.max(1) };
+        call.map_or(1, |call| ((seconds / call.max(1e-9)) as usize).clamp(1, self.most.max(1)))
+    }
+}
+
+/// A worker of a pool: an oracle in this process, or a hold on one elsewhere.
 pub trait Worker: Send + 'static {
-    /// Returns how many questions it should be given at a time, where a call takes so many seconds (if known).
-    fn most(&self, call: Option<f64>) -> usize;
+    /// Returns what the worker wants.
+    fn hand_out(&self) -> HandOut;
 
-    /// Begins, if that takes no waiting, with questions at these weights that it is likely to be given next: it has helpers
-    /// elsewhere.
-    fn begin(&mut self, _weights: &Weights, _blocks: &[usize]) {}
+    /// Takes a batch on before [`answer`](Worker::answer) is called with it. A worker that wants several batches sends it out
+    /// and does not wait; what goes wrong is said by `answer`.
+    fn begin(&mut self, _weights: &Weights, _jobs: &[Job]) {}
 
-    /// Answers questions in turn, and returns for which weights the answers are.
+    /// Answers a batch, in the order in which batches were begun, and returns the version of the weights of the answers.
     ///
     /// # Errors
     ///
-    /// The worker died, hangs or talks nonsense: it will not be asked again, and questions without a result go to others.
-    fn answer(&mut self, weights: &Weights, wanted: Reply, asked: &mut [Asked]) -> Result<Version, Lost>;
+    /// The worker died, hangs or talks nonsense. Questions without a result are asked again.
+    fn answer(&mut self, weights: &Weights, wanted: Reply, jobs: &mut [Job]) -> Result<Version, Lost>;
+
+    /// Starts a lost worker again.
+    ///
+    /// # Errors
+    ///
+    /// It is of no more use, with what is known then; so is every worker that does not say otherwise.
+    fn restart(&mut self, lost: Lost) -> Result<(), Lost> {
+        Err(lost)
+    }
+
+    /// Returns if the asking thread, whose worker this is, should go on waiting for others. Called several times a second.
+    fn goes_on_waiting(&mut self) -> bool {
+        true
+    }
 }

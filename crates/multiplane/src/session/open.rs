@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use multiplane_core::clock::{ClockKind, Stopwatch};
-use multiplane_core::executor::Ledger;
+use multiplane_core::executor::PoolStats;
 use multiplane_core::observe::RunCost;
 use multiplane_core::oracle::AnswerAudit;
 use multiplane_core::regularizer::{Constraint, Regularizer};
@@ -37,7 +37,7 @@ pub struct Session {
     pub(crate) test: Option<Arc<dyn Problem>>,
     pub(crate) regularizer: Regularizer,
     /// What happens to the workers of its runs.
-    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) pool_stats: Arc<PoolStats>,
     /// How lambda was chosen, where it was.
     pub(crate) choice: Option<LambdaChoice>,
     stopwatch: Stopwatch,
@@ -155,8 +155,8 @@ impl Session {
         }
         let fits = spec.solver.config.check_metric(regularizer.metric());
         fits.map_err(|error| Error::Parameter(error.under("solver")))?;
-        let ledger = problem.oracles().ledger();
-        Ok(Session { spec, problem, audit: None, test, regularizer, ledger, choice: None, stopwatch, warnings })
+        let pool_stats = problem.oracles().pool_stats();
+        Ok(Session { spec, problem, audit: None, test, regularizer, pool_stats, choice: None, stopwatch, warnings })
     }
 
     /// Trains toward prior weights instead of 0 (`lambda/2 |w - prior|^2`), with constraints on single weights beside

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use multiplane_core::clock::ClockKind;
-use multiplane_core::executor::{Executor, Staff, Threads};
+use multiplane_core::executor::{Executor, Threads};
 use multiplane_core::oracle::{Audited, BoxedOracle, Delay, Delayed, Wrapped};
 use multiplane_core::run::{GapTarget, Run, Stop};
 use multiplane_solvers::BoxedSolver;
@@ -113,21 +113,19 @@ impl Session {
 
     /// Who answers many questions at one w in training and in evaluation; `None` where one oracle does.
     fn executors(&self, wrap: &Wrap) -> Result<Option<Executors>, Error> {
-        let staff = self.staff()?;
+        let size = self.pool_size()?;
         // A delay is one of single calls.
-        let own = || if self.spec.oracle.delay_us == 0.0 { self.problem.oracles().executor(staff) } else { Ok(None) };
+        let own = || if self.spec.oracle.delay_us == 0.0 { self.problem.oracles().executor(size) } else { Ok(None) };
         let shared = || -> Result<Box<dyn Executor>, Error> {
             let (problem, wrap) = (self.problem.clone(), wrap.clone());
             let oracle = move |slot| {
                 problem.oracles().oracle(slot).map(|oracle| wrap(oracle)).map_err(|error| error.to_string())
             };
-            let limited = |workers: usize| workers.min(self.problem.blocks());
-            let staff = Staff { first: limited(staff.first), most: limited(staff.most) };
-            let threads = Threads::hired(staff, oracle, self.ledger.clone()).map_err(Error::input)?;
-            Ok(Box::new(threads))
+            let size = size.at_most(self.problem.blocks());
+            Ok(Box::new(Threads::spawning(size, oracle, self.pool_stats.clone()).map_err(Error::input)?))
         };
         let evaluation = own()?;
-        if evaluation.is_none() && staff.most < 2 {
+        if evaluation.is_none() && size.most < 2 {
             return Ok(None);
         }
         let executor = |own: Option<Box<dyn Executor>>| own.map_or_else(shared, Ok);

@@ -1,7 +1,7 @@
 //! The final report of a run.
 
 use multiplane_core::clock::ClockKind;
-use multiplane_core::executor::Mishaps;
+use multiplane_core::executor::WorkerFailures;
 use multiplane_core::kernel::KernelCounts;
 use multiplane_core::observe::{Certificate, EarlyStopping, Losses, RunCost};
 use multiplane_core::oracle::SlackCount;
@@ -57,8 +57,8 @@ pub struct Summary {
     /// Where the model was saved.
     pub model: Option<String>,
     /// What happened to workers and was made good; left out where nothing did.
-    #[serde(skip_serializing_if = "Mishaps::is_empty")]
-    pub mishaps: Mishaps,
+    #[serde(skip_serializing_if = "WorkerFailures::is_empty")]
+    pub mishaps: WorkerFailures,
     /// Version of the program.
     pub version: &'static str,
     /// Figures that no report prints as they are.
@@ -197,7 +197,7 @@ impl Summary {
             gap_before_reduction: None,
             slack: SlackCost::of(session.problem()),
             model: None,
-            mishaps: session.ledger.mishaps(),
+            mishaps: session.pool_stats.failures(),
             version: env!("CARGO_PKG_VERSION"),
             aside: SummaryAside {
                 primal_at_zero: outcome.primal_at_zero,

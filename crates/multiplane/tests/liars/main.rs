@@ -96,7 +96,7 @@ type Open = fn(Arc<Patient>) -> Arc<dyn Problem>;
 fn abroad(patient: Arc<Patient>) -> Arc<dyn Problem> {
     let shape = Shape { examples: patient.rows.len(), dim: CLASSES * WIDTH, ..Shape::default() };
     let first = Abroad(patient.clone());
-    let more = Box::new(move || Ok(Abroad(patient.clone())));
+    let more = Box::new(move |_| Ok(Abroad(patient.clone())));
     Arc::new(ForeignProblem::new("user", shape, first, more, Arc::default()).unwrap())
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use multiplane_core::divide::divide;
 use multiplane_core::example::{Example, Examples, Workspace};
-use multiplane_core::executor::{Executor, Ledger, Staff};
+use multiplane_core::executor::{Executor, PoolStats, PoolSize};
 use multiplane_core::oracle::{BoxedOracle, OracleError, SlackCount};
 use multiplane_core::plane::Plane;
 use multiplane_core::rounding::Magnitudes;
@@ -164,10 +164,10 @@ impl<T: BuiltinTask> Oracles for TaskProblem<T> {
         let oracle = TaskOracle::new(self.task.clone(), self.examples.clone());
         Ok(Box::new(oracle.ok_or_else(|| OpenError::new("there is no example in the data"))?))
     }
-    fn executor(&self, _: Staff) -> Result<Option<Box<dyn Executor>>, OpenError> {
+    fn executor(&self, _: PoolSize) -> Result<Option<Box<dyn Executor>>, OpenError> {
         Ok(None)
     }
-    fn ledger(&self) -> Arc<Ledger> {
+    fn pool_stats(&self) -> Arc<PoolStats> {
         Arc::default()
     }
     fn probe(&self) -> Result<Option<BoxedProbe<'_>>, OpenError> {

@@ -65,7 +65,7 @@ impl<T: ForeignTask> ForeignOracle<T> {
 
     fn ask(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, String> {
         let (told, answer) = (&self.told, &mut self.answer);
-        self.slots.ask(self.slot, &mut self.worker, 1, |worker| {
+        self.slots.ask(self.slot, &mut self.worker, 1, |worker, _| {
             worker.answer(block, w, true, answer)?;
             let truth = truth(&told.truths, worker, block)?;
             let quality = plane(answer, truth, 1.0 / told.truths.len() as f64, w, out)?;
@@ -184,7 +184,7 @@ mod tests {
 
     fn ask(loss_of_truth: f64, bound: Option<f64>) -> Result<(Quality, f64), String> {
         let told = Arc::new(Told::new(1, false));
-        let make = || Err("there is only one".to_string());
+        let make = |_: usize| Err("there is only one".to_string());
         let slots = Arc::new(Slots::new(Tiny { loss_of_truth, bound }, Box::new(make), Arc::default()));
         let mut oracle = ForeignOracle::new(slots, 0, told, 2)?;
         let mut plane = Plane::new();

@@ -6,7 +6,7 @@ use multiplane_core::divide::divide;
 use multiplane_core::oracle::Quality;
 use multiplane_core::rng::Rng;
 
-use crate::foreign::slots::{Shared, lock};
+use crate::foreign::slots::{Shared, lock, persist};
 use crate::foreign::task::{ForeignAnswer, ForeignTask};
 use crate::probe::{Decoded, Probe, RawFeatures};
 use crate::problem::ProblemFacts;
@@ -23,8 +23,8 @@ impl<'a, T: ForeignTask> ForeignProbe<'a, T> {
         ForeignProbe { facts, workers }
     }
 
-    fn ask<R>(&self, question: impl FnOnce(&mut T) -> R) -> R {
-        question(&mut lock(&self.workers[0]))
+    fn ask<R>(&self, question: impl FnMut(&mut T) -> R) -> R {
+        persist(&mut *lock(&self.workers[0]), question)
     }
 }
 
@@ -66,7 +66,7 @@ impl<T: ForeignTask> Probe for ForeignProbe<'_, T> {
         w: &[f64],
         augmented: bool,
     ) -> Option<Vec<Result<Decoded<T::Label>, String>>> {
-        let batch = self.ask(|worker| worker.batch());
+        let batch = self.ask(|worker| worker.hand_out().most);
         if batch < 2 && self.workers.len() < 2 {
             return None;
         }
@@ -76,7 +76,7 @@ impl<T: ForeignTask> Probe for ForeignProbe<'_, T> {
             let mut worker = lock(worker);
             let mut answers = Vec::new();
             answers.resize_with(part.len(), ForeignAnswer::default);
-            let failed = worker.answers(part, w, augmented, &mut answers).err();
+            let failed = persist(&mut *worker, |worker| worker.answers(part, w, augmented, &mut answers).err());
             let known = failed.as_ref().map_or(part.len(), |(slot, _)| *slot);
             for answer in answers.into_iter().take(known) {
                 let label = answer.label.ok_or("no answer")?;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use multiplane_core::executor::{Executor, Ledger, Staff};
+use multiplane_core::executor::{Executor, PoolSize, PoolStats};
 use multiplane_core::oracle::{BoxedOracle, OracleError, Quality, SlackCount};
 use multiplane_core::plane::Plane;
 use multiplane_core::rounding::{Magnitudes, UNIT};
@@ -14,7 +14,7 @@ use crate::foreign::features::FeatureVector;
 use crate::foreign::oracle::{self, ForeignOracle, Told};
 use crate::foreign::probe::ForeignProbe;
 use crate::foreign::sample::digest;
-use crate::foreign::slots::{Make, Shared, Slots, lock};
+use crate::foreign::slots::{Make, Shared, Slots, lock, persist};
 use crate::foreign::task::{ForeignAnswer, ForeignTask, Shape};
 use crate::metrics::{Evaluation, LabelReport, Measure};
 use crate::probe::{self, BoxedProbe};
@@ -29,6 +29,9 @@ use crate::twofold::Twofold;
 /// Workers that the doctor asks at the same time.
 const DOCTOR_THREADS: usize = 2;
 
+/// Parts that each worker would get of all examples if all took equally long.
+const PARTS: usize = 4;
+
 /// Most examples: what is kept of each, its truth and its block, takes some 500 bytes before the first answer.
 const MAX_EXAMPLES: usize = 1 << 24;
 
@@ -36,12 +39,13 @@ const MAX_EXAMPLES: usize = 1 << 24;
 pub struct ForeignProblem<T: ForeignTask> {
     facts: ProblemFacts,
     slots: Arc<Slots<T>>,
+    /// Number of workers, if the task itself decides.
+    own_workers: Option<usize>,
     told: Arc<Told<T::Label>>,
 }
 
 impl<T: ForeignTask + 'static> ForeignProblem<T> {
-    /// Makes a problem whose first worker is there already; `make` makes more, for more threads. `ledger` is told what
-    /// happens to them.
+    /// Makes a problem from its first worker; `make` makes more, for more threads. `stats` counts what happens to them.
     ///
     /// # Errors
     ///
@@ -51,7 +55,7 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
         shape: Shape,
         first: T,
         make: Make<T>,
-        ledger: Arc<Ledger>,
+        stats: Arc<PoolStats>,
     ) -> Result<Self, OpenError> {
         if shape.examples == 0 {
             return Err(OpenError::new("there is no example in the data"));
@@ -66,7 +70,7 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
             return Err(OpenError::new(format!("nonnegative {range:?}: must lie within 0..{}", shape.dim)));
         }
         let told = Arc::new(Told::new(shape.examples, first.is_audited()));
-        let slots = Arc::new(Slots::new(first, make, ledger));
+        let slots = Arc::new(Slots::new(first, make, stats));
         let facts = ProblemFacts {
             task: name,
             blocks: shape.examples,
@@ -80,13 +84,33 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
             fingerprint: shape.fingerprint,
             warnings: shape.warnings,
         };
-        Ok(ForeignProblem { facts, slots, told })
+        Ok(ForeignProblem { facts, slots, own_workers: None, told })
     }
 
     /// Says what a model must remember.
     pub fn with_vocabulary(mut self, vocabulary: Vocabulary) -> Self {
         self.facts.vocabulary = vocabulary;
         self
+    }
+
+    /// Has so many workers answer, whatever a run asks for.
+    pub fn with_workers(mut self, workers: Option<usize>) -> Self {
+        self.own_workers = workers;
+        self
+    }
+
+    /// Decodes every example at `w` without the loss and returns the labellings in order.
+    ///
+    /// # Errors
+    ///
+    /// The first example, in their order, that cannot be decoded.
+    pub fn labels(&self, w: &[f64], threads: usize) -> Result<Vec<T::Label>, OracleError> {
+        let mut labels = Vec::with_capacity(self.facts.blocks);
+        let judge = |_: &mut T, _: usize, answer: &ForeignAnswer<T::Label>| {
+            answer.label.clone().ok_or_else(|| "no answer".to_string())
+        };
+        self.decode_all(w, false, threads, judge, |label| labels.push(label))?;
+        Ok(labels)
     }
 
     /// A worker to ask one by one.
@@ -110,26 +134,55 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
         judge: impl Fn(&mut T, usize, &ForeignAnswer<T::Label>) -> Result<F, String> + Sync,
         each: impl FnMut(F),
     ) -> Result<(), OracleError> {
-        let mut workers = self.workers(threads).map_err(|reason| OracleError { block: 0, reason })?;
-        let (together, round) = (lock(&workers[0].1).batch().max(1), workers.len());
+        let mut workers =
+            self.workers(self.own_workers.unwrap_or(threads)).map_err(|reason| OracleError { block: 0, reason })?;
+        let (most, round) = (lock(&workers[0].1).hand_out().most.max(1), workers.len());
+        // None should be idle at the end.
+        let share = if round > 1 { self.facts.blocks.div_ceil(PARTS * round) } else { most };
+        let (together, round) = (most.min(share), if round > 1 { PARTS * round } else { 1 });
         let decode = |(slot, worker): &mut (usize, Shared<T>), examples: Range<usize>, found: &mut Vec<F>| {
             let left = examples.len();
-            self.slots.ask(*slot, worker, left, |worker| {
-                let examples: Vec<usize> = examples.clone().skip(found.len()).collect();
-                let mut answers = Vec::new();
-                answers.resize_with(examples.len(), ForeignAnswer::default);
-                let failed = worker.answers(&examples, w, augmented, &mut answers).err();
-                let answered = failed.as_ref().map_or(examples.len(), |(slot, _)| *slot);
-                for (&example, answer) in examples.iter().zip(&answers).take(answered) {
-                    if let (Some(audit), false) = (&self.told.audit, augmented) {
-                        audit.plain(example, w, answer, worker)?;
+            self.slots.ask(*slot, worker, left, |worker, losses| {
+                // After a loss one at a time, so that the example to blame is known.
+                let size = if losses > 0 { 1 } else { left };
+                for part in Vec::from_iter(examples.clone().skip(found.len())).chunks(size) {
+                    let mut answers = Vec::new();
+                    answers.resize_with(part.len(), ForeignAnswer::default);
+                    let failed = worker.answers(part, w, augmented, &mut answers).err();
+                    let answered = failed.as_ref().map_or(part.len(), |(slot, _)| *slot);
+                    for (&example, answer) in part.iter().zip(&answers).take(answered) {
+                        if let (Some(audit), false) = (&self.told.audit, augmented) {
+                            audit.plain(example, w, answer, worker)?;
+                        }
+                        found.push(judge(worker, example, answer)?);
                     }
-                    found.push(judge(worker, example, answer)?);
+                    failed.map_or(Ok(()), |(_, reason)| Err(reason))?;
                 }
-                failed.map_or(Ok(()), |(_, reason)| Err(reason))
+                Ok(())
             })
         };
         decode_all(&mut workers, self.facts.blocks, together, round, decode, each)
+    }
+
+    /// Looks if a worker still says what is in a sample of its answers.
+    fn check_answers(&self, sample: &AnswerSample, task: &mut T) -> Result<(), String> {
+        let declared = task.declared();
+        if declared != sample.quality {
+            return Err(format!("its decodings were declared \"{}\", now \"{declared}\"", sample.quality));
+        }
+        let examples = sample.truths.iter().map(|(example, _)| example);
+        let mut examples = examples.chain(sample.answers.iter().map(|answer| &answer.example));
+        if let Some(example) = examples.find(|example| **example >= self.facts.blocks) {
+            return Err(format!("example {example}: there is none"));
+        }
+        for (example, before) in &sample.truths {
+            let named = |reason: String| format!("example {example}: {reason}");
+            let truth = oracle::truth(&self.told.truths, task, *example).map_err(named)?;
+            if digest(truth, 0.0) != *before {
+                return Err(named("its truth has other features now".into()));
+            }
+        }
+        self.told.sampler.check(sample, task)
     }
 
     /// The hinge of an example by the answer of a worker, without 1/n: checked as in training, its score summed by other code.
@@ -181,17 +234,15 @@ impl<T: ForeignTask + 'static> Oracles for ForeignProblem<T> {
     fn oracle(&self, slot: usize) -> Result<BoxedOracle, OpenError> {
         Ok(Box::new(ForeignOracle::new(self.slots.clone(), slot, self.told.clone(), self.facts.dim)?))
     }
-    fn executor(&self, staff: Staff) -> Result<Option<Box<dyn Executor>>, OpenError> {
-        let limited = |workers: usize| workers.clamp(1, self.facts.blocks);
-        let staff = Staff { first: limited(staff.first), most: limited(staff.most) };
-        if staff.most < 2 && lock(&*self.worker()?).batch() < 2 {
+    fn executor(&self, size: PoolSize) -> Result<Option<Box<dyn Executor>>, OpenError> {
+        let size = self.own_workers.map_or(size, PoolSize::of).at_most(self.facts.blocks);
+        if size.most < 2 && lock(&*self.worker()?).hand_out().most < 2 {
             return Ok(None);
         }
-        let crew = executor::crew(staff, self.slots.clone(), self.told.clone())?;
-        Ok(Some(Box::new(crew)))
+        Ok(Some(Box::new(executor::pool(size, self.slots.clone(), self.told.clone())?)))
     }
-    fn ledger(&self) -> Arc<Ledger> {
-        self.slots.ledger.clone()
+    fn pool_stats(&self) -> Arc<PoolStats> {
+        self.slots.stats.clone()
     }
     fn probe(&self) -> Result<Option<BoxedProbe<'_>>, OpenError> {
         let workers = self.workers(DOCTOR_THREADS)?.into_iter().map(|(_, worker)| worker).collect();
@@ -215,24 +266,7 @@ impl<T: ForeignTask + 'static> Oracles for ForeignProblem<T> {
     }
     fn check_sample(&self, sample: &AnswerSample) -> Result<(), String> {
         let worker = self.worker()?;
-        let mut task = lock(&worker);
-        let declared = task.declared();
-        if declared != sample.quality {
-            return Err(format!("its decodings were declared \"{}\", now \"{declared}\"", sample.quality));
-        }
-        let examples = sample.truths.iter().map(|(example, _)| example);
-        let mut examples = examples.chain(sample.answers.iter().map(|answer| &answer.example));
-        if let Some(example) = examples.find(|example| **example >= self.facts.blocks) {
-            return Err(format!("example {example}: there is none"));
-        }
-        for (example, before) in &sample.truths {
-            let named = |reason: String| format!("example {example}: {reason}");
-            let truth = oracle::truth(&self.told.truths, &mut *task, *example).map_err(named)?;
-            if digest(truth, 0.0) != *before {
-                return Err(named("its truth has other features now".into()));
-            }
-        }
-        self.told.sampler.check(sample, &mut *task)
+        persist(&mut *lock(&worker), |task| self.check_answers(sample, task))
     }
 }
 
@@ -290,7 +324,7 @@ impl<T: ForeignTask + 'static> ProblemReference for ForeignProblem<T> {
         let failed = |reason| OracleError { block, reason };
         let mut worker = self.worker().map_err(failed)?;
         let mut answer = ForeignAnswer::default();
-        let asked = self.slots.ask(0, &mut worker, 1, |worker| {
+        let asked = self.slots.ask(0, &mut worker, 1, |worker, _| {
             worker.answer(block, w, true, &mut answer)?;
             self.hinge(worker, block, &answer, w)
         });

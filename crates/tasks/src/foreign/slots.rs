@@ -2,22 +2,22 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use multiplane_core::executor::Ledger;
+use multiplane_core::executor::PoolStats;
 
 use crate::foreign::task::ForeignTask;
 
 /// A worker that several oracles of one slot share: they are never asked at the same time.
 pub(super) type Shared<T> = Arc<Mutex<T>>;
 
-/// Makes a worker.
-pub(super) type Make<T> = Box<dyn Fn() -> Result<T, String> + Send + Sync>;
+/// Makes the worker of a slot.
+pub(super) type Make<T> = Box<dyn Fn(usize) -> Result<T, String> + Send + Sync>;
 
 /// Workers by slot.
 pub(super) struct Slots<T> {
     make: Make<T>,
     made: Mutex<Vec<Option<Shared<T>>>>,
-    /// What happens to them.
-    pub(super) ledger: Arc<Ledger>,
+    /// Counts of what happens to them.
+    pub(super) stats: Arc<PoolStats>,
 }
 
 pub(super) fn lock<T>(worker: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -25,10 +25,20 @@ pub(super) fn lock<T>(worker: &Mutex<T>) -> MutexGuard<'_, T> {
     worker.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Asks a worker, and once more each time that it breaks down and is started again.
+pub(super) fn persist<T: ForeignTask, R>(worker: &mut T, mut ask: impl FnMut(&mut T) -> R) -> R {
+    loop {
+        let answer = ask(worker);
+        if !worker.is_lost() || worker.restart().is_err() {
+            return answer;
+        }
+    }
+}
+
 impl<T: ForeignTask> Slots<T> {
-    /// One worker is there, in slot 0; `make` makes more. `ledger` is told what happens to them.
-    pub(super) fn new(first: T, make: Make<T>, ledger: Arc<Ledger>) -> Self {
-        Slots { make, made: Mutex::new(vec![Some(Arc::new(Mutex::new(first)))]), ledger }
+    /// Takes the worker of slot 0; `make` makes more. `stats` counts what happens to them.
+    pub(super) fn new(first: T, make: Make<T>, stats: Arc<PoolStats>) -> Self {
+        Slots { make, made: Mutex::new(vec![Some(Arc::new(Mutex::new(first)))]), stats }
     }
 
     /// The worker of a slot. Nobody waits while it is made.
@@ -37,7 +47,7 @@ impl<T: ForeignTask> Slots<T> {
         if let Some(worker) = there(&mut lock(&self.made)) {
             return Ok(worker);
         }
-        let new = Arc::new(Mutex::new((self.make)()?));
+        let new = Arc::new(Mutex::new((self.make)(slot)?));
         let mut made = lock(&self.made);
         if let Some(worker) = there(&mut made) {
             return Ok(worker); // somebody was faster
@@ -48,32 +58,31 @@ impl<T: ForeignTask> Slots<T> {
         Ok(new)
     }
 
-    /// Asks `worker`, of this slot, so many questions; where it breaks down for good, one that is left takes its place and is
-    /// asked again.
+    /// Asks `worker`, of this slot, so many questions. If it breaks down it is started again, or another one that is left takes
+    /// its place, and is asked with how often that was.
     pub(super) fn ask<R>(
         &self,
         slot: usize,
         worker: &mut Shared<T>,
         questions: usize,
-        mut ask: impl FnMut(&mut T) -> Result<R, String>,
+        mut ask: impl FnMut(&mut T, usize) -> Result<R, String>,
     ) -> Result<R, String> {
+        let mut losses = 0;
         loop {
             let mut task = lock(worker);
-            let before = task.is_lost();
-            let reason = match ask(&mut task) {
-                Err(reason) if task.is_lost() => reason,
+            match ask(&mut task, losses) {
+                Err(_) if task.is_lost() => {}
                 answered => return answered,
-            };
-            drop(task);
-            let left = self.sound(slot)?;
-            let is_left = !lock(&left).is_lost();
-            if !before {
-                self.ledger.lost(&reason, if is_left { questions } else { 0 });
             }
-            if !is_left {
-                return Err(reason);
+            if let Err(reason) = task.restart() {
+                drop(task);
+                *worker = self.sound(slot)?;
+                if lock(worker).is_lost() {
+                    return Err(reason);
+                }
             }
-            *worker = left;
+            losses += 1;
+            self.stats.asked_again(questions);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use multiplane_core::executor::HandOut;
 use multiplane_core::oracle::Quality;
 use multiplane_core::rng::Rng;
 
@@ -152,19 +153,33 @@ pub trait ForeignTask: Send {
         true
     }
 
-    /// Whether this worker is of no more use: it will not answer any question.
+    /// Returns if this worker broke down: it answers nothing until it is started again.
     fn is_lost(&self) -> bool {
         false
     }
 
-    /// Returns how many questions at one w should be asked together; 1 where there is nothing to gain.
-    fn batch(&self) -> usize {
-        1
+    /// Starts a worker again that broke down, and counts the loss if that fails.
+    ///
+    /// # Errors
+    ///
+    /// It is of no more use; the reason in words.
+    fn restart(&mut self) -> Result<(), String> {
+        Err("it cannot be started again".into())
     }
 
-    /// Begins with decodings, the loss added, that [`answers`](ForeignTask::answers) is likely to be asked for next. For
-    /// workers with helpers: it must not wait, and what goes wrong is told when the answers are asked for.
+    /// Returns how many questions at one w should be asked together, and which.
+    fn hand_out(&self) -> HandOut {
+        HandOut::of(1)
+    }
+
+    /// Sends out decodings, the loss added, that [`answers`](ForeignTask::answers) will be asked for next, and does not wait.
+    /// Only for workers that want several batches at a time; what goes wrong is said by `answers`.
     fn begin(&mut self, _examples: &[usize], _w: &[f64]) {}
+
+    /// Returns if the thread that this worker belongs to should go on waiting for others. Called several times a second.
+    fn goes_on_waiting(&mut self) -> bool {
+        true
+    }
 
     /// Answers many questions at one w; fails with the first, in their order, that gets no answer.
     ///

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use multiplane_core::executor::{Executor, Ledger, Staff};
+use multiplane_core::executor::{Executor, PoolStats, PoolSize};
 use multiplane_core::metric::Metric;
 use multiplane_core::oracle::{BoxedOracle, OracleError, SlackCount};
 use multiplane_core::rounding::Magnitudes;
@@ -121,10 +121,10 @@ pub trait Oracles: Send + Sync {
     /// # Errors
     ///
     /// A worker cannot be started.
-    fn executor(&self, staff: Staff) -> Result<Option<Box<dyn Executor>>, OpenError>;
+    fn executor(&self, size: PoolSize) -> Result<Option<Box<dyn Executor>>, OpenError>;
 
     /// Returns where it is noted what happens to workers, of this problem and of those who execute its oracle.
-    fn ledger(&self) -> Arc<Ledger>;
+    fn pool_stats(&self) -> Arc<PoolStats>;
 
     /// Opens the task for the oracle doctor, in the layout that [`oracle`](Oracles::oracle) uses; `None` if it cannot be
     /// examined.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use multiplane_core::divide::divide;
-use multiplane_core::executor::{Executor, Ledger, Staff};
+use multiplane_core::executor::{Executor, PoolStats, PoolSize};
 use multiplane_core::oracle::{
     BoxedOracle, MaxOracle, OracleError, Quality, SlackCount, SlackFacts, SlackOracle, bound_of_line,
 };
@@ -129,11 +129,11 @@ impl Oracles for SlackProblem {
         Ok(Box::new(SlackOracle::new(self.inner.oracles().oracle(slot)?, self.counts.clone())))
     }
     /// One answer takes several of the margin oracle, each after the other.
-    fn executor(&self, _: Staff) -> Result<Option<Box<dyn Executor>>, OpenError> {
+    fn executor(&self, _: PoolSize) -> Result<Option<Box<dyn Executor>>, OpenError> {
         Ok(None)
     }
-    fn ledger(&self) -> Arc<Ledger> {
-        self.inner.oracles().ledger()
+    fn pool_stats(&self) -> Arc<PoolStats> {
+        self.inner.oracles().pool_stats()
     }
     /// The margin oracle is examined: all that is rescaled is made of its answers.
     fn probe(&self) -> Result<Option<BoxedProbe<'_>>, OpenError> {

@@ -2,11 +2,15 @@
 
 use std::time::Duration;
 
+use multiplane_core::executor::Transport;
 use serde_json::Value;
 
 use crate::foreign::external::process::Process;
 use crate::foreign::external::protocol::{self, PROTOCOL, Request, Welcome};
 use crate::foreign::external::spec::ExternalSpec;
+
+/// What a message about a late answer asks.
+const FLUSH: &str = "; does it flush after every line?";
 
 /// How a copy of the program is started.
 pub(super) struct Launch {
@@ -31,9 +35,11 @@ impl Launch {
         let failed = |reason: String| format!("external program `{}`: {reason}", self.name);
         let mut process = Process::start(&self.words, self.spec.line_megabytes << 20).map_err(failed)?;
         let (data, memory) = (self.data.as_deref(), self.memory.as_ref());
-        process.send(Request::Hello { protocol: PROTOCOL, data, memory }.line());
-        let greeted = process.receive(Duration::from_secs_f64(self.spec.start_seconds), "start_seconds");
-        let welcome = greeted.and_then(|line| protocol::welcome(&line)).map_err(failed)?;
+        let limit = self.spec.start_seconds;
+        let late = || format!("no answer came within {limit} s (task.start_seconds){FLUSH}");
+        process.send(0, Request::Hello { protocol: PROTOCOL, data, memory }.line()).map_err(failed)?;
+        let greeted = process.receive(Duration::from_secs_f64(limit)).and_then(|came| came.ok_or_else(late));
+        let welcome = greeted.and_then(|(_, line)| protocol::welcome(&line)).map_err(failed)?;
         let ranges = welcome.nonnegative.iter();
         if let Some((from, to)) = ranges.clone().find(|(from, to)| from > to || *to > welcome.dim) {
             return Err(failed(format!("nonnegative [{from}, {to}]: must lie within 0 to {}", welcome.dim)));

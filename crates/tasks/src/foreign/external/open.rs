@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use multiplane_core::executor::Ledger;
+use multiplane_core::executor::PoolStats;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -54,8 +54,8 @@ impl TaskSpec for ExternalSpec {
         let not_utf8 = || OpenError::new("the path of the data is not UTF-8, so it cannot be handed over: rename it");
         let path = data.path().map(|path| path.to_str().map(str::to_string).ok_or_else(not_utf8)).transpose()?;
         let launch = Arc::new(Launch::new(self.clone(), path, given)?);
-        let ledger = Arc::new(Ledger::default());
-        let of_workers = ledger.clone();
+        let stats = Arc::new(PoolStats::default());
+        let of_workers = stats.clone();
         let make = move || ExternalTask::start(launch.clone(), of_workers.clone());
         let first = make()?;
         let dim = first.dim();
@@ -71,15 +71,15 @@ impl TaskSpec for ExternalSpec {
         };
         let vocabulary = Vocabulary::of(&ExternalVocabulary { memory: first.memory().cloned() });
         let expected = first.welcome().clone();
-        let make_more = move || {
+        let make_more = move |_: usize| {
             let worker =
                 make().map_err(|reason| format!("{reason} (a copy of it runs: --threads 1 needs no other)"))?;
-            if !worker.agrees(&expected) {
+            if !worker.welcome().agrees(&expected) {
                 return Err(worker.blame("a second process of the program described another problem".into()));
             }
             Ok(worker)
         };
-        let problem = ForeignProblem::new(ENTRY.name, shape, first, Box::new(make_more), ledger)?;
+        let problem = ForeignProblem::new(ENTRY.name, shape, first, Box::new(make_more), stats)?;
         Ok(Box::new(problem.with_vocabulary(vocabulary)))
     }
 }

@@ -11,6 +11,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use multiplane_core::executor::Transport;
+
 use crate::foreign::external::family;
 
 /// Lines that may lie unread here; a child that says more waits.
@@ -79,6 +81,8 @@ pub(super) struct Process {
     input: Option<Sender<Vec<u8>>>,
     output: Receiver<Said>,
     longest_line: usize,
+    /// Number of the last message.
+    number: u64,
     /// Whether the child has been waited for: its number may be another process's since.
     reaped: bool,
     /// What it had started when it was last seen: those in sessions of their own are in no group of ours.
@@ -102,36 +106,14 @@ impl Process {
         drop(alive);
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let ((input, lines), (said, output)) = (channel(), sync_channel(LINES_AHEAD));
-        let process = Process { child, input: Some(input), output, longest_line, reaped: false, family: Vec::new() };
+        let process =
+            Process { child, input: Some(input), output, longest_line, number: 0, reaped: false, family: Vec::new() };
         let (Some(stdin), Some(stdout)) = (stdin, stdout) else { return Err("has no pipes".into()) };
         let spawned = thread::Builder::new()
             .spawn(move || write(stdin, &lines))
             .and_then(|_| thread::Builder::new().spawn(move || read(stdout, longest_line, &said)));
         spawned.map_err(|error| format!("no thread to talk to it: {error}"))?;
         Ok(process)
-    }
-
-    /// Sends a line, which ends with a line feed. Never waits; whether it arrives shows in the answer.
-    pub(super) fn send(&self, line: Vec<u8>) {
-        if let Some(input) = &self.input {
-            let _ = input.send(line);
-        }
-    }
-
-    /// Waits for the next line; `parameter` is what sets the limit.
-    pub(super) fn receive(&mut self, limit: Duration, parameter: &str) -> Result<Vec<u8>, String> {
-        match self.output.recv_timeout(limit) {
-            Ok(Said::Line(line)) => Ok(line),
-            Ok(Said::TooLong) => {
-                Err(format!("a line of more than {} bytes came (task.line_megabytes)", self.longest_line))
-            }
-            Ok(Said::Failed(error)) => Err(format!("its output cannot be read: {error}")),
-            Err(RecvTimeoutError::Timeout) => Err(format!(
-                "no answer came within {} s (task.{parameter}); does it flush after every line?",
-                limit.as_secs_f64()
-            )),
-            Err(RecvTimeoutError::Disconnected) => Err(self.how_it_ended()),
-        }
     }
 
     fn how_it_ended(&mut self) -> String {
@@ -145,21 +127,6 @@ impl Process {
         "the program closed its output without an answer".into()
     }
 
-    /// Ends the child now.
-    pub(super) fn kill(&mut self) {
-        self.input = None;
-        if self.reaped {
-            return;
-        }
-        if matches!(self.child.try_wait(), Ok(None)) {
-            self.family = family::descendants(self.child.id());
-        }
-        kill_group(self.child.id());
-        family::kill(&self.family);
-        let _ = self.child.kill(); // where there are no groups
-        self.reap();
-    }
-
     fn reap(&mut self) {
         let group = self.child.id();
         // Off the list before its number can be given to another process.
@@ -171,7 +138,7 @@ impl Process {
     /// Sends a last line and gives the child a moment to end by itself.
     pub(super) fn end(&mut self, line: Vec<u8>) {
         self.family = family::descendants(self.child.id());
-        self.send(line);
+        let _ = self.send(0, line); // never fails
         self.input = None;
         for _ in 0..LOOKS {
             // What it still says is not read by anyone else.
@@ -181,6 +148,44 @@ impl Process {
             }
             thread::sleep(BETWEEN_LOOKS);
         }
+    }
+}
+
+impl Transport for Process {
+    /// Sends lines, and never waits. A child that is gone shows when the answer is waited for.
+    fn send(&mut self, number: u64, lines: Vec<u8>) -> Result<(), String> {
+        self.number = number;
+        if let Some(input) = &self.input {
+            let _ = input.send(lines);
+        }
+        Ok(())
+    }
+
+    /// Waits for the next line, which should be the answer to the last message.
+    fn receive(&mut self, limit: Duration) -> Result<Option<(u64, Vec<u8>)>, String> {
+        match self.output.recv_timeout(limit) {
+            Ok(Said::Line(line)) => Ok(Some((self.number, line))),
+            Ok(Said::TooLong) => {
+                Err(format!("a line of more than {} bytes came (task.line_megabytes)", self.longest_line))
+            }
+            Ok(Said::Failed(error)) => Err(format!("its output cannot be read: {error}")),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(self.how_it_ended()),
+        }
+    }
+
+    fn kill(&mut self) {
+        self.input = None;
+        if self.reaped {
+            return;
+        }
+        if matches!(self.child.try_wait(), Ok(None)) {
+            self.family = family::descendants(self.child.id());
+        }
+        kill_group(self.child.id());
+        family::kill(&self.family);
+        let _ = self.child.kill(); // where there are no groups
+        self.reap();
     }
 }
 

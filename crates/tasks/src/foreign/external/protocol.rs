@@ -100,6 +100,15 @@ pub(super) struct Welcome {
     pub(super) memory: Option<Value>,
 }
 
+impl Welcome {
+    /// Returns if another process of the program says the same, where all must agree.
+    pub(super) fn agrees(&self, other: &Welcome) -> bool {
+        let data = self.examples == other.examples && self.dim == other.dim && self.fingerprint == other.fingerprint;
+        let promises = self.quality == other.quality && self.nonnegative == other.nonnegative;
+        data && promises && self.variables == other.variables
+    }
+}
+
 /// A labelling with all that is known of it; nothing in it has been checked.
 #[derive(Clone, Debug)]
 pub(super) struct Description {

@@ -1,5 +1,6 @@
 //! Parameters of external tasks.
 
+use multiplane_core::executor::RESTARTS;
 use multiplane_core::parameter::{ParameterError, require};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,7 +45,7 @@ impl Default for ExternalSpec {
             command: CommandLine::default(),
             timeout_seconds: 600.0,
             start_seconds: 600.0,
-            restarts: 3,
+            restarts: RESTARTS,
             batch: 32,
             line_megabytes: 64,
         }

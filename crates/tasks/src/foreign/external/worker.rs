@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use multiplane_core::executor::Ledger;
+use multiplane_core::executor::{Connection, HandOut, Patience, PoolStats};
 use multiplane_core::oracle::Quality;
 use multiplane_core::rng::Rng;
 use serde_json::Value;
@@ -22,27 +22,17 @@ use crate::probe::RawFeatures;
 /// Weights are sent as changes where at most one of so many has changed.
 const SPARSE: usize = 4;
 
-/// A copy that has answered so many requests since it was started has earned all its restarts back.
-const PROVEN: u64 = 100;
-
-/// A process of the program, started and greeted; started again where it breaks down.
+/// A process of the program, started and greeted.
 pub struct ExternalTask {
     launch: Arc<Launch>,
-    process: Process,
+    connection: Connection<Process>,
     welcome: Welcome,
-    ledger: Arc<Ledger>,
     batch: usize,
-    /// How often it may still be started again.
-    restarts: usize,
-    /// Number of the next request.
-    next: u64,
     /// The weights that the program has, and how many it was sent before them.
     sent: Option<Vec<f64>>,
     version: u64,
     /// The truths that it has told.
     truths: Vec<Option<Truth>>,
-    /// What went wrong for good: no process is left to be asked.
-    broken: Option<String>,
 }
 
 /// Writes a request with a number, for weights with a number, about examples.
@@ -60,24 +50,25 @@ struct Truth {
 }
 
 impl ExternalTask {
-    /// Starts the program and greets it; `ledger` is told where it has to be started again. The error names the program.
-    pub(super) fn start(launch: Arc<Launch>, ledger: Arc<Ledger>) -> Result<Self, String> {
+    /// Starts the program and greets it; `stats` counts how often it has to be started again. The error names the program.
+    pub(super) fn start(launch: Arc<Launch>, stats: Arc<PoolStats>) -> Result<Self, String> {
         let (process, welcome) = launch.greet()?;
-        let batch = if welcome.capabilities.contains(&Capability::Batch) { launch.spec.batch } else { 1 };
-        let (restarts, truths) = (launch.spec.restarts, Vec::new());
-        Ok(ExternalTask {
-            launch,
-            process,
-            welcome,
-            ledger,
-            batch,
-            restarts,
-            next: 1,
-            sent: None,
-            version: 0,
-            truths,
-            broken: None,
-        })
+        let spec = &launch.spec;
+        let batch = if welcome.capabilities.contains(&Capability::Batch) { spec.batch } else { 1 };
+        let patience = Patience {
+            limit: Duration::from_secs_f64(spec.timeout_seconds),
+            hint: " (task.timeout_seconds); does it flush after every line?",
+            restarts: spec.restarts,
+            stop: Arc::default(),
+        };
+        let (again, expected) = (launch.clone(), welcome.clone());
+        let start = move || match again.greet() {
+            Ok((process, welcome)) if welcome.agrees(&expected) => Ok(process),
+            Ok(_) => Err("started again it described another problem".to_string()),
+            Err(later) => Err(format!("it could not be started again: {later}")),
+        };
+        let connection = Connection::new(process, Box::new(start), patience, stats);
+        Ok(ExternalTask { launch, connection, welcome, batch, sent: None, version: 0, truths: Vec::new() })
     }
 
     pub(super) fn examples(&self) -> usize {
@@ -100,14 +91,6 @@ impl ExternalTask {
         self.welcome.memory.as_ref()
     }
 
-    /// Whether the program says the same as another process of it, where all must agree.
-    pub(super) fn agrees(&self, other: &Welcome) -> bool {
-        let own = &self.welcome;
-        let data = own.examples == other.examples && own.dim == other.dim && own.fingerprint == other.fingerprint;
-        let promises = own.quality == other.quality && own.nonnegative == other.nonnegative;
-        data && promises && own.variables == other.variables
-    }
-
     /// Returns what the program said of itself.
     pub(super) fn welcome(&self) -> &Welcome {
         &self.welcome
@@ -119,72 +102,26 @@ impl ExternalTask {
         format!("external program `{}`{own}: {reason}", self.launch.name)
     }
 
-    /// Asks about some examples, at weights where they matter, and reads an answer for each into `out`. A process that breaks
-    /// down is started again and asked again, about one example at a time, so that the one on which it breaks down is
-    /// known.
-    ///
-    /// # Errors
-    ///
-    /// The end of this copy: the place of the example that it was asked about then; those before it are answered.
-    fn ask(
-        &mut self,
-        examples: &[usize],
-        w: Option<&[f64]>,
-        request: &Writer<'_>,
-        out: &mut Answers,
-    ) -> Result<(), (usize, String)> {
-        loop {
-            if let Some(reason) = &self.broken {
-                return Err((0, reason.clone()));
-            }
-            let reason = match self.try_to_ask(examples, w, request) {
-                Ok(answers) => {
-                    if self.next > PROVEN {
-                        self.restarts = self.launch.spec.restarts;
-                    }
-                    out.extend(answers);
-                    return Ok(());
-                }
-                Err(reason) => self.blame(reason),
-            };
-            self.process.kill();
-            self.restart(reason);
-            if examples.len() > 1 {
-                let mut each = examples.chunks(1).enumerate();
-                return each.try_for_each(|(place, example)| {
-                    self.ask(example, w, request, out).map_err(|(_, reason)| (place, reason))
-                });
-            }
+    /// Asks about some examples, at weights where they matter. A process that breaks down answers nothing until it is started
+    /// again.
+    fn ask(&mut self, examples: &[usize], w: Option<&[f64]>, request: &Writer<'_>) -> Result<Answers, String> {
+        if let Some(reason) = self.connection.fault() {
+            return Err(reason.into());
         }
-    }
-
-    fn try_to_ask(&mut self, examples: &[usize], w: Option<&[f64]>, request: &Writer<'_>) -> Result<Answers, String> {
-        if let Some(w) = w {
-            self.send_weights(w);
+        let mut lines = w.map(|w| self.weights(w)).unwrap_or_default();
+        let version = w.and_then(|_| self.told_version());
+        let sent = self.connection.send(|id| {
+            lines.extend(request(id, version, examples));
+            lines
+        });
+        let line = sent.and_then(|id| Ok((id, self.connection.receive(id)?)));
+        let answers = line.and_then(|(id, line)| protocol::answers(&line, id, version, examples.len()));
+        let answers = answers.map_err(|reason| self.blame(reason));
+        match &answers {
+            Ok(_) => self.connection.earn(examples.len()),
+            Err(reason) => self.connection.fail(reason.clone()),
         }
-        let (id, version) = (self.next, w.and_then(|_| self.told_version()));
-        self.next += 1;
-        self.process.send(request(id, version, examples));
-        let line =
-            self.process.receive(Duration::from_secs_f64(self.launch.spec.timeout_seconds), "timeout_seconds")?;
-        protocol::answers(&line, id, version, examples.len())
-    }
-
-    /// Starts the program again, unless that was done too often without success.
-    fn restart(&mut self, reason: String) {
-        let Some(left) = self.restarts.checked_sub(1) else {
-            self.broken = Some(reason);
-            return;
-        };
-        self.restarts = left;
-        match self.launch.greet() {
-            Ok((process, welcome)) if self.agrees(&welcome) => {
-                (self.process, self.next, self.sent) = (process, 1, None);
-                self.ledger.restarted(&reason);
-            }
-            Ok(_) => self.broken = Some(format!("{reason}; started again it described another problem")),
-            Err(later) => self.broken = Some(format!("{reason}; it could not be started again: {later}")),
-        }
+        answers
     }
 
     /// The number of the weights, where the program wants to know it.
@@ -194,30 +131,29 @@ impl ExternalTask {
 
     /// The answer about one example.
     fn ask_one(&mut self, example: usize, w: Option<&[f64]>, request: &Writer<'_>) -> Result<Description, String> {
-        let mut answers = Vec::new();
-        self.ask(&[example], w, request, &mut answers).map_err(|(_, reason)| reason)?;
-        let answer = answers.pop().unwrap_or_else(|| Err("no answer".into()));
+        let answer = self.ask(&[example], w, request)?.pop().unwrap_or_else(|| Err("no answer".into()));
         answer.map_err(|reason| self.blame(reason))
     }
 
-    /// Sees to it that the program has these weights.
-    fn send_weights(&mut self, w: &[f64]) {
+    /// The line that gives the program these weights; empty if it has them.
+    fn weights(&mut self, w: &[f64]) -> Vec<u8> {
         let differ = |(k, (new, old)): (usize, (&f64, &f64))| (new.to_bits() != old.to_bits()).then_some((k, *new));
         let mut set = None;
         if let Some(sent) = self.sent.as_ref().filter(|sent| sent.len() == w.len()) {
             let changes: Vec<(usize, f64)> = w.iter().zip(sent).enumerate().filter_map(differ).collect();
             if changes.is_empty() {
-                return;
+                return Vec::new();
             }
             let sparse = changes.len() <= w.len() / SPARSE && self.welcome.capabilities.contains(&Capability::Changes);
             set = sparse.then_some(changes);
         }
         let all = set.is_none().then_some(w);
         self.version += 1;
-        self.process.send(Request::Weights { version: self.told_version(), w: all, set }.line());
+        let line = Request::Weights { version: self.told_version(), w: all, set }.line();
         let sent = self.sent.get_or_insert_default();
         sent.clear();
         sent.extend_from_slice(w);
+        line
     }
 
     fn description(&mut self, example: usize, label: &Value) -> Result<Description, String> {
@@ -229,12 +165,16 @@ impl ExternalTask {
     fn fetch_truths(&mut self, example: usize) -> Result<(), String> {
         self.truths.resize_with(self.examples(), || None);
         let unknown = self.truths[example..].iter().take(self.batch).take_while(|truth| truth.is_none());
-        let examples: Vec<usize> = (example..example + unknown.count()).collect();
-        let mut answers = Vec::new();
-        let told = self.ask(&examples, None, &|id, _, examples| Request::Truth { id, examples }.line(), &mut answers);
-        if let Err((0, reason)) = told {
-            return Err(reason);
+        let mut examples: Vec<usize> = (example..example + unknown.count()).collect();
+        let request: &Writer<'_> = &|id, _, examples| Request::Truth { id, examples }.line();
+        let mut answers = self.ask(&examples, None, request);
+        if answers.is_err() && examples.len() > 1 {
+            // Any of them may be to blame: only the one that is wanted is asked about again.
+            self.restart()?;
+            examples.truncate(1);
+            answers = self.ask(&examples, None, request);
         }
+        let answers = answers?;
         for (&other, answer) in examples.iter().zip(answers) {
             match answer {
                 Ok(Description { label, features, loss, .. }) => {
@@ -244,7 +184,7 @@ impl ExternalTask {
                 Err(_) => {} // said again when it is asked for
             }
         }
-        Ok(()) // with the end of this copy, where there was one after this example's answer
+        Ok(())
     }
 
     fn quality(&self, bound: Option<f64>) -> Result<Quality, String> {
@@ -278,8 +218,8 @@ fn check_features(raw: &RawFeatures, dim: usize, out: &mut FeatureVector) -> Res
 
 impl Drop for ExternalTask {
     fn drop(&mut self) {
-        if self.broken.is_none() {
-            self.process.end(Request::End.line());
+        if self.connection.fault().is_none() {
+            self.connection.transport().end(Request::End.line());
         }
     }
 }
@@ -357,11 +297,17 @@ impl ForeignTask for ExternalTask {
     }
 
     fn is_lost(&self) -> bool {
-        self.broken.is_some()
+        self.connection.fault().is_some()
     }
 
-    fn batch(&self) -> usize {
-        self.batch
+    fn restart(&mut self) -> Result<(), String> {
+        self.connection.restart()?;
+        self.sent = None;
+        Ok(())
+    }
+
+    fn hand_out(&self) -> HandOut {
+        HandOut::of(self.batch)
     }
 
     fn answers(
@@ -374,13 +320,11 @@ impl ForeignTask for ExternalTask {
         let (batch, augment) = (self.batch, augmented);
         let request = |id, version, examples: &[usize]| Request::Decode { id, version, examples, augment }.line();
         for (first, part) in examples.chunks(batch).enumerate().map(|(k, part)| (k * batch, part)) {
-            let mut answers = Vec::with_capacity(part.len());
-            let ended = self.ask(part, Some(w), &request, &mut answers);
+            let answers = self.ask(part, Some(w), &request).map_err(|reason| (first, reason))?;
             for (slot, answer) in answers.into_iter().enumerate().map(|(k, answer)| (first + k, answer)) {
                 let checked = answer.and_then(|found| self.checked(found, &mut out[slot]));
                 checked.map_err(|reason| (slot, self.blame(reason)))?;
             }
-            ended.map_err(|(place, reason)| (first + place, reason))?;
         }
         Ok(())
     }

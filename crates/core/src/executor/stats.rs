@@ -1,0 +1,154 @@
+//! What happened to the workers of a pool. No decision depends on it; users are told.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use serde::Serialize;
+
+use crate::oracle::OracleError;
+
+/// How often workers failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct WorkerFailures {
+    /// Workers that broke down and were started again.
+    pub restarted: u64,
+    /// Workers that are of no more use.
+    pub lost: u64,
+    /// Questions that were asked again.
+    pub asked_again: u64,
+    /// Workers that could not be started and that others do without.
+    pub missed: u64,
+}
+
+impl WorkerFailures {
+    /// Returns if there were none.
+    pub fn is_empty(&self) -> bool {
+        *self == WorkerFailures::default()
+    }
+
+    /// Says them in one line; `None` if there were none.
+    pub fn summary(&self) -> Option<String> {
+        let times = |number: u64, one: &str, more: &str| match number {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            number => Some(format!("{number} {more}")),
+        };
+        let parts = [
+            times(self.restarted, "worker was started again", "workers were started again"),
+            times(self.lost, "worker was lost", "workers were lost"),
+            times(self.asked_again, "question was asked again", "questions were asked again"),
+            times(self.missed, "worker could not be started", "workers could not be started"),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+/// Called with the error of a question that no worker will answer.
+type OnLoss = Box<dyn Fn(&OracleError) + Send + Sync>;
+
+/// Counts what happens to workers, from any thread.
+#[derive(Default)]
+pub struct PoolStats {
+    workers: AtomicUsize,
+    restarted: AtomicU64,
+    lost: AtomicU64,
+    retried: AtomicU64,
+    missed: AtomicU64,
+    last: Mutex<Option<String>>,
+    on_loss: OnceLock<OnLoss>,
+}
+
+impl fmt::Debug for PoolStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PoolStats").field("failures", &self.failures()).finish_non_exhaustive()
+    }
+}
+
+impl PoolStats {
+    /// Counts with somebody who hears at once of the first question that lost workers leave without an answer.
+    pub fn with_on_loss(on_loss: impl Fn(&OracleError) + Send + Sync + 'static) -> Self {
+        PoolStats { on_loss: OnceLock::from(Box::new(on_loss) as OnLoss), ..PoolStats::default() }
+    }
+
+    /// Notes that there are so many workers.
+    pub fn staffed(&self, workers: usize) {
+        self.workers.fetch_max(workers, Ordering::Relaxed);
+    }
+
+    /// Returns the most workers that there were at a time.
+    pub fn workers(&self) -> usize {
+        self.workers.load(Ordering::Relaxed)
+    }
+
+    /// Counts a worker that broke down and was started again.
+    pub fn restarted(&self, reason: &str) {
+        self.restarted.fetch_add(1, Ordering::Relaxed);
+        self.note(reason);
+    }
+
+    /// Counts a worker that is of no more use.
+    pub fn lost(&self, reason: &str) {
+        self.lost.fetch_add(1, Ordering::Relaxed);
+        self.note(reason);
+    }
+
+    /// Counts questions that are asked again.
+    pub fn asked_again(&self, questions: usize) {
+        self.retried.fetch_add(questions as u64, Ordering::Relaxed);
+    }
+
+    /// Counts a worker that could not be started.
+    pub fn missed(&self, reason: &str) {
+        self.missed.fetch_add(1, Ordering::Relaxed);
+        self.note(reason);
+    }
+
+    /// Passes on that questions were given up.
+    pub(super) fn gave_up(&self, errors: &[OracleError]) {
+        if let (Some(on_loss), Some(first)) = (self.on_loss.get(), errors.first()) {
+            on_loss(first);
+        }
+    }
+
+    /// Returns what happened so far.
+    pub fn failures(&self) -> WorkerFailures {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        WorkerFailures {
+            restarted: count(&self.restarted),
+            lost: count(&self.lost),
+            asked_again: count(&self.retried),
+            missed: count(&self.missed),
+        }
+    }
+
+    fn note(&self, reason: &str) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason.into());
+    }
+
+    /// Says in one line what failed and was made good; `None` if nothing failed.
+    pub fn summary(&self) -> Option<String> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let reason = last.as_ref().map_or(String::new(), |reason| format!("; the last reason: {reason}"));
+        self.failures().summary().map(|summary| summary + &reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// There is a summary only if something failed: how often, and the last reason.
+    #[test]
+    fn failures_are_summed_up() {
+        let stats = PoolStats::default();
+        assert_eq!(stats.summary(), None);
+        stats.restarted("it ended");
+        stats.lost("it hangs");
+        stats.asked_again(2);
+        let expected =
+            "1 worker was started again, 1 worker was lost, 2 questions were asked again; the last reason: it hangs";
+        assert_eq!(stats.summary().as_deref(), Some(expected));
+    }
+}
