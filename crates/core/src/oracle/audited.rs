@@ -114,9 +114,9 @@ mod tests {
     use super::*;
 
     /// Answers with what it is told to: the score at w = (1) and a word.
-    struct Told(Vec<(f64, Quality)>);
+    struct Scripted(Vec<(f64, Quality)>);
 
-    impl MaxOracle for Told {
+    impl MaxOracle for Scripted {
         fn blocks(&self) -> usize {
             2
         }
@@ -133,7 +133,7 @@ mod tests {
     }
 
     fn last(answers: &[(f64, Quality)]) -> OracleResult {
-        let mut oracle = Audited::new(Told(answers.to_vec()), AnswerAudit::new(2));
+        let mut oracle = Audited::new(Scripted(answers.to_vec()), AnswerAudit::new(2));
         let mut plane = Plane::new();
         answers.iter().map(|_| oracle.maximize(1, &[1.0], &mut plane)).last().unwrap()
     }
