@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use multiplane::oracle::Quality;
 use multiplane_core::executor::{HandOut, MESSAGE_SECONDS};
-use multiplane_tasks::foreign::{DeclaredQuality, FeatureVector, ForeignAnswer, ForeignTask, LOSS_ROUNDING};
+use multiplane_tasks::foreign::{
+    DeclaredQuality, Examinable, FeatureVector, ForeignAnswer, ForeignTask, LOSS_ROUNDING, WorkerControl,
+};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -299,40 +301,6 @@ impl ForeignTask for Worker {
         self.parts.declared.map_or("nothing", DeclaredQuality::name).into()
     }
 
-    /// The thread that called `fit` is not to be lost on an example that a process was lost on.
-    fn hand_out(&self) -> HandOut {
-        let lasting = HandOut::lasting(MESSAGE_SECONDS);
-        match (&self.remote, &self.parts.processes) {
-            (Some(_), _) => HandOut { batches: 2, ..lasting },
-            (None, Some(_)) => HandOut { suspects: false, ..lasting },
-            (None, None) => HandOut::of(self.parts.batch),
-        }
-    }
-
-    fn begin(&mut self, examples: &[usize], w: &[f64]) {
-        if let Some(remote) = &mut self.remote {
-            let _ = remote.begin(examples, w, true); // what goes wrong is said by `answers`
-        }
-    }
-
-    fn is_lost(&self) -> bool {
-        self.remote.as_ref().is_some_and(Remote::is_lost)
-    }
-
-    fn restart(&mut self) -> Result<(), String> {
-        self.remote.as_mut().map_or(Ok(()), Remote::restart)
-    }
-
-    /// Looks for Ctrl-C.
-    fn goes_on_waiting(&mut self) -> bool {
-        Python::attach(|py| {
-            if let Err(error) = py.check_signals() {
-                self.keep(py, error);
-            }
-        });
-        !self.interrupt.flag.load(Ordering::Relaxed)
-    }
-
     fn answers(
         &mut self,
         examples: &[usize],
@@ -369,3 +337,42 @@ impl ForeignTask for Worker {
         Ok(())
     }
 }
+
+impl WorkerControl for Worker {
+    /// The thread that called `fit` is not to be lost on an example that a process was lost on.
+    fn hand_out(&self) -> HandOut {
+        let lasting = HandOut::lasting(MESSAGE_SECONDS);
+        match (&self.remote, &self.parts.processes) {
+            (Some(_), _) => HandOut { batches: 2, ..lasting },
+            (None, Some(_)) => HandOut { suspects: false, ..lasting },
+            (None, None) => HandOut::of(self.parts.batch),
+        }
+    }
+
+    fn begin(&mut self, examples: &[usize], w: &[f64]) {
+        if let Some(remote) = &mut self.remote {
+            let _ = remote.begin(examples, w, true); // what goes wrong is said by `answers`
+        }
+    }
+
+    fn is_lost(&self) -> bool {
+        self.remote.as_ref().is_some_and(Remote::is_lost)
+    }
+
+    fn restart(&mut self) -> Result<(), String> {
+        self.remote.as_mut().map_or(Ok(()), Remote::restart)
+    }
+
+    /// Looks for Ctrl-C.
+    fn goes_on_waiting(&mut self) -> bool {
+        Python::attach(|py| {
+            if let Err(error) = py.check_signals() {
+                self.keep(py, error);
+            }
+        });
+        !self.interrupt.flag.load(Ordering::Relaxed)
+    }
+}
+
+/// The doctor asks in Python.
+impl Examinable for Worker {}

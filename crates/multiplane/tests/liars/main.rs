@@ -6,7 +6,7 @@ mod patient;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use multiplane::foreign::{FeatureVector, ForeignProblem, ForeignTask, Shape};
+use multiplane::foreign::{Examinable, FeatureVector, ForeignProblem, ForeignTask, Shape, WorkerControl};
 use multiplane::oracle::Quality;
 use multiplane::{Choice, Problem, RunOptions, RunSpec, Session, Summary};
 use multiplane_core::example::Examples;
@@ -21,6 +21,10 @@ use serde_json::json;
 
 /// The patient as a foreign task.
 struct Abroad(Arc<Patient>);
+
+impl WorkerControl for Abroad {}
+
+impl Examinable for Abroad {}
 
 impl ForeignTask for Abroad {
     type Label = usize;

@@ -22,4 +22,4 @@ pub use oracle::{ForeignOracle, LOSS_ROUNDING};
 pub use probe::ForeignProbe;
 pub use problem::ForeignProblem;
 pub use quality::DeclaredQuality;
-pub use task::{ForeignAnswer, ForeignTask, Shape};
+pub use task::{Examinable, ForeignAnswer, ForeignTask, Shape, WorkerControl};

@@ -155,12 +155,15 @@ impl<T: ForeignTask> MaxOracle for ForeignOracle<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::foreign::task::WorkerControl;
 
     /// One example, two labels 0 (the truth) and 1, one feature each.
     struct Tiny {
         loss_of_truth: f64,
         bound: Option<f64>,
     }
+
+    impl WorkerControl for Tiny {}
 
     impl ForeignTask for Tiny {
         type Label = usize;

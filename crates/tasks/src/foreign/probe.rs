@@ -7,17 +7,17 @@ use multiplane_core::oracle::Quality;
 use multiplane_core::rng::Rng;
 
 use crate::foreign::slots::{Shared, lock, persist};
-use crate::foreign::task::{ForeignAnswer, ForeignTask};
+use crate::foreign::task::{Examinable, ForeignAnswer};
 use crate::probe::{Decoded, Probe, RawFeatures};
 use crate::problem::ProblemFacts;
 
 /// The workers of a foreign task: the first answers, all of them where questions are asked at the same time.
-pub struct ForeignProbe<'a, T: ForeignTask> {
+pub struct ForeignProbe<'a, T: Examinable> {
     facts: &'a ProblemFacts,
     workers: Vec<Shared<T>>,
 }
 
-impl<'a, T: ForeignTask> ForeignProbe<'a, T> {
+impl<'a, T: Examinable> ForeignProbe<'a, T> {
     /// Takes the workers; there must be one.
     pub(super) fn new(facts: &'a ProblemFacts, workers: Vec<Shared<T>>) -> Self {
         ForeignProbe { facts, workers }
@@ -29,11 +29,11 @@ impl<'a, T: ForeignTask> ForeignProbe<'a, T> {
 }
 
 /// How far an answer can be trusted, if the task says so.
-fn declared<T: ForeignTask>(worker: &T, quality: Quality) -> Option<Quality> {
+fn declared<T: Examinable>(worker: &T, quality: Quality) -> Option<Quality> {
     (quality != Quality::Heuristic || worker.declares_quality()).then_some(quality)
 }
 
-impl<T: ForeignTask> Probe for ForeignProbe<'_, T> {
+impl<T: Examinable> Probe for ForeignProbe<'_, T> {
     type Label = T::Label;
 
     fn examples(&self) -> usize {

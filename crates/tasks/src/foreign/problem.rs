@@ -15,7 +15,7 @@ use crate::foreign::oracle::{self, ForeignOracle, Told};
 use crate::foreign::probe::ForeignProbe;
 use crate::foreign::sample::digest;
 use crate::foreign::slots::{Make, Shared, Slots, lock, persist};
-use crate::foreign::task::{ForeignAnswer, ForeignTask, Shape};
+use crate::foreign::task::{Examinable, ForeignAnswer, ForeignTask, Shape};
 use crate::metrics::{Evaluation, LabelReport, Measure};
 use crate::probe::{self, BoxedProbe};
 use crate::problem::{
@@ -44,7 +44,7 @@ pub struct ForeignProblem<T: ForeignTask> {
     told: Arc<Told<T::Label>>,
 }
 
-impl<T: ForeignTask + 'static> ForeignProblem<T> {
+impl<T: Examinable + 'static> ForeignProblem<T> {
     /// Makes a problem from its first worker; `make` makes more, for more threads. `stats` counts what happens to them.
     ///
     /// # Errors
@@ -203,7 +203,7 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
     }
 }
 
-impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
+impl<T: Examinable + 'static> Problem for ForeignProblem<T> {
     fn facts(&self) -> &ProblemFacts {
         &self.facts
     }
@@ -230,7 +230,7 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
     }
 }
 
-impl<T: ForeignTask + 'static> Oracles for ForeignProblem<T> {
+impl<T: Examinable + 'static> Oracles for ForeignProblem<T> {
     fn oracle(&self, slot: usize) -> Result<BoxedOracle, OpenError> {
         Ok(Box::new(ForeignOracle::new(self.slots.clone(), slot, self.told.clone(), self.facts.dim)?))
     }
@@ -270,7 +270,7 @@ impl<T: ForeignTask + 'static> Oracles for ForeignProblem<T> {
     }
 }
 
-impl<T: ForeignTask + 'static> Predictor for ForeignProblem<T> {
+impl<T: Examinable + 'static> Predictor for ForeignProblem<T> {
     fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError> {
         let judge = |worker: &mut T, example: usize, answer: &ForeignAnswer<T::Label>| {
             let label = answer.label.as_ref().ok_or("no answer")?;
@@ -310,7 +310,7 @@ impl<T: ForeignTask + 'static> Predictor for ForeignProblem<T> {
     }
 }
 
-impl<T: ForeignTask + 'static> ProblemReference for ForeignProblem<T> {
+impl<T: Examinable + 'static> ProblemReference for ForeignProblem<T> {
     fn primal(&self, prior: Option<&[f64]>, w: &[f64], lambda: f64, threads: usize) -> Result<f64, OracleError> {
         let mut hinges = Vec::new();
         let judge =
@@ -344,7 +344,7 @@ impl<T: ForeignTask + 'static> ProblemReference for ForeignProblem<T> {
     }
 }
 
-impl<T: ForeignTask + 'static> WeightLayout for ForeignProblem<T> {
+impl<T: Examinable + 'static> WeightLayout for ForeignProblem<T> {
     fn file_dim(&self) -> usize {
         self.facts.dim
     }

@@ -55,7 +55,7 @@ impl<L> Default for ForeignAnswer<L> {
 /// A worker of a task that lives elsewhere, with its examples: asked by one thread at a time.
 ///
 /// Every error is a reason in words; the caller adds which example.
-pub trait ForeignTask: Send {
+pub trait ForeignTask: WorkerControl {
     /// A labelling, as the other side knows it.
     type Label: Clone + Send + Sync + 'static;
 
@@ -153,6 +153,36 @@ pub trait ForeignTask: Send {
         true
     }
 
+    /// Answers many questions at one w; fails with the first, in their order, that gets no answer.
+    ///
+    /// # Errors
+    ///
+    /// The first question without an answer: its place, and the reason in words.
+    fn answers(
+        &mut self,
+        examples: &[usize],
+        w: &[f64],
+        augmented: bool,
+        out: &mut [ForeignAnswer<Self::Label>],
+    ) -> Result<(), (usize, String)> {
+        for (slot, (&example, answer)) in examples.iter().zip(out).enumerate() {
+            self.answer(example, w, augmented, answer).map_err(|reason| (slot, reason))?;
+        }
+        Ok(())
+    }
+
+    /// Counts wrong variables and variables in all; a task that does not count them has one, wrong where there is a loss.
+    ///
+    /// # Errors
+    ///
+    /// The answer cannot be compared with the truth; the reason in words.
+    fn errors(&mut self, _example: usize, _label: &Self::Label, loss: f64) -> Result<(usize, usize), String> {
+        Ok((usize::from(loss != 0.0), 1))
+    }
+}
+
+/// A worker as those who hand out its work see it. A task in this process has nothing to say here.
+pub trait WorkerControl: Send {
     /// Returns if this worker broke down: it answers nothing until it is started again.
     fn is_lost(&self) -> bool {
         false
@@ -180,32 +210,17 @@ pub trait ForeignTask: Send {
     fn goes_on_waiting(&mut self) -> bool {
         true
     }
+}
 
-    /// Answers many questions at one w; fails with the first, in their order, that gets no answer.
-    ///
-    /// # Errors
-    ///
-    /// The first question without an answer: its place, and the reason in words.
-    fn answers(
-        &mut self,
-        examples: &[usize],
-        w: &[f64],
-        augmented: bool,
-        out: &mut [ForeignAnswer<Self::Label>],
-    ) -> Result<(), (usize, String)> {
-        for (slot, (&example, answer)) in examples.iter().zip(out).enumerate() {
-            self.answer(example, w, augmented, answer).map_err(|reason| (slot, reason))?;
-        }
-        Ok(())
-    }
-
+/// A foreign task as the oracle doctor sees it.
+pub trait Examinable: ForeignTask {
     /// Whether the task says how far its decodings can be trusted. Where it does not, training takes them for
     /// heuristics, and the doctor looks whether they could be exact.
     fn declares_quality(&self) -> bool {
         true
     }
 
-    /// Returns `phi(x, label)` before anything checks it: what the doctor looks at.
+    /// Returns `phi(x, label)` before anything checks it.
     ///
     /// # Errors
     ///
@@ -216,32 +231,23 @@ pub trait ForeignTask: Send {
         Ok(RawFeatures::Pairs(features.iter().map(|(index, value)| (i64::from(index), value)).collect()))
     }
 
-    /// Whether two labellings are the same; for the doctor.
+    /// Whether two labellings are the same.
     fn same(&mut self, one: &Self::Label, other: &Self::Label) -> bool {
         matches!((self.show(one), self.show(other)), (Ok(one), Ok(other)) if one == other)
     }
 
-    /// Says of which type a labelling is, in words; for the doctor.
+    /// Says of which type a labelling is, in words.
     fn kind(&mut self, _label: &Self::Label) -> String {
         String::new()
     }
 
-    /// Returns at most `most` labellings of the example that differ from `label` in one variable; for the doctor.
+    /// Returns at most `most` labellings of the example that differ from `label` in one variable.
     fn neighbours(&mut self, _example: usize, _label: &Self::Label, _most: usize, _rng: &mut Rng) -> Vec<Self::Label> {
         Vec::new()
     }
 
-    /// Whether `label`, seen with another example, is a labelling of this one too; for the doctor.
+    /// Whether `label`, seen with another example, is a labelling of this one too.
     fn fits(&mut self, _example: usize, _label: &Self::Label) -> bool {
         false
-    }
-
-    /// Counts wrong variables and variables in all; a task that does not count them has one, wrong where there is a loss.
-    ///
-    /// # Errors
-    ///
-    /// The answer cannot be compared with the truth; the reason in words.
-    fn errors(&mut self, _example: usize, _label: &Self::Label, loss: f64) -> Result<(usize, usize), String> {
-        Ok((usize::from(loss != 0.0), 1))
     }
 }

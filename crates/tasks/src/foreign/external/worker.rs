@@ -16,7 +16,7 @@ use crate::foreign::external::protocol::{self, Capability, Description, Request,
 use crate::foreign::features::FeatureVector;
 use crate::foreign::oracle::LOSS_ROUNDING;
 use crate::foreign::quality::DeclaredQuality;
-use crate::foreign::task::{ForeignAnswer, ForeignTask};
+use crate::foreign::task::{Examinable, ForeignAnswer, ForeignTask, WorkerControl};
 use crate::probe::RawFeatures;
 
 /// Weights are sent as changes where at most one of so many has changed.
@@ -296,20 +296,6 @@ impl ForeignTask for ExternalTask {
         self.welcome.quality.map_or("nothing", DeclaredQuality::name).into()
     }
 
-    fn is_lost(&self) -> bool {
-        self.connection.fault().is_some()
-    }
-
-    fn restart(&mut self) -> Result<(), String> {
-        self.connection.restart()?;
-        self.sent = None;
-        Ok(())
-    }
-
-    fn hand_out(&self) -> HandOut {
-        HandOut::of(self.batch)
-    }
-
     fn answers(
         &mut self,
         examples: &[usize],
@@ -329,6 +315,28 @@ impl ForeignTask for ExternalTask {
         Ok(())
     }
 
+    fn errors(&mut self, example: usize, label: &Value, loss: f64) -> Result<(usize, usize), String> {
+        Ok(labels::errors(&self.truth(example)?, label, loss))
+    }
+}
+
+impl WorkerControl for ExternalTask {
+    fn is_lost(&self) -> bool {
+        self.connection.fault().is_some()
+    }
+
+    fn restart(&mut self) -> Result<(), String> {
+        self.connection.restart()?;
+        self.sent = None;
+        Ok(())
+    }
+
+    fn hand_out(&self) -> HandOut {
+        HandOut::of(self.batch)
+    }
+}
+
+impl Examinable for ExternalTask {
     fn declares_quality(&self) -> bool {
         self.welcome.quality.is_some()
     }
@@ -362,9 +370,5 @@ impl ForeignTask for ExternalTask {
             (Value::Object(_), _) | (_, Value::Object(_)) => false,
             (own, label) => labels::kind(own) == labels::kind(label),
         })
-    }
-
-    fn errors(&mut self, example: usize, label: &Value, loss: f64) -> Result<(usize, usize), String> {
-        Ok(labels::errors(&self.truth(example)?, label, loss))
     }
 }
