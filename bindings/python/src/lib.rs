@@ -53,7 +53,7 @@ mod _core {
     #[pymodule_export]
     use crate::model::{Model, PathModel, load};
     #[pymodule_export]
-    use crate::model_report::{feature_names, feature_rows, look};
+    use crate::look::{feature_names, feature_rows, look};
     #[pymodule_export]
     use crate::path::path;
     #[pymodule_export]

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use multiplane_core::certificate::{CertificatePart, DualCertificate, WeightedPlane};
 use multiplane_core::clock::ClockKind;
-use multiplane_core::dual::{BlockDual, DualPoint};
+use multiplane_core::dual::BlockDual;
 use multiplane_core::observe::{Certificate, JsonLines, Observer, Record};
 use multiplane_core::oracle::{BoxedOracle, Capabilities, MaxOracle};
 use multiplane_core::plane::{Plane, PlaneView};

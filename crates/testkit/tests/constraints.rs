@@ -2,7 +2,7 @@
 
 use multiplane_core::clock::{Clock, ClockKind};
 use multiplane_core::context::{CallCounts, Ctx};
-use multiplane_core::dual::{BlockDual, DualPoint, VectorDual};
+use multiplane_core::dual::{BlockDual, VectorDual};
 use multiplane_core::hull::HullState;
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::regularizer::{Constraint, Regularizer};

@@ -1,7 +1,7 @@
 //! Planes of examples with one plane of more than two coefficients, one after the other, without a kernel: a look at
 //! all of them is one stretch of memory. Made of what the dual point keeps, and no part of a state.
 
-use crate::dual::{BlockDual, DualPoint};
+use crate::dual::DualPoint;
 use crate::hull::HullState;
 use crate::oracle::Capabilities;
 use crate::plane::{Plane, Star};
