@@ -108,9 +108,13 @@ impl RowLayout for OneTable {
         each(0);
     }
 
-    fn score(&self, row: Row<'_>, w: &[f64], scores: &mut [f64; 2]) {
+    fn score(&self, row: Row<'_>, w: &[f64], sums: bool, scores: &mut [f64; 2]) {
         let mut score = [0.0];
-        linalg::sparse_row_scores(row.indices, row.values, w, self.features, &mut score);
+        if sums {
+            score[0] = linalg::sparse_row_score(row.indices, row.values, w);
+        } else {
+            linalg::sparse_row_scores(row.indices, row.values, w, self.features, &mut score);
+        }
         *scores = [-0.5 * score[0], 0.5 * score[0]];
     }
 

@@ -44,8 +44,9 @@ pub trait RowLayout: Clone + Debug + Send + Sync + 'static {
     /// Hands over where the weights of a row begin; see [`Task::reads`].
     fn starts(&self, each: &mut dyn FnMut(u32));
 
-    /// Writes the scores of all labels.
-    fn score(&self, row: Row<'_>, w: &[f64], scores: &mut Self::Scores);
+    /// Writes the scores of all labels; `sums` says whether they are summed over, for which products may be added up in
+    /// another order.
+    fn score(&self, row: Row<'_>, w: &[f64], sums: bool, scores: &mut Self::Scores);
 
     /// Writes `scale * phi(x, y)`.
     fn features(&self, row: Row<'_>, y: u32, scale: f64, out: &mut Plane);
@@ -101,8 +102,14 @@ pub struct RowTask<R> {
 
 impl<R: RowLayout> RowTask<R> {
     /// Writes the scores of all labels, with the loss where there is a truth.
-    fn score<'a>(&self, question: QuestionOf<'_, Self>, w: &[f64], scores: &'a mut R::Scores) -> &'a mut [f64] {
-        self.weights.score(question.input.row(0), w, scores);
+    fn score<'a>(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        sums: bool,
+        scores: &'a mut R::Scores,
+    ) -> &'a mut [f64] {
+        self.weights.score(question.input.row(0), w, sums, scores);
         let scores = scores.as_mut();
         if let Some(&truth) = question.truth {
             linalg::axpy(self.costs.factor(1), self.costs.row(truth), scores);
@@ -203,7 +210,7 @@ impl<R: RowLayout> KBest<Self> for RowTask<R> {
         work: WorkspaceOf<'_, Self>,
         out: &mut [u32],
     ) -> Result<(usize, Quality), String> {
-        Ok((kbest::top_of_one(self.score(question, w, &mut work.scratch.scores), out), Quality::Exact))
+        Ok((kbest::top_of_one(self.score(question, w, false, &mut work.scratch.scores), out), Quality::Exact))
     }
 
     fn decode_diverse(
@@ -214,7 +221,7 @@ impl<R: RowLayout> KBest<Self> for RowTask<R> {
         work: WorkspaceOf<'_, Self>,
         out: &mut u32,
     ) -> Result<Quality, String> {
-        *out = kbest::best_of_one(self.score(question, w, &mut work.scratch.scores), penalty);
+        *out = kbest::best_of_one(self.score(question, w, false, &mut work.scratch.scores), penalty);
         Ok(Quality::Exact)
     }
 
@@ -225,7 +232,7 @@ impl<R: RowLayout> KBest<Self> for RowTask<R> {
         work: WorkspaceOf<'_, Self>,
         out: &mut Vec<f64>,
     ) -> Result<(), String> {
-        self.score(question, w, &mut work.scratch.scores).clone_into(out);
+        self.score(question, w, false, &mut work.scratch.scores).clone_into(out);
         Ok(())
     }
 }
@@ -284,7 +291,7 @@ impl<R: RowLayout> LabelMarginals<Self> for RowTask<R> {
         to: &mut [f64],
     ) -> Result<f64, String> {
         let truth = question.truth.copied();
-        let scores = self.score(question, w, &mut work.scratch.scores);
+        let scores = self.score(question, w, true, &mut work.scratch.scores);
         let of_truth = truth.map_or(0.0, |truth| scores[truth as usize]);
         let value = marginals::gibbs(scores, tau, from, to);
         Ok(if tau.is_finite() { value - of_truth } else { value })

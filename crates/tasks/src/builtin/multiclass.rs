@@ -101,7 +101,7 @@ impl RowLayout for TablePerClass {
         (0..self.classes).for_each(|class| each((class * self.features) as u32));
     }
 
-    fn score(&self, row: Row<'_>, w: &[f64], scores: &mut Vec<f64>) {
+    fn score(&self, row: Row<'_>, w: &[f64], _: bool, scores: &mut Vec<f64>) {
         scores.clear();
         scores.resize(self.classes, 0.0);
         linalg::sparse_row_scores(row.indices, row.values, w, self.features, scores);

@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The task as users name it.
-pub const ENTRY: TaskEntry = TaskEntry::new::<RingSpec>("ring")
+pub(crate) const ENTRY: TaskEntry = TaskEntry::new::<RingSpec>("ring")
     .summary("labelling sequences whose ends are neighbours")
     .reads(&[&jsonl::FORMAT])
     .layout("unary[label][feature], pair[from][to]")
@@ -26,26 +26,26 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<RingSpec>("ring")
 /// Parameters of the task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct RingSpec {
+pub(crate) struct RingSpec {
     /// Adds a feature that is always 1, after the others.
     pub bias: bool,
 }
 
 /// Rings: the numbers of labels and of features.
-pub struct Ring {
-    pub labels: usize,
-    pub features: usize,
+pub(crate) struct Ring {
+    pub(crate) labels: usize,
+    pub(crate) features: usize,
 }
 
 /// One ring.
-pub struct RingInput {
+pub(crate) struct RingInput {
     rows: SparseRows,
     edges: Vec<[u32; 2]>,
 }
 
 impl RingInput {
     /// Joins every row with the next one, and the last with the first.
-    pub fn new(rows: SparseRows) -> Self {
+    pub(crate) fn new(rows: SparseRows) -> Self {
         let (len, last) = (rows.len() as u32, rows.len().saturating_sub(1) as u32);
         let edges = (1..len).map(|row| [row - 1, row]).chain((len > 2).then_some([last, 0])).collect();
         RingInput { rows, edges }
