@@ -1,7 +1,7 @@
 //! Models laid open: tables and names of weights, as `multiplane show` has them, and features as weights meet them.
 
 use multiplane::data::SparseRows;
-use multiplane::look::{Look, readable as to_be_read};
+use multiplane::model_report::{ModelReport, readable as to_be_read};
 use pyo3::prelude::*;
 
 use crate::dataset::{Dataset, Parts, csr};
@@ -13,7 +13,7 @@ use crate::model::Model;
 #[pyfunction]
 pub(crate) fn look(model: &Model, top: usize) -> PyResult<String> {
     guarded(|| {
-        let look = Look::of(&model.inner, top).map_err(raised)?;
+        let look = ModelReport::of(&model.inner, top).map_err(raised)?;
         serde_json::to_string(&look).map_err(|error| value_error(error.to_string()))
     })
 }

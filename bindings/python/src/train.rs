@@ -208,17 +208,18 @@ pub(crate) fn train(
     let warm = start.and_then(|start| start.warm.lock().unwrap_or_else(PoisonError::into_inner).clone());
     let work = move |session: Session, hooks: RunOptions| {
         let mut warnings = session.warnings().to_vec();
-        warnings.extend([session.scale_hint(set), session.kernel_hint(set)].into_iter().flatten());
+        let advice = session.advice(set);
+        warnings.extend(advice.before());
         let refused = warm.as_ref().and_then(|start| session.check_start(start).err());
         if let Some(error) = &refused {
             warnings.push(format!("this fit starts anew: {error}"));
         }
         let (model, summary, state) = session.run_warm(hooks, warm.as_ref().filter(|_| refused.is_none()), keep)?;
-        warnings.extend([session.rounding_warning(&summary, set), session.gap_warning(&summary)].into_iter().flatten());
-        warnings.extend(session.lambda_hint(&summary, set));
+        warnings.extend(advice.warnings(&summary));
+        warnings.extend(advice.lambda(&summary));
         warnings.extend(session.mishaps().map(|told| format!("on the way {told}")));
-        let doubt = session.answer_warning(&summary);
-        let standstill = session.standstill(&summary, set);
+        let doubt = advice.doubt(&summary);
+        let standstill = advice.standstill(&summary);
         let summary = serde_json::to_string(&summary).map_err(|error| Error::failed(error.to_string()))?;
         Ok((model, summary, state, (warnings, standstill, doubt)))
     };

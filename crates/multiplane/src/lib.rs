@@ -25,7 +25,7 @@
 pub mod doctor;
 mod error;
 mod file;
-pub mod look;
+pub mod model_report;
 mod outer;
 mod session;
 mod spec;
@@ -53,10 +53,10 @@ pub use outer::{
     cross_validate_problem, follow,
 };
 pub use session::{
-    CheckpointReport, Checkpointer, Incoming, KernelCost, LambdaChoice, PrimalClaim, RunOptions, Session, Setting,
-    SlackCost, Summary, ValidatedLambda, Verdict, Verified, WarmState, hold_out, model_format, model_rules, needs_data,
-    read_data, read_prior, read_run_data, read_task_data, threads_for, training_part, unlabelled_warning, verify,
-    weights_sha256, with_mishaps,
+    Advice, CheckpointReport, Checkpointer, Incoming, KernelCost, LambdaChoice, PrimalClaim, RunOptions, Session,
+    Setting, SlackCost, Summary, ValidatedLambda, Verdict, Verified, WarmState, hold_out, model_format, model_rules,
+    needs_data, read_data, read_prior, read_run_data, read_task_data, threads_for, training_part, unlabelled_warning,
+    verify, weights_sha256, with_mishaps,
 };
 pub use spec::{
     Choice, DEFAULT_SOLVER, DataSpec, Folds, GridOptions, GridPoints, GridSpec, GridStart, Holdout, Lambda, OracleSpec,

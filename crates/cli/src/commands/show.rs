@@ -1,6 +1,6 @@
 //! `multiplane show`: what a model is, how it was trained, what is proven of it, and its strongest weights by name.
 
-use multiplane::look::Look;
+use multiplane::model_report::ModelReport;
 use multiplane::{Error, ModelFile, PathKind, PathModel};
 use multiplane_lab::numbers::number;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::args::ShowArgs;
 use crate::commands::done::Done;
 use crate::commands::on_data::{Chosen, at_lambda};
 use crate::fill::{TextTable, columns, filled};
-use crate::look_text::text;
+use crate::report_text::text;
 use crate::terminal::print;
 
 /// Rows of a path or grid that are printed, at most; the first and the last of more.
@@ -26,9 +26,9 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Done, Error> {
         failed => failed,
     };
     let (look, is_chosen) = match at_lambda(&args.model, args.lambda.as_deref(), saved)? {
-        Chosen::Model(model) => (Look::of(&model, args.top).map_err(blame)?, true),
+        Chosen::Model(model) => (ModelReport::of(&model, args.top).map_err(blame)?, true),
         // What they have in common.
-        Chosen::None(path) => (Look::of(&path.at(path.lambdas[0])?, 0).map_err(blame)?, false),
+        Chosen::None(path) => (ModelReport::of(&path.at(path.lambdas[0])?, 0).map_err(blame)?, false),
     };
     if args.json {
         let mut json = serde_json::to_value(&look).map_err(|error| Error::failed(error.to_string()))?;

@@ -46,12 +46,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
         }
         opened => opened?,
     };
+    let advice = session.advice(set);
     if !args.quiet {
         session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
-        [session.scale_hint(set), session.kernel_hint(set)]
-            .iter()
-            .flatten()
-            .for_each(|hint| complain(&format!("hint: {hint}")));
+        advice.before().iter().for_each(|hint| complain(&format!("hint: {hint}")));
     }
     session.check_patience()?;
     if let Some(checkpoint) = &job.from {
@@ -71,17 +69,12 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
             .map_err(|error| Error::failed(format!("{}: could not be written: {error}", path.display())))?;
     }
     interrupt::leave_at_once(); // all is saved
-    report(args, &summary, session.standstill(&summary, set))?;
+    report(args, &summary, advice.standstill(&summary))?;
     if !args.quiet {
         let mended = session.mishaps().map(|told| format!("on the way {told}"));
-        let warnings = [
-            session.rounding_warning(&summary, set),
-            session.gap_warning(&summary),
-            session.answer_warning(&summary),
-            mended,
-        ];
-        warnings.iter().flatten().for_each(|warning| complain(&format!("warning: {warning}")));
-        session.lambda_hint(&summary, set).iter().for_each(|hint| complain(&format!("hint: {hint}")));
+        let warnings = advice.warnings(&summary).into_iter().chain(advice.doubt(&summary)).chain(mended);
+        warnings.for_each(|warning| complain(&format!("warning: {warning}")));
+        advice.lambda(&summary).iter().for_each(|hint| complain(&format!("hint: {hint}")));
     }
     match summary.checkpoints.as_ref().and_then(|checkpoints| checkpoints.failure.as_ref()) {
         Some(failure) => Err(Error::failed(failure)),

@@ -43,9 +43,38 @@ const TINY: f64 = 1e-9;
 /// How a parameter is set where the message is read: its dotted name and the value, as one writes them there.
 pub type Setting = fn(&str, &str) -> String;
 
+/// Hints and warnings of a session, in the words of the place where they are read.
+pub struct Advice<'a> {
+    session: &'a Session,
+    set: Setting,
+}
+
 impl Session {
+    /// Returns what there is to advise; `set` says how a parameter is set.
+    pub fn advice(&self, set: Setting) -> Advice<'_> {
+        Advice { session: self, set }
+    }
+
+    /// Whether a training loss can lead to a hint about lambda.
+    pub(super) fn wants_lambda_hint(&self) -> bool {
+        let is_built_in = self.spec().task_entry().is_ok_and(|entry| !entry.is_program);
+        self.spec().lambda == Lambda::OneOverN && is_built_in && self.problem().blocks() >= FEW && self.test().is_none()
+    }
+}
+
+impl Advice<'_> {
+    /// Returns hints of what would make a run faster.
+    pub fn before(&self) -> Vec<String> {
+        [self.scale(), self.kernel()].into_iter().flatten().collect()
+    }
+
+    /// Returns warnings of what is wrong with the gap of a run.
+    pub fn warnings(&self, summary: &Summary) -> Vec<String> {
+        [self.rounding(summary), self.gap(summary)].into_iter().flatten().collect()
+    }
+
     /// Returns what to do, where the features should be scaled (`task.scale`) as that would make the run much faster.
-    pub fn scale_hint(&self, set: Setting) -> Option<String> {
+    fn scale(&self) -> Option<String> {
         let sizes = self.ill_scaled()?;
         let widest = sizes.greatest().first().copied()?;
         let effect = match is_wide(&sizes, widest) {
@@ -59,13 +88,13 @@ impl Session {
             short(sizes.largest[widest]),
             self.feature_name(widest),
             short(sizes.median()),
-            self.scale_advice(set)?
+            self.scale_advice()?
         ))
     }
 
     /// What a feature is called: by the column's name where it has one, else by its number in the file.
     fn feature_name(&self, feature: usize) -> String {
-        let vocabulary = self.problem().vocabulary();
+        let vocabulary = self.session.problem().vocabulary();
         let names = vocabulary.dictionary.as_ref().filter(|names| feature < names.len());
         match (used_columns(vocabulary), names) {
             (Some((_, used)), _) => used.get(feature).map_or(feature + 1, |&column| column as usize + 1).to_string(),
@@ -93,29 +122,27 @@ impl Session {
 
     /// Returns the sizes of features whose scale makes runs slow, and which the task could scale.
     fn ill_scaled(&self) -> Option<FeatureSizes> {
-        let sizes = self.problem().layout().feature_sizes()?;
-        let condition = sizes.mean_square / (self.lambda() * self.problem().blocks() as f64);
+        let sizes = self.session.problem().layout().feature_sizes()?;
+        let condition = sizes.mean_square / (self.session.lambda() * self.session.problem().blocks() as f64);
         (condition >= SLOW && sizes.mean_square >= WORTH * sizes.scaled_mean_square).then_some(sizes)
     }
 
     /// Returns what is to be said of a run of this session whose gap is mostly rounding and was not reached.
-    pub fn rounding_warning(&self, summary: &Summary, set: Setting) -> Option<String> {
+    fn rounding(&self, summary: &Summary) -> Option<String> {
         let rounding = summary.rounding.filter(|_| summary.stop_reason != StopReason::Gap)?;
         let much = match rounding.is_finite() {
             true => format!("rounding may be as much as {} where bounds were evaluated", short(rounding)),
             false => "rounding has no bound".into(),
         };
-        let wide = self.problem().layout().feature_sizes().map_or(String::new(), |sizes| self.wide(&sizes));
-        let advice = self
-            .weight_advice()
-            .or_else(|| self.scale_advice(set))
-            .map_or(String::new(), |advice| format!("; {advice}"));
+        let wide = self.session.problem().layout().feature_sizes().map_or(String::new(), |sizes| self.wide(&sizes));
+        let advice =
+            self.weight_advice().or_else(|| self.scale_advice()).map_or(String::new(), |advice| format!("; {advice}"));
         Some(format!("64-bit numbers do not suffice here: {much}{wide}{advice}"))
     }
 
     /// Returns since when a run of this session that ended short of its gap has stood still, and why, as far as there is
     /// evidence for it.
-    pub fn standstill(&self, summary: &Summary, set: Setting) -> Option<String> {
+    pub fn standstill(&self, summary: &Summary) -> Option<String> {
         let certificate = &summary.certificate;
         let ended = matches!(summary.stop_reason, StopReason::Passes | StopReason::Calls | StopReason::Seconds);
         let since = summary.still_since.filter(|_| ended && certificate.dual.is_some())?;
@@ -124,8 +151,11 @@ impl Session {
         let why = if summary.rounding.is_some() {
             "what is left is lost in rounding".into()
         } else if is_known && !certificate.certified {
-            let more =
-                if self.spec().stop.estimated { "" } else { ", and an estimated gap ends no run (stop.estimated)" };
+            let more = if self.session.spec().stop.estimated {
+                ""
+            } else {
+                ", and an estimated gap ends no run (stop.estimated)"
+            };
             format!("some of the oracle's answers are not proven to be the best{more}")
         } else if let Some(slack) = summary.slack.as_ref().filter(|slack| is_unproven(slack)) {
             format!(
@@ -135,7 +165,7 @@ impl Session {
             )
         } else if least.is_some() {
             "what is left is as small as rounding".into()
-        } else if let Some(advice) = self.ill_scaled().and_then(|_| self.scale_advice(set)) {
+        } else if let Some(advice) = self.ill_scaled().and_then(|_| self.scale_advice()) {
             format!("features are large for this lambda; {advice}")
         } else {
             "training is slow at this lambda, a larger one takes fewer passes".into()
@@ -145,34 +175,28 @@ impl Session {
 
     /// Returns what lambda to begin with, where passes were spent short of the gap at a default that the task warns of, or where
     /// the default fits the training data too well to generalise.
-    pub fn lambda_hint(&self, summary: &Summary, set: Setting) -> Option<String> {
-        if self.spec().lambda != Lambda::OneOverN || summary.stop_reason == StopReason::Interrupt {
+    pub fn lambda(&self, summary: &Summary) -> Option<String> {
+        if self.session.spec().lambda != Lambda::OneOverN || summary.stop_reason == StopReason::Interrupt {
             return None;
         }
-        let advice = self.spec().task_entry().ok().and_then(|entry| entry.lambda);
+        let advice = self.session.spec().task_entry().ok().and_then(|entry| entry.lambda);
         if let (Some(advice), StopReason::Passes) = (advice, summary.stop_reason) {
             return Some(format!("lambda = 1/n is the default; for task `{}` begin with {advice}", summary.task));
         }
         let is_fit = summary.train_loss? <= FITTED * summary.primal_at_zero?;
-        (is_fit && self.wants_lambda_hint() && summary.test_loss.is_none()).then(|| {
+        (is_fit && self.session.wants_lambda_hint() && summary.test_loss.is_none()).then(|| {
             format!(
                 "the training loss is {}, next to nothing at the default lambda = 1/n: a larger lambda usually predicts better; {} \
                  chooses one",
                 short(summary.train_loss.unwrap_or(0.0)),
-                set("lambda", "cv")
+                (self.set)("lambda", "cv")
             )
         })
     }
 
-    /// Whether a training loss can lead to a hint about lambda.
-    pub(super) fn wants_lambda_hint(&self) -> bool {
-        let is_built_in = self.spec().task_entry().is_ok_and(|entry| !entry.is_program);
-        self.spec().lambda == Lambda::OneOverN && is_built_in && self.problem().blocks() >= FEW && self.test().is_none()
-    }
-
     /// Returns what is to be said where the gap asked for is one that w = 0 has.
-    pub fn gap_warning(&self, summary: &Summary) -> Option<String> {
-        match (self.spec().stop.gap, summary.primal_at_zero) {
+    fn gap(&self, summary: &Summary) -> Option<String> {
+        match (self.session.spec().stop.gap, summary.primal_at_zero) {
             (Some(GapTarget::Absolute(gap)), Some(zero)) if gap >= zero => Some(format!(
                 "a gap of {gap} is absolute, and any model meets it: the primal value of w = 0 is {}; {gap}% is relative",
                 short(zero)
@@ -184,8 +208,8 @@ impl Session {
     /// Returns what is to be said where the weights are the latest and w = 0 has a lower primal value, or where nothing better than
     /// w = 0 was found and it is the answer. Not of solvers that do not go by lambda, nor with
     /// patience: P is none of their aims.
-    pub fn answer_warning(&self, summary: &Summary) -> Option<String> {
-        let (entry, zero) = (self.spec().solver.entry, summary.primal_at_zero?);
+    pub fn doubt(&self, summary: &Summary) -> Option<String> {
+        let (entry, zero) = (self.session.spec().solver.entry, summary.primal_at_zero?);
         let primal = summary.certificate.primal;
         if !entry.minimises
             || !primal.is_finite()
@@ -195,7 +219,7 @@ impl Session {
             return None;
         }
         // Of data with one label that is said already.
-        if zero == 0.0 && primal == 0.0 && self.problem().vocabulary().labels.len() != 1 {
+        if zero == 0.0 && primal == 0.0 && self.session.problem().vocabulary().labels.len() != 1 {
             return Some(
                 "w = 0 has the primal value 0, so all weights are 0 and nothing is learned: no labelling was found that has a \
                  loss; does the loss tell wrong labellings from the truth?"
@@ -216,7 +240,7 @@ impl Session {
         }
         let is_optimal = summary.certificate.gap.is_some_and(|gap| gap <= TINY * primal);
         // Who has interrupted a run knows that it is short of its end.
-        let is_told = self.gap_warning(summary).is_some() || summary.stop_reason == StopReason::Interrupt;
+        let is_told = self.gap(summary).is_some() || summary.stop_reason == StopReason::Interrupt;
         (primal >= zero && zero > 0.0 && !is_optimal && !is_told).then(|| {
             format!(
                 "nothing better than w = 0 was found, so all weights are 0, and the primal value is {}; {advice}",
@@ -226,42 +250,42 @@ impl Session {
     }
 
     /// Returns what would make the run faster, where the solver is slow without a kernel and the task has one.
-    pub fn kernel_hint(&self, set: Setting) -> Option<String> {
-        let spec = self.spec();
+    fn kernel(&self) -> Option<String> {
+        let spec = self.session.spec();
         // Measured where an example has one plane.
         spec.task_entry().ok().filter(|entry| entry.shares_table)?;
         let kernel = spec.task.params.get("kernel")?;
         let is_none = kernel.get("name").unwrap_or(kernel) == "none";
         let is_slow = is_none && spec.solver.config.prefers_kernels();
-        (is_slow && self.problem().blocks() >= MANY).then(|| {
+        (is_slow && self.session.problem().blocks() >= MANY).then(|| {
             format!(
                 "after every step solver `{}` scores all examples with weight anew, feature by feature; with {} a step costs \
                  one number of each, which is faster where examples have more than a few features",
                 spec.solver.entry.name,
-                set("task.kernel", "linear")
+                (self.set)("task.kernel", "linear")
             )
         })
     }
 
     /// Returns what to do where the weights of examples make lambda what it is: a number that nobody meant.
     fn weight_advice(&self) -> Option<String> {
-        let (sum, n) = (self.problem().facts().total_weight, self.problem().blocks() as f64);
-        let goes_by_sum = matches!(self.spec().lambda, Lambda::OneOverN | Lambda::FromC(_));
+        let (sum, n) = (self.session.problem().facts().total_weight, self.session.problem().blocks() as f64);
+        let goes_by_sum = matches!(self.session.spec().lambda, Lambda::OneOverN | Lambda::FromC(_));
         let is_odd = goes_by_sum && !(1.0 / ODD..ODD).contains(&(sum / n));
         is_odd.then(|| {
             format!(
                 "the weights of the examples sum up to {sum:.2e}, and lambda, which goes by this sum, is {:.2e}: divide them by \
                  their mean, or give lambda as a number",
-                self.lambda()
+                self.session.lambda()
             )
         })
     }
 
     /// Returns what to do about features of different sizes, where there is something left to do.
-    fn scale_advice(&self, set: Setting) -> Option<String> {
-        self.problem().layout().feature_sizes()?;
-        let helps = set("task.scale", "max-abs");
-        match self.spec().task.params.get("scale").and_then(|scale| scale.as_str()) {
+    fn scale_advice(&self) -> Option<String> {
+        self.session.problem().layout().feature_sizes()?;
+        let helps = (self.set)("task.scale", "max-abs");
+        match self.session.spec().task.params.get("scale").and_then(|scale| scale.as_str()) {
             Some("max-abs") => None,
             Some("standard") => Some(format!(
                 "task.scale=standard does not centre, so what varies little beside its size stays large: use {helps}"

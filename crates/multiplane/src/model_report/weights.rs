@@ -15,13 +15,13 @@ use crate::spec::find_task;
 
 /// A table of weights.
 #[derive(Clone, Debug, Serialize)]
-pub struct TableLook {
+pub struct TableReport {
     /// Its name.
     pub name: &'static str,
     /// What a weight means, where the axes do not say it.
     pub note: Option<&'static str>,
     /// What its weights are told apart by; the last changes fastest.
-    pub axes: Vec<AxisLook>,
+    pub axes: Vec<AxisReport>,
     /// Where it begins in `w`.
     pub start: usize,
     /// How many weights it has.
@@ -33,12 +33,12 @@ pub struct TableLook {
     /// The smallest weights below 0, rising.
     pub lowest: Vec<NamedWeight>,
     /// Where every label has weights of its own for features or rows: those of each. Empty elsewhere.
-    pub by_label: Vec<LabelLook>,
+    pub by_label: Vec<LabelWeights>,
 }
 
 /// An axis of a table.
 #[derive(Clone, Debug, Serialize)]
-pub struct AxisLook {
+pub struct AxisReport {
     /// What its elements are.
     pub name: &'static str,
     /// How many they are.
@@ -47,7 +47,7 @@ pub struct AxisLook {
 
 /// The weights of a label.
 #[derive(Clone, Debug, Serialize)]
-pub struct LabelLook {
+pub struct LabelWeights {
     /// The label.
     pub label: ElementName,
     /// Weights other than 0.
@@ -77,7 +77,7 @@ fn as_map<S: serde::Serializer>(at: &[(&'static str, ElementName)], to: S) -> Re
 }
 
 /// The tables of a model. Weights of which the task says nothing (a program's, a user's) are one table.
-pub(super) fn tables(model: &Model, top: usize) -> Result<Vec<TableLook>, Error> {
+pub(super) fn tables(model: &Model, top: usize) -> Result<Vec<TableReport>, Error> {
     let provenance = &model.info.provenance;
     let declared = match find_task(&provenance.task) {
         Ok(entry) => {
@@ -106,7 +106,7 @@ pub(super) fn tables(model: &Model, top: usize) -> Result<Vec<TableLook>, Error>
     Ok(looks.collect())
 }
 
-fn look(table: &WeightTable, range: Range<usize>, w: &[f64], vocabulary: &Vocabulary, top: usize) -> TableLook {
+fn look(table: &WeightTable, range: Range<usize>, w: &[f64], vocabulary: &Vocabulary, top: usize) -> TableReport {
     let name = |index: &usize| NamedWeight {
         at: (table.axes.iter().zip(table.place(index - range.start)))
             .map(|(axis, at)| (axis.name, ElementName::of(axis, at, vocabulary)))
@@ -121,7 +121,7 @@ fn look(table: &WeightTable, range: Range<usize>, w: &[f64], vocabulary: &Vocabu
     let by_label = match &table.axes[..] {
         [labels, columns] if labels.names == AxisNames::Labels && columns.names != AxisNames::Labels => {
             let row = |label: usize| range.start + label * columns.len..range.start + (label + 1) * columns.len;
-            let of_label = |label: usize| LabelLook {
+            let of_label = |label: usize| LabelWeights {
                 label: ElementName::of(labels, label, vocabulary),
                 nonzero: nonzero(&w[row(label)]),
                 strongest: named(first(row(label).filter(|&k| w[k] != 0.0), top, by_size)),
@@ -130,10 +130,10 @@ fn look(table: &WeightTable, range: Range<usize>, w: &[f64], vocabulary: &Vocabu
         }
         _ => Vec::new(),
     };
-    TableLook {
+    TableReport {
         name: table.name,
         note: table.note,
-        axes: table.axes.iter().map(|axis| AxisLook { name: axis.name, size: axis.len }).collect(),
+        axes: table.axes.iter().map(|axis| AxisReport { name: axis.name, size: axis.len }).collect(),
         start: range.start,
         size: table.size(),
         nonzero: nonzero(&w[range.clone()]),

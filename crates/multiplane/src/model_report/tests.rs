@@ -44,7 +44,7 @@ fn chains_by_hand() {
     let unary = [0.0, 2.0, -3.0, 1.0, -1.0, 0.0];
     let rest = [-1.0, 4.0, 0.5, 0.0, 0.0, 0.25, 0.0, 0.0];
     let model = model(task, vocabulary, [&unary[..], &rest].concat());
-    let look = Look::of(&model, 2).unwrap();
+    let look = ModelReport::of(&model, 2).unwrap();
     assert_eq!((look.d, look.nonzero, look.features, look.named_features), (14, 8, 3, true));
     assert_eq!(look.uncertified.as_deref(), Some("solver ssg has no dual value"));
     assert_eq!(Value::Object(look.stop.clone()), json!({"passes": 3.0}));
@@ -78,12 +78,12 @@ fn rows_and_strangers() {
         ..Vocabulary::default()
     };
     let task = json!({"name": "binary", "bias": true, "kernel": {"name": "linear"}});
-    let look = Look::of(&model(task, vocabulary, vec![0.5, 0.0, -2.0, 7.0]), 10).unwrap();
+    let look = ModelReport::of(&model(task, vocabulary, vec![0.5, 0.0, -2.0, 7.0]), 10).unwrap();
     assert_eq!((look.support_vectors, look.tables[0].name), (Some(3), "coefficient"));
     assert_eq!(shown(&look.tables[0].highest), ["bias@3=7", "#0@0=0.5"]);
     assert_eq!(shown(&look.tables[0].lowest), ["#2@2=-2"]);
     for task in ["external", "mine"] {
-        let look = Look::of(&model(json!({"name": task}), Vocabulary::default(), vec![0.0, 3.0]), 10).unwrap();
+        let look = ModelReport::of(&model(json!({"name": task}), Vocabulary::default(), vec![0.0, 3.0]), 10).unwrap();
         assert_eq!((look.tables.len(), shown(&look.tables[0].highest)), (1, vec!["#1@1=3".to_owned()]));
     }
 }
@@ -94,7 +94,7 @@ fn other_layouts() {
     let own = |tree: Value| tree.as_object().unwrap().clone();
     let names = |task: Value, vocabulary: Vocabulary, d: usize| {
         let w: Vec<f64> = (0..d).map(|k| k as f64 + 1.0).collect();
-        let look = Look::of(&model(task, vocabulary, w), 1).unwrap();
+        let look = ModelReport::of(&model(task, vocabulary, w), 1).unwrap();
         look.tables.iter().map(|table| format!("{} {}", table.name, shown(&table.highest)[0])).collect::<Vec<_>>()
     };
     let tree = |features| Vocabulary {
@@ -130,7 +130,7 @@ fn other_layouts() {
 fn misfits_are_refused() {
     for features in [3, usize::MAX / 2] {
         let vocabulary = Vocabulary { labels: labels(&["1", "7", "9"]), features, ..Vocabulary::default() };
-        let error = Look::of(&model(json!({"name": "multiclass"}), vocabulary, vec![1.0; 4]), 3).unwrap_err();
+        let error = ModelReport::of(&model(json!({"name": "multiclass"}), vocabulary, vec![1.0; 4]), 3).unwrap_err();
         assert!(error.to_string().contains("the model has 4 weights"), "{error}");
     }
 }

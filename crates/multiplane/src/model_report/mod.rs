@@ -16,11 +16,11 @@ use crate::spec::{find_solver, find_task};
 
 pub use elements::{ElementName, readable};
 pub use spec::changed_parameters;
-pub use weights::{AxisLook, LabelLook, NamedWeight, TableLook};
+pub use weights::{AxisReport, LabelWeights, NamedWeight, TableReport};
 
 /// What a model file says, for people and programs.
 #[derive(Clone, Debug, Serialize)]
-pub struct Look {
+pub struct ModelReport {
     /// Name of the task.
     pub task: String,
     /// Formats that the task reads; a model does not know which of them its data had.
@@ -70,24 +70,24 @@ pub struct Look {
     /// Weights other than 0.
     pub nonzero: usize,
     /// The tables of the weights, in their order.
-    pub tables: Vec<TableLook>,
+    pub tables: Vec<TableReport>,
 }
 
-impl Look {
+impl ModelReport {
     /// Looks into a model: of every table, and of every label in tables with a row for each, at most `top` weights are
     /// named.
     ///
     /// # Errors
     ///
     /// [`Error::Input`] where the weights are not as many as task and vocabulary need.
-    pub fn of(model: &Model, top: usize) -> Result<Look, Error> {
+    pub fn of(model: &Model, top: usize) -> Result<ModelReport, Error> {
         let provenance = &model.info.provenance;
         let Provenance { task, vocabulary, spec, fingerprint, n } = provenance;
         let Vocabulary { labels, features, own, dictionary, scale, support } = vocabulary;
         let entry = find_task(task).ok();
         let stop = spec["stop"].as_object().cloned().unwrap_or_default();
         let is_given = |value: &Value| !value.is_null() && *value != Value::Bool(false);
-        Ok(Look {
+        Ok(ModelReport {
             task: task.clone(),
             reads: entry.map_or(Vec::new(), |entry| entry.formats.iter().map(|format| format.name).collect()),
             n: *n,

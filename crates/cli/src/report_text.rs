@@ -1,6 +1,6 @@
 //! A model laid open as text for a terminal of 80 columns, or fewer.
 
-use multiplane::look::{ElementName, LabelLook, Look, NamedWeight, TableLook, readable};
+use multiplane::model_report::{ElementName, LabelWeights, ModelReport, NamedWeight, TableReport, readable};
 use multiplane_lab::numbers::number;
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ const LONGEST_VALUE: usize = 200;
 const MOST_LABELS: usize = 50;
 
 /// The text; `with_weights` unless it speaks of several models at once.
-pub(crate) fn text(look: &Look, with_weights: bool, columns: Option<usize>) -> String {
+pub(crate) fn text(look: &ModelReport, with_weights: bool, columns: Option<usize>) -> String {
     let most = columns.map_or(WIDTH, |columns| columns.min(WIDTH));
     let mut text = format!("{} trained on {} examples, {} weights\n", clean(&look.task), look.n, look.d);
     let mut fact = |name: &str, items: Vec<String>| text += &wrapped(&format!("  {name:<9}"), 11, &items, " ", most);
@@ -66,7 +66,7 @@ pub(crate) fn text(look: &Look, with_weights: bool, columns: Option<usize>) -> S
 }
 
 /// Describes the features.
-fn features(look: &Look) -> String {
+fn features(look: &ModelReport) -> String {
     let named = if look.named_features { ", by name" } else { "" };
     let template = match &look.template {
         Some(Value::Array(items)) => {
@@ -79,7 +79,7 @@ fn features(look: &Look) -> String {
 }
 
 /// The bounds, or why there are none.
-fn certificate(look: &Look, fact: &mut impl FnMut(&str, Vec<String>)) {
+fn certificate(look: &ModelReport, fact: &mut impl FnMut(&str, Vec<String>)) {
     let bounds = &look.certificate;
     if bounds.primal.is_finite() {
         fact("primal", words(&number(bounds.primal)));
@@ -101,7 +101,7 @@ fn certificate(look: &Look, fact: &mut impl FnMut(&str, Vec<String>)) {
     fact("gap", words(&gap));
 }
 
-fn of_table(table: &TableLook, most: usize) -> String {
+fn of_table(table: &TableReport, most: usize) -> String {
     let axes: String = table.axes.iter().map(|axis| format!("[{}]", axis.name)).collect();
     let sizes = table.axes.iter().map(|axis| axis.size.to_string()).collect::<Vec<_>>().join(" x ");
     let mut text = format!("\n{}{axes}, {sizes}: {} of {} not 0\n", table.name, table.nonzero, table.size);
@@ -124,7 +124,7 @@ fn of_table(table: &TableLook, most: usize) -> String {
         }
         return text;
     }
-    for (LabelLook { strongest, .. }, name) in shown.zip(&names) {
+    for (LabelWeights { strongest, .. }, name) in shown.zip(&names) {
         line(name, strongest, 1);
     }
     let more = table.by_label.len().saturating_sub(MOST_LABELS);
