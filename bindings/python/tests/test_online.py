@@ -31,7 +31,7 @@ def test_weights_of_zero_are_told():
 
 def test_lambda_without_effect_is_told():
     x, y = rows()
-    said = "solver `sfd1` takes no notice of lambda: lambda = 0.1 changes no weight"
+    said = "solver `sfd1` ignores lambda: lambda = 0.1 changes no weight"
     with pytest.warns(UserWarning, match=said):
         BinarySSVM(solver="sfd1", lam=0.1).fit(x, y)
     model = BinarySSVM(solver="sfd1", lam=0.1)

@@ -57,7 +57,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         Ok(Ok(Done::Interrupted)) => INTERRUPTED,
         Ok(Err(_)) if interrupt::is_leaving() => INTERRUPTED,
         Ok(Err(error)) => {
-            terminal::complain(&format!("error: {error}"));
+            terminal::complain(&format!("error: {}", with_flags(&error.to_string())));
             match error {
                 Error::Input(_) | Error::Parameter(_) => BAD_INPUT,
                 Error::Failed(_) | Error::Unwritten(..) => FAILED,
@@ -66,6 +66,23 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     };
     let _ = std::io::stdout().flush(); // where the process is not Rust's, nothing else does at its end
     code
+}
+
+/// What libraries write of parameters, and what that is on the command line.
+const FLAGS: [(&str, &str); 8] = [
+    ("use task=", "use --task "),
+    ("as data.format", "with --format"),
+    (", e.g. data.format=", ", e.g. --format "),
+    (": data.format=", ": --format "),
+    ("as data.test", "with --test"),
+    ("regularizer.freeze: ", "--freeze: "),
+    (": set data.", ": --set data."),
+    (": set 'task.", ": --set 'task."),
+];
+
+/// Returns a message in which parameters that are to be given have their flags.
+fn with_flags(message: &str) -> String {
+    FLAGS.iter().fold(message.to_string(), |text, (parameter, flag)| text.replace(parameter, flag))
 }
 
 fn dispatch(cli: Cli) -> Result<Done, Error> {

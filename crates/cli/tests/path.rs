@@ -225,7 +225,7 @@ fn mistakes_are_refused() {
         ("--grid 1,x", "grid = x: must be a number"),
         ("--grid 1,0.1 --warm-start keep", "unknown warm start `keep`"),
         ("--grid 1,0.1 --solver fw", "solver `fw` cannot start warm"),
-        ("--grid 1,0.1 --solver sfd1 --warm-start none --passes 5", "takes no notice of lambda"),
+        ("--grid 1,0.1 --solver sfd1 --warm-start none --passes 5", "ignores lambda"),
         ("--cv 1", "1 folds of 40 examples"),
         ("--cv many", "expected a number of folds"),
         ("--svg old", "which the same command uses"),

@@ -43,7 +43,7 @@ pub fn read(path: &Path, format: Option<Format>) -> Result<Dataset, DataError> {
         None if is_stream(path) => {
             return Err(DataError::file(
                 path,
-                "the format of a pipe or device cannot be guessed: name it with --format",
+                "the format of a pipe or device cannot be guessed: name it as data.format",
             ));
         }
         None => guess(path)?,
@@ -144,9 +144,9 @@ fn unlike(line: &Line<'_>, task: Option<Readable<'_>>) -> DataError {
     let (of, formats) = task.map_or((String::new(), FORMATS), |(task, formats)| (format!(" of task {task}"), formats));
     let names: Vec<&str> = formats.iter().map(|format| format.name).collect();
     let named = formats.iter().find(|format| format.is_told_by_tasks()).or(formats.first());
-    let example = named.map_or(String::new(), |format| format!(", e.g. --format {}", format.name));
+    let example = named.map_or(String::new(), |format| format!(", e.g. data.format={}", format.name));
     let (found, names) = (quote(line.text), names.join(", "));
-    line.error(0, format!("found {found}, which is none of the formats{of} ({names}): name it with --format{example}"))
+    line.error(0, format!("found {found}, which is none of the formats{of} ({names}): name it as data.format{example}"))
 }
 
 #[cfg(test)]
@@ -214,8 +214,8 @@ mod tests {
                 (
                     b"\nIt was a dark night\n",
                     "f:2:1: found `It was a dark night`, which is none of the formats (libsvm, letter, csv, conll, \
-                     crfsuite, hmm, multilabel, tree, jsonl, graph, mrf, opaque): name it with --format, e.g. \
-                     --format conll",
+                     crfsuite, hmm, multilabel, tree, jsonl, graph, mrf, opaque): name it as data.format, e.g. \
+                     data.format=conll",
                 ),
             ],
         );
@@ -236,8 +236,8 @@ mod tests {
         assert_eq!(found(b"1 1:0.5\n"), Ok("libsvm"), "another task's is told by the task");
         for line in ["dog\tNN", "dog 3", "the dog NN"] {
             let text = quote(line);
-            let rule = "none of the formats of task chain (letter, conll, crfsuite, hmm): name it with --format, e.g. \
-                        --format conll";
+            let rule = "none of the formats of task chain (letter, conll, crfsuite, hmm): name it as data.format, e.g. \
+                        data.format=conll";
             assert_eq!(found(line.as_bytes()), Err(format!("f:1:1: found {text}, which is {rule}")));
         }
     }

@@ -106,7 +106,7 @@ fn every_solver_chooses() {
         match (chosen, entry.minimises) {
             (Ok(choice), true) => assert!(choice.lambda > 0.0 && choice.folds == 2, "{}: {choice:?}", entry.name),
             (Err(error), _) => assert!(matches!(error, Error::Input(_)), "{}: {error}", entry.name),
-            (Ok(_), false) => panic!("{} takes no notice of lambda", entry.name),
+            (Ok(_), false) => panic!("{} ignores lambda", entry.name),
         }
     }
 }

@@ -115,7 +115,7 @@ def load_csv(
     except ValueError as error:
         text = str(error)
         for name in rules:
-            text = text.replace(f"--set data.{name}=", f"{name}=").replace(f"data.{name}", name)
+            text = text.replace(f"set data.{name}=", f"{name}=").replace(f"data.{name}", name)
         # A column's number, or its name, which is a text here.
         advice = re.search(r"(?:ignore|label_column)=-?[0-9]+ \(or =(.*)\)$", text)
         if advice is not None:

@@ -160,7 +160,7 @@ impl SolverEntry {
         SolverEntry { continues: true, ..self }
     }
 
-    /// Declares that it takes no notice of lambda: P at the run's lambda is evaluated, and not minimised.
+    /// Declares that it ignores lambda: P at the run's lambda is evaluated, and not minimised.
     pub const fn without_lambda(self) -> Self {
         SolverEntry { minimises: false, ..self }
     }

@@ -252,8 +252,8 @@ fn advice(column: usize, fields: &[Field<'_>], head: &TableHead, rules: &ReadRul
         return String::new(); // the model has this column
     }
     match rules.label_column.is_none() && head.label.is_some_and(|label| is_number(&fields[label])) {
-        true => format!("; if this column is the label: --set data.label_column={number}{named}"),
-        false => format!("; to leave this column out: --set data.ignore={number}{named}"),
+        true => format!("; if this column is the label: set data.label_column={number}{named}"),
+        false => format!("; to leave this column out: set data.ignore={number}{named}"),
     }
 }
 

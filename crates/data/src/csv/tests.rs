@@ -68,7 +68,7 @@ fn columns_are_ignored() {
     let refused = |names: &[&str]| ruled(text, rules(names)).unwrap_err();
     assert_eq!(
         refused(&["id", "note"]),
-        "f:2:6: found `mon` as value, expected a finite number; to leave this column out: --set data.ignore=3 (or \
+        "f:2:6: found `mon` as value, expected a finite number; to leave this column out: set data.ignore=3 (or \
          =when)"
     );
     assert_eq!(refused(&["ID"]), "f:1:1: found no column `ID` (data.ignore): did you mean `id`?");
@@ -225,7 +225,7 @@ fn windows_are_the_table() {
     assert_eq!(late.next(2).unwrap().unwrap().len(), 2);
     assert_eq!(
         late.next(2).unwrap_err().to_string(),
-        "f:3:1: found `a` as value, expected a finite number; to leave this column out: --set data.ignore=1"
+        "f:3:1: found `a` as value, expected a finite number; to leave this column out: set data.ignore=1"
     );
     assert!(begin(b"a,b\n").next(2).unwrap().is_none(), "a header alone has no rows");
 }
@@ -244,36 +244,36 @@ fn faults_are_named() {
             (b"1;2;3\n1;2;3;4\n", "f:2:8: found 4 columns, expected 3 as on line 1, separated by semicolons"),
             (
                 b"1,2,3\na,2,3\n",
-                "f:2:1: found `a` as value, expected a finite number; if this column is the label: --set \
+                "f:2:1: found `a` as value, expected a finite number; if this column is the label: set \
                  data.label_column=1",
             ),
             (
                 b"kind,b,c\nx y,5,6\n",
-                "f:2:1: found `x y` as value, expected a finite number; if this column is the label: --set \
+                "f:2:1: found `x y` as value, expected a finite number; if this column is the label: set \
                  data.label_column=1 (or =kind)",
             ),
             (
                 b"a,b,c\nd,e,f\n",
-                "f:2:1: found `d` as value, expected a finite number; to leave this column out: --set data.ignore=1 \
+                "f:2:1: found `d` as value, expected a finite number; to leave this column out: set data.ignore=1 \
                  (or =a)",
             ),
             (
                 b"a,1,c,label\n4,5,6,7\n",
-                "f:1:1: found `a` as value, expected a finite number; to leave this column out: --set data.ignore=1",
+                "f:1:1: found `a` as value, expected a finite number; to leave this column out: set data.ignore=1",
             ),
             (
                 b"x1,2,3\n4,5,6\n",
-                "f:1:1: found `x1` as value, expected a finite number; if this column is the label: --set \
+                "f:1:1: found `x1` as value, expected a finite number; if this column is the label: set \
                  data.label_column=1",
             ),
             (
                 b"O.5,3\n",
-                "f:1:1: found `O.5` as value, expected a finite number; if this column is the label: --set \
+                "f:1:1: found `O.5` as value, expected a finite number; if this column is the label: set \
                  data.label_column=1",
             ),
             (
                 b"1, x,3\n",
-                "f:1:4: found `x` as value, expected a finite number; if this column is the label: --set \
+                "f:1:4: found `x` as value, expected a finite number; if this column is the label: set \
                  data.label_column=2",
             ),
             (b"1,,3\n", "f:1:3: found nothing as value, expected a finite number"),

@@ -75,7 +75,7 @@ fn folds_of(spec: &RunSpec) -> Result<Folds, Error> {
     };
     if !spec.solver.entry.minimises {
         let name = spec.solver.entry.name;
-        return Err(Error::input(format!("solver `{name}` takes no notice of lambda: there is nothing to choose")));
+        return Err(Error::input(format!("solver `{name}` ignores lambda, so there is nothing to choose")));
     }
     Ok(folds)
 }

@@ -88,7 +88,7 @@ impl Session {
         let SolverEntry { name, has_dual, continues, minimises, .. } = *self.spec().solver.entry;
         if !minimises {
             return Err(Error::input(format!(
-                "solver `{name}` takes no notice of lambda: there is nothing to try out"
+                "solver `{name}` ignores lambda, so there is nothing to choose"
             )));
         }
         let mut run = self.prepare(1.0, Some(spec.gap).filter(|_| has_dual), options)?;

@@ -77,7 +77,7 @@ fn draw(spec: &RunSpec, data: &Dataset, holdout: Holdout) -> Result<(Dataset, Da
 fn refuse_columns(spec: &RunSpec, name: &str) -> Result<(), Error> {
     match is_given(spec) {
         true => Err(Error::input(format!(
-            "{name}: the columns of task.kernel=precomputed belong to rows, which cannot be divided; give a file with --test"
+            "{name}: the columns of task.kernel=precomputed belong to rows, which cannot be divided; give a file as data.test"
         ))),
         false => Ok(()),
     }

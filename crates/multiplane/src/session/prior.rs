@@ -94,7 +94,7 @@ pub(crate) fn regularizer(spec: &mut RunSpec, problem: &dyn Problem, lambda: f64
         if regularizer.metric().has_kernel() {
             let kernel = spec.task.params.get("kernel").and_then(|kernel| kernel["name"].as_str()).unwrap_or("?");
             return Err(Error::input(format!(
-                "--freeze: not with a kernel (task.kernel={kernel}), whose weights are coefficients of rows"
+                "regularizer.freeze: not with a kernel (task.kernel={kernel}), whose weights are coefficients of rows"
             )));
         }
         regularizer = regularizer.with_constraints(frozen(items, problem)?);

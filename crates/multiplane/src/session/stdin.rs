@@ -62,7 +62,7 @@ impl Incoming {
         let format = format.ok_or_else(|| {
             let names: Vec<&str> = formats.iter().map(|format| format.name).collect();
             Error::input(format!(
-                "{}: its first line does not tell the format: --format {}",
+                "{}: its first line does not tell the format: data.format={}",
                 name.display(),
                 names.join(" or ")
             ))

@@ -72,7 +72,7 @@ impl Lambda {
         let name = solver.name;
         let regularized = "only its own lambda_t (solver.schedule) regularises";
         (!solver.minimises)
-            .then(|| format!("solver `{name}` takes no notice of lambda: {given} changes no weight, {regularized}"))
+            .then(|| format!("solver `{name}` ignores lambda: {given} changes no weight, {regularized}"))
     }
 }
 

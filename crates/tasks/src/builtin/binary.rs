@@ -307,7 +307,7 @@ impl TaskSpec for BinarySpec {
                 let shown = labels.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
                 let (found, more) = (labels.len(), if labels.len() > 5 { ", ..." } else { "" });
                 return Err(OpenError::new(format!(
-                    "task `binary` needs two labels, found {found} ({shown}{more}): use --task multiclass"
+                    "task `binary` needs two labels, found {found} ({shown}{more}): use task=multiclass"
                 )));
             }
         }

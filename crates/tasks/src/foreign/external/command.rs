@@ -31,7 +31,7 @@ impl CommandLine {
             CommandLine::Words(words) => words.clone(),
         };
         if words.first().is_none_or(String::is_empty) {
-            return Err("no program given: --set 'task.command=PROGRAM ARGUMENTS'".into());
+            return Err("no program given: set 'task.command=PROGRAM ARGUMENTS'".into());
         }
         if words.iter().any(|word| word.contains('\0')) {
             return Err("task.command: a word holds a zero byte, which no program can be given".into());
