@@ -158,6 +158,7 @@ pub(super) fn violation([truth, plane]: [bool; 2], score: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dual::BlockDual;
     use crate::average::{Averaging, UpdateKind};
     use crate::dual::{BlockVisit, StepRule};
     use crate::oracle::NoCapabilities;
