@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use multiplane::oracle::OracleError;
 use multiplane::{MarginPrediction, Model as Inner, ModelFile, PathModel as InnerPath, TopPrediction, threads_for};
-use multiplane_tasks::builtin::gaps::used_columns;
+use multiplane_tasks::builtin::unused_columns::used_columns;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

@@ -149,7 +149,7 @@ impl Probe for PythonProbe {
         if guessed { found.filter(|change| self.is_reached(example, label, change)).collect() } else { found.collect() }
     }
 
-    fn fits(&mut self, example: usize, label: &Label) -> bool {
+    fn is_labelling_of(&mut self, example: usize, label: &Label) -> bool {
         let truth = Python::attach(|py| self.parts.ys[example].clone_ref(py));
         self.helped(|helper| helper.call_method1("fits", (truth, label.bind(helper.py())))?.extract::<bool>())
             .unwrap_or(false)

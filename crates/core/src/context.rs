@@ -168,7 +168,7 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
     }
 
     /// Asks for the plane of a good labelling that differs from those with `codes`: counted, timed and checked like any
-    /// call. See [`DiversePlanes::apart`](crate::oracle::DiversePlanes::apart).
+    /// call. See [`KBestPlanes::apart`](crate::oracle::KBestPlanes::apart).
     ///
     /// # Errors
     ///
@@ -182,21 +182,21 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         out: &mut Plane,
     ) -> Result<(), OracleError> {
         self.through_capability(1, |oracle| {
-            let diverse = oracle.capabilities().and_then(Capabilities::diverse_planes);
+            let diverse = oracle.capabilities().and_then(Capabilities::kbest_planes);
             diverse.ok_or_else(|| lacks(block, "keep labellings apart"))?.apart(block, w, codes, penalties, out)
         })?;
         check_answer(block, w, out, Quality::Heuristic)
     }
 
     /// Asks for the planes of the best labellings: counted as so many calls, timed and checked. Returns how many there are.
-    /// See [`TopPlanes::top`](crate::oracle::TopPlanes::top).
+    /// See [`KBestPlanes::top`](crate::oracle::KBestPlanes::top).
     ///
     /// # Errors
     ///
     /// Those of the oracle, and an answer that is not usable.
     pub fn top(&mut self, block: usize, w: &[f64], calls: u64, out: &mut [Plane]) -> Result<usize, OracleError> {
         let (count, _) = self.through_capability(calls, |oracle| {
-            let top = oracle.capabilities().and_then(Capabilities::top_planes);
+            let top = oracle.capabilities().and_then(Capabilities::kbest_planes);
             top.ok_or_else(|| lacks(block, "list more labellings than the best"))?.top(block, w, out)
         })?;
         if count == 0 || count > out.len() {
@@ -225,7 +225,7 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
     }
 
     /// Has labels of a labelling drawn anew: no call, charged like a plane kept. See
-    /// [`DiversePlanes::relabelled`](crate::oracle::DiversePlanes::relabelled).
+    /// [`KBestPlanes::relabelled`](crate::oracle::KBestPlanes::relabelled).
     ///
     /// # Errors
     ///
@@ -239,7 +239,7 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         out: &mut Plane,
     ) -> Result<(), OracleError> {
         self.charge_planes(1);
-        let diverse = self.oracle.capabilities().and_then(Capabilities::diverse_planes);
+        let diverse = self.oracle.capabilities().and_then(Capabilities::kbest_planes);
         let diverse = diverse.ok_or_else(|| lacks(block, "change labellings"))?;
         diverse.relabelled(block, code, changes, self.rng, out)?;
         check_answer(block, w, out, Quality::Heuristic)

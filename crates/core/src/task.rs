@@ -130,51 +130,64 @@ pub trait Task {
 
 /// What only some tasks can do; `None` for what this one cannot.
 pub struct TaskCapabilities<'a, T: Task + ?Sized> {
-    /// Writing labellings as numbers.
-    pub codes: Option<&'a dyn LabelCodes<T>>,
+    /// Labellings that are a label for every variable.
+    pub variables: Option<&'a dyn LabelledVariables<T>>,
     /// Recombining labellings.
     pub recombination: Option<&'a dyn RecombineLabels<T>>,
     /// Scoring and adding planes from codes.
     pub coded_planes: Option<&'a dyn CodedFeatures<T>>,
     /// Bounding the terms of scores.
     pub magnitudes: Option<&'a dyn ScoreMagnitudes<T>>,
-    /// The best labellings, and not the best one alone.
-    pub top: Option<&'a dyn TopLabels<T>>,
-    /// Good labellings that differ from given ones.
-    pub diverse: Option<&'a dyn DiverseLabels<T>>,
+    /// More labellings than the best one.
+    pub kbest: Option<&'a dyn KBest<T>>,
     /// Summing over labellings.
     pub marginals: Option<&'a dyn LabelMarginals<T>>,
-    /// The best score for each label of each variable.
-    pub max_marginals: Option<&'a dyn MaxMarginals<T>>,
 }
 
 impl<T: Task + ?Sized> TaskCapabilities<'_, T> {
     /// Returns no capability.
     pub fn none() -> Self {
         TaskCapabilities {
-            codes: None,
+            variables: None,
             recombination: None,
             coded_planes: None,
             magnitudes: None,
-            top: None,
-            diverse: None,
+            kbest: None,
             marginals: None,
-            max_marginals: None,
         }
     }
 }
 
-/// Writes labellings as numbers, as many for every labelling of one input: the [code](Plane::code) of a plane.
-pub trait LabelCodes<T: Task + ?Sized> {
-    /// Writes `y` into `code`.
-    fn encode(&self, y: &T::Label, code: &mut Vec<u32>);
+/// The label of a variable that is no part of a question: in every labelling it has this number too.
+pub const UNLABELLED: u32 = u32::MAX - 1;
 
-    /// Returns whether `code` is what [`encode`](LabelCodes::encode) writes for some labelling of an input with this
-    /// truth.
-    fn is_code(&self, truth: &T::Label, code: &[u32]) -> bool;
+/// Labellings that give every variable of an input a label, as a number: the [code](Plane::code) of a plane.
+pub trait LabelledVariables<T: Task + ?Sized> {
+    /// Returns the label of every variable.
+    fn labels<'a>(&self, y: &'a T::Label) -> &'a [u32];
+
+    /// Returns the labelling with these labels.
+    fn labelling(&self, labels: Vec<u32>) -> T::Label;
+
+    /// Returns the number of variables of this input.
+    fn variables(&self, x: &T::Input) -> usize;
+
+    /// Returns the number of labels that a variable of this input has.
+    fn label_count(&self, x: &T::Input, variable: usize) -> usize;
+
+    /// Returns whether `code` is a labelling of this example: a known label for every variable, and none
+    /// ([`UNLABELLED`]) for those without one in the truth.
+    fn is_labelling(&self, example: ExampleOf<'_, T>, code: &[u32]) -> bool {
+        let truth = self.labels(example.truth);
+        let is_label = |(variable, (&label, &truth)): (usize, (&u32, &u32))| match truth {
+            UNLABELLED => label == UNLABELLED,
+            _ => (label as usize) < self.label_count(example.input, variable),
+        };
+        code.len() == truth.len() && code.iter().zip(truth).enumerate().all(is_label)
+    }
 }
 
-/// Recombines labellings; needs [`LabelCodes`] as well.
+/// Recombines labellings; needs [`LabelledVariables`] as well.
 pub trait RecombineLabels<T: Task + ?Sized> {
     /// Answers like the loss-augmented [`decode`](Task::decode), but at every variable only over the labels that the
     /// truth or one of the encoded labellings has there; `codes` holds them one after the other.
@@ -193,7 +206,7 @@ pub trait RecombineLabels<T: Task + ?Sized> {
 }
 
 /// Scores and adds planes from encoded labellings, so that solvers need not store them: pays where the planes of an
-/// example share its features. Needs [`LabelCodes`] as well.
+/// example share its features. Needs [`LabelledVariables`] as well.
 pub trait CodedFeatures<T: Task + ?Sized> {
     /// Writes into `compiled` (empty) what makes the methods below faster for these encoded labellings, one after the other
     /// in `codes`: a function of example and codes, which is handed back with them.
@@ -229,11 +242,47 @@ pub trait ScoreMagnitudes<T: Task + ?Sized> {
     fn magnitudes(&self, examples: &Examples<T::Input, T::Label>) -> Magnitudes;
 }
 
-/// Lists the best labellings.
-pub trait TopLabels<T: Task + ?Sized> {
+/// Labellings to keep away from: a label that they have scores less.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DiversityPenalty<'a> {
+    /// The encoded labellings, one after the other.
+    pub codes: &'a [u32],
+    /// The penalty of a label of each.
+    pub penalties: &'a [f64],
+}
+
+impl DiversityPenalty<'_> {
+    /// Returns whether there is no labelling to keep away from.
+    pub fn is_empty(self) -> bool {
+        self.penalties.is_empty()
+    }
+
+    /// Calls `lower(variable, label, penalty)` for every label of these labellings of `variables` variables, but for
+    /// variables without a label.
+    pub fn each(self, variables: usize, mut lower: impl FnMut(usize, u32, f64)) {
+        for (code, &penalty) in self.codes.chunks_exact(variables.max(1)).zip(self.penalties) {
+            let labelled = code.iter().enumerate().filter(|(_, label)| **label != UNLABELLED);
+            labelled.for_each(|(variable, &label)| lower(variable, label, penalty));
+        }
+    }
+
+    /// Turns the quality of an answer to lowered scores into that of an answer to scores with rewards for differing:
+    /// these are higher by all penalties of all variables.
+    pub fn with_rewards(self, quality: Quality, variables: usize) -> Quality {
+        match quality {
+            Quality::UpperBound(bound) => {
+                Quality::UpperBound(bound + variables as f64 * self.penalties.iter().sum::<f64>())
+            }
+            other => other,
+        }
+    }
+}
+
+/// Knows more labellings than the best one: lists, labellings that differ from given ones, max-marginals.
+pub trait KBest<T: Task + ?Sized>: LabelledVariables<T> {
     /// Writes into `out` the labellings of the highest scores, all different, the best first, and returns how many there
-    /// are: fewer than asked for where the input has no more. The first is as good as what [`decode`](Task::decode)
-    /// answers, with its quality; scores as there.
+    /// are: fewer than asked for if the input has no more. The first is what [`decode`](Task::decode) answers, with its
+    /// quality; scores as there.
     ///
     /// # Errors
     ///
@@ -245,30 +294,59 @@ pub trait TopLabels<T: Task + ?Sized> {
         work: WorkspaceOf<'_, T>,
         out: &mut [T::Label],
     ) -> Result<(usize, Quality), String>;
-}
 
-/// Finds good labellings that differ from given ones; needs [`LabelCodes`] as well.
-pub trait DiverseLabels<T: Task + ?Sized> {
     /// Answers like [`decode`](Task::decode) with `sum_m penalties[m] d(y, y^m)` added to the score of y: `d` counts the
-    /// variables labelled otherwise, `codes` holds the encoded labellings y^m one after the other. It only lowers the
-    /// unary scores of labels that were used.
+    /// variables labelled otherwise, `y^m` are the labellings of `penalty`. It only lowers the unary scores of labels
+    /// that were used.
     ///
     /// # Errors
     ///
     /// The reason why there is no answer; the caller adds which example.
-    fn decode_apart(
+    fn decode_diverse(
         &self,
         question: QuestionOf<'_, T>,
         w: &[f64],
-        codes: &[u32],
-        penalties: &[f64],
+        penalty: DiversityPenalty<'_>,
         work: WorkspaceOf<'_, T>,
         out: &mut T::Label,
     ) -> Result<Quality, String>;
 
-    /// Writes into `out` the encoded labelling with the labels of `changes` variables drawn anew, each another one than
-    /// before; of all variables where there are fewer. A variable that has one label keeps it.
-    fn relabel(&self, example: ExampleOf<'_, T>, code: &[u32], changes: usize, rng: &mut Rng, out: &mut T::Label);
+    /// Writes into `out`, variable by variable, the highest score of a labelling that has each label there, scores as in
+    /// [`decode`](Task::decode); the length of a variable's run is its number of labels.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is no answer; the caller adds which example.
+    fn max_marginals(
+        &self,
+        question: QuestionOf<'_, T>,
+        w: &[f64],
+        work: WorkspaceOf<'_, T>,
+        out: &mut Vec<f64>,
+    ) -> Result<(), String>;
+
+    /// Returns the encoded labelling with another label at `changes` variables, drawn by chance, or at all that have
+    /// several.
+    fn relabelled(&self, example: ExampleOf<'_, T>, code: &[u32], changes: usize, rng: &mut Rng) -> Vec<u32> {
+        let labels = |v: usize| if code[v] == UNLABELLED { 0 } else { self.label_count(example.input, v) };
+        relabelled(code, labels, changes, rng)
+    }
+}
+
+/// Returns `code` with another label at `changes` of the variables that have several, or at all of them; variable v has
+/// `labels(v)`.
+fn relabelled(code: &[u32], labels: impl Fn(usize) -> usize, changes: usize, rng: &mut Rng) -> Vec<u32> {
+    let mut free: Vec<usize> = (0..code.len()).filter(|&variable| labels(variable) > 1).collect();
+    rng.shuffle(&mut free);
+    free.truncate(changes);
+    let mut changed = code.to_vec();
+    for variable in free {
+        let old = code[variable];
+        let known = (old as usize) < labels(variable);
+        let drawn = rng.below(labels(variable) as u64 - u64::from(known)) as u32;
+        changed[variable] = drawn + u32::from(known && drawn >= old);
+    }
+    changed
 }
 
 /// Sums over labellings; see [`Marginals`](crate::oracle::Marginals), whose methods these are without the factor 1/n.
@@ -311,19 +389,22 @@ pub trait LabelMarginals<T: Task + ?Sized> {
     fn entropy(&self, x: &T::Input, marginals: &[f64]) -> f64;
 }
 
-/// Finds what every label of every variable would cost.
-pub trait MaxMarginals<T: Task + ?Sized> {
-    /// Writes into `out`, variable by variable, the highest score of a labelling that has each label there, scores as in
-    /// [`decode`](Task::decode); the length of a variable's run is its number of labels.
-    ///
-    /// # Errors
-    ///
-    /// The reason why there is no answer; the caller adds which example.
-    fn max_marginals(
-        &self,
-        question: QuestionOf<'_, T>,
-        w: &[f64],
-        work: WorkspaceOf<'_, T>,
-        out: &mut Vec<f64>,
-    ) -> Result<(), String>;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As many variables change as may, to each of their other labels, and variables of one label or none do not.
+    #[test]
+    fn variables_are_relabelled() {
+        let (code, labels) = ([0, 2, 0, UNLABELLED, 1], [1, 3, 2, 0, 2]);
+        let mut seen = std::collections::BTreeSet::new();
+        for seed in 0..1000 {
+            let changes = (seed % 5) as usize;
+            let found = relabelled(&code, |variable| labels[variable], changes, &mut Rng::new(seed, 0));
+            assert_eq!(found.iter().zip(&code).filter(|(a, b)| a != b).count(), changes.min(3), "{found:?}");
+            assert!((found[0], found[3]) == (0, UNLABELLED) && found[1] < 3 && found[2] < 2 && found[4] < 2);
+            seen.insert(found);
+        }
+        assert_eq!(seen.len(), 3 * 2 * 2, "every labelling of the free variables comes up");
+    }
 }

@@ -181,7 +181,7 @@ impl Probe for Classes {
         let asked = (0..examples.len()).map(|k| examples[(k + shift) % examples.len()]);
         Some(asked.map(|example| self.decode(example, w, augmented)).collect())
     }
-    fn fits(&mut self, _: usize, label: &String) -> bool {
+    fn is_labelling_of(&mut self, _: usize, label: &String) -> bool {
         label.parse::<usize>().is_ok()
     }
     fn same(&mut self, one: &String, other: &String) -> bool {

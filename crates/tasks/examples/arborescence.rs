@@ -7,7 +7,7 @@ use std::time::Instant;
 use multiplane_core::example::{Question, Workspace};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::{ExampleOf, LabelMarginals, MaxMarginals, QuestionOf, Task, TopLabels, WorkspaceOf};
+use multiplane_core::task::{ExampleOf, KBest, LabelMarginals, QuestionOf, Task, WorkspaceOf};
 use multiplane_tasks::builtin::tree::arborescence::{ArborescenceScratch, ArborescenceTask, Sentence};
 use multiplane_tasks::data::SparseRows;
 

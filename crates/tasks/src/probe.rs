@@ -91,13 +91,13 @@ pub trait Probe {
     }
 
     /// Whether `label`, seen with another example, is a labelling of this one too.
-    fn fits(&mut self, _example: usize, _label: &Self::Label) -> bool {
+    fn is_labelling_of(&mut self, _example: usize, _label: &Self::Label) -> bool {
         false
     }
 
-    /// Whether two labellings of an example compete, so that the best of them is what decode should return. Where the truth
-    /// leaves variables open, loss-augmented labellings do not compete with those of all variables.
-    fn compete(&mut self, _one: &Self::Label, _other: &Self::Label) -> bool {
+    /// Whether two labellings of an example have the same variables, so that decode should return the better one. If the
+    /// truth leaves variables open, loss-augmented labellings have fewer than others.
+    fn same_variables(&mut self, _one: &Self::Label, _other: &Self::Label) -> bool {
         true
     }
 
@@ -179,11 +179,11 @@ where
         let Ok(label) = own(label) else { return Vec::new() };
         self.0.neighbours(example, label, most, rng).into_iter().map(|label| Rc::new(label) as AnyLabel).collect()
     }
-    fn fits(&mut self, example: usize, label: &AnyLabel) -> bool {
-        own(label).is_ok_and(|label| self.0.fits(example, label))
+    fn is_labelling_of(&mut self, example: usize, label: &AnyLabel) -> bool {
+        own(label).is_ok_and(|label| self.0.is_labelling_of(example, label))
     }
-    fn compete(&mut self, one: &AnyLabel, other: &AnyLabel) -> bool {
-        matches!((own(one), own(other)), (Ok(one), Ok(other)) if self.0.compete(one, other))
+    fn same_variables(&mut self, one: &AnyLabel, other: &AnyLabel) -> bool {
+        matches!((own(one), own(other)), (Ok(one), Ok(other)) if self.0.same_variables(one, other))
     }
     fn same(&mut self, one: &AnyLabel, other: &AnyLabel) -> bool {
         matches!((own(one), own(other)), (Ok(one), Ok(other)) if self.0.same(one, other))

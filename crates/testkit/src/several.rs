@@ -6,7 +6,7 @@ use multiplane_core::linalg;
 use multiplane_core::oracle::Quality;
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::{Task, TaskCapabilities};
+use multiplane_core::task::{DiversityPenalty, Task, TaskCapabilities};
 
 use crate::dense::{densify, weights};
 
@@ -96,12 +96,8 @@ impl<T: Task> Enumerated<'_, T> {
         let all = &self.all[block];
         let scores = all.iter().map(score).collect();
         let capabilities = self.task.capabilities();
-        let codes = capabilities.codes.expect("a task that keeps labellings apart encodes them");
-        let encode = |y: &T::Label| {
-            let mut code = Vec::new();
-            codes.encode(y, &mut code);
-            code
-        };
+        let variables = capabilities.variables.expect("a task that keeps labellings apart has variables");
+        let encode = |y: &T::Label| variables.labels(y).to_vec();
         let name = format!("{}, block {block}, augmented {augmented}", self.name);
         Asked { name, task: self.task, question, w, all, codes: all.iter().map(encode).collect(), scores }
     }
@@ -153,7 +149,7 @@ impl<T: Task> Asked<'_, T> {
     /// A list begins with what decoding answers, no labelling comes twice, and where it is proven its scores are the
     /// highest of all, in order. Returns whether it is proven.
     fn check_top(&self, capabilities: &TaskCapabilities<'_, T>, decoded: &(T::Label, Quality), count: usize) -> bool {
-        let (name, top) = (&self.name, capabilities.top.expect("a list"));
+        let (name, top) = (&self.name, capabilities.kbest.expect("a list"));
         let mut out = vec![self.all[0].clone(); count];
         let (found, quality) = self.with_scratch(|question, work| top.top(question, self.w, work, &mut out)).unwrap();
         let places: Vec<usize> = out[..found].iter().map(|y| self.place(y)).collect();
@@ -189,11 +185,11 @@ impl<T: Task> Asked<'_, T> {
         decoded: &(T::Label, Quality),
         rng: &mut Rng,
     ) -> bool {
-        let (name, diverse) = (&self.name, capabilities.diverse.expect("labellings kept apart"));
+        let (name, diverse) = (&self.name, capabilities.kbest.expect("labellings kept apart"));
         let ask = |codes: &[u32], penalties: &[f64]| {
-            let mut y = self.all[0].clone();
-            let quality = self
-                .with_scratch(|question, work| diverse.decode_apart(question, self.w, codes, penalties, work, &mut y));
+            let (mut y, penalty) = (self.all[0].clone(), DiversityPenalty { codes, penalties });
+            let quality =
+                self.with_scratch(|question, work| diverse.decode_diverse(question, self.w, penalty, work, &mut y));
             (y, quality.unwrap())
         };
         let some: Vec<usize> = (0..1 + rng.below(3)).map(|_| rng.below(self.all.len() as u64) as usize).collect();
@@ -227,12 +223,11 @@ impl<T: Task> Asked<'_, T> {
         block: usize,
         rng: &mut Rng,
     ) {
-        let diverse = capabilities.diverse.expect("labellings drawn anew");
+        let kbest = capabilities.kbest.expect("labellings drawn by chance");
         let code = &self.codes[rng.below(self.codes.len() as u64) as usize];
         let free = (0..code.len()).filter(|&v| self.codes.iter().any(|other| other[v] != code[v])).count();
         let changes = rng.below(code.len() as u64 + 2) as usize;
-        let mut y = self.all[0].clone();
-        diverse.relabel(problem.examples.get(block), code, changes, rng, &mut y);
+        let y = kbest.labelling(kbest.relabelled(problem.examples.get(block), code, changes, rng));
         let found = &self.codes[self.place(&y)];
         let changed = code.iter().zip(found).filter(|(a, b)| a != b).count();
         let right = match problem.variables {
@@ -245,7 +240,7 @@ impl<T: Task> Asked<'_, T> {
 
     /// The table is that of enumeration, or there is none where nothing exact applies. Returns whether there is one.
     fn check_max_marginals(&self, capabilities: &TaskCapabilities<'_, T>, variables: Variables) -> bool {
-        let (name, margins) = (&self.name, capabilities.max_marginals.expect("max-marginals"));
+        let (name, margins) = (&self.name, capabilities.kbest.expect("max-marginals"));
         let mut out = Vec::new();
         if let Err(reason) = self.with_scratch(|question, work| margins.max_marginals(question, self.w, work, &mut out))
         {

@@ -88,7 +88,8 @@ impl Small {
     }
 }
 
-fn small<T>(
+/// A problem of a task and examples with all their labellings, which are predictions too.
+pub fn of_task<T>(
     name: String,
     task: T,
     examples: Examples<T::Input, T::Label>,
@@ -155,12 +156,12 @@ pub fn random(seed: u64) -> Small {
             let examples = rows(&mut rng, n, features, labels);
             let task = Multiclass::new(labels, features, costs(&mut rng, labels));
             let name = format!("multiclass, seed {seed}");
-            small(name, task, examples, move |_| (0..labels as u32).collect())
+            of_task(name, task, examples, move |_| (0..labels as u32).collect())
         }
         _ => {
             let examples = rows(&mut rng, n, features, 2);
             let task = Binary::new(features, costs(&mut rng, 2));
-            small(format!("binary, seed {seed}"), task, examples, |_| vec![0, 1])
+            of_task(format!("binary, seed {seed}"), task, examples, |_| vec![0, 1])
         }
     }
 }
@@ -177,7 +178,7 @@ fn random_chain(seed: u64, rng: &mut Rng, n: usize, features: usize) -> Small {
         examples.labels.push((0..len).map(|_| rng.below(labels as u64) as u32).collect());
     }
     let task = Chain::new(labels, features, ends, costs(rng, labels));
-    small(format!("chain, seed {seed}"), task, examples, move |truth: &Vec<u32>| sequences(truth.len(), labels))
+    of_task(format!("chain, seed {seed}"), task, examples, move |truth: &Vec<u32>| sequences(truth.len(), labels))
 }
 
 /// A random problem of two or three graphs of three or four nodes and two or three labels; the weights that must stay `>= 0`
@@ -292,7 +293,7 @@ pub fn mrf(seed: u64, spec: &MrfSpec) -> Small {
         debug_assert_eq!(truth, expected);
         labellings.clone()
     };
-    small(format!("mrf, seed {seed}, {spec:?}"), task, examples, of_next)
+    of_task(format!("mrf, seed {seed}, {spec:?}"), task, examples, of_next)
 }
 
 /// A random problem of sets of labels, beside those of [`random`]: all pairs, some or none, so that every exact decoder has
@@ -315,7 +316,7 @@ pub fn random_sets(seed: u64) -> Small {
     let spec = [LossSpec::Hamming, LossSpec::HammingSum][rng.below(2) as usize].clone();
     let costs = SetCosts::new(&spec, (rng.below(2) == 0).then_some(&weights[..]), labels).unwrap();
     let task = Multilabel::new(features, LabelGraph::new(labels, edges), costs);
-    small(format!("multilabel, seed {seed}"), task, examples, move |_: &Vec<u32>| sequences(labels, 2))
+    of_task(format!("multilabel, seed {seed}"), task, examples, move |_: &Vec<u32>| sequences(labels, 2))
 }
 
 /// A random problem of trees of up to four nodes with one or two types of edges, beside those of [`random`].
@@ -336,7 +337,7 @@ pub fn tree(seed: u64) -> Small {
         examples.labels.push((0..nodes).map(|_| rng.below(labels as u64) as u32).collect());
     }
     let task = TreeTask::new(labels, features, types as usize, costs(&mut rng, labels));
-    small(format!("tree, seed {seed}"), task, examples, move |truth: &Vec<u32>| sequences(truth.len(), labels))
+    of_task(format!("tree, seed {seed}"), task, examples, move |truth: &Vec<u32>| sequences(truth.len(), labels))
 }
 
 /// A random problem of sentences of up to `most` words whose trees are to be found, with one child of the root or any.
@@ -371,8 +372,8 @@ fn arborescences(words: usize, single_root: bool) -> Vec<Vec<u32>> {
     all
 }
 
-/// All label sequences of a length.
-fn sequences(len: usize, labels: usize) -> Vec<Vec<u32>> {
+/// Returns all label sequences of a length.
+pub fn sequences(len: usize, labels: usize) -> Vec<Vec<u32>> {
     let mut all = Vec::new();
     multiplane_infer::brute::best(len, labels, |y| {
         all.push(y.to_vec());

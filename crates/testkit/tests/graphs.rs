@@ -2,7 +2,7 @@
 //! weights of cuts stay `>= 0`, and neither threads nor a resumed run change a bit, although flows are remembered.
 
 use multiplane_core::regularizer::Regularizer;
-use multiplane_tasks::builtin::graph::{GraphLoss, GraphSpec, Inference, Pairwise};
+use multiplane_tasks::builtin::graph::{GraphInference, GraphLoss, GraphSpec, Pairwise};
 use multiplane_testkit::engines::{check_bits, check_bounds};
 use multiplane_testkit::small;
 
@@ -10,11 +10,11 @@ use multiplane_testkit::small;
 fn specs() -> Vec<GraphSpec> {
     let spec = |pairwise, inference, potts| GraphSpec { pairwise, inference, potts, ..GraphSpec::default() };
     vec![
-        spec(Pairwise::Cut, Inference::Auto, 0.0),
-        spec(Pairwise::Cut, Inference::Expansion, 0.05),
-        spec(Pairwise::Cut, Inference::Trws, 0.0),
-        GraphSpec { loss: GraphLoss::Balanced, ..spec(Pairwise::Full, Inference::Auto, 0.0) },
-        spec(Pairwise::Full, Inference::Trws, 0.1),
+        spec(Pairwise::Cut, GraphInference::Auto, 0.0),
+        spec(Pairwise::Cut, GraphInference::Expansion, 0.05),
+        spec(Pairwise::Cut, GraphInference::Trws, 0.0),
+        GraphSpec { loss: GraphLoss::Balanced, ..spec(Pairwise::Full, GraphInference::Auto, 0.0) },
+        spec(Pairwise::Full, GraphInference::Trws, 0.1),
     ]
 }
 
@@ -27,7 +27,7 @@ fn bounds_hold_whatever_the_engine() {
             let (problem, nonnegative) = small::graph(seed, &spec);
             let lambda = [0.5, 0.1][(seed % 2) as usize];
             let regularizer = Regularizer::from(lambda).with_nonnegative(&nonnegative, problem.dim);
-            certified += check_bounds(&problem, &regularizer, spec.inference == Inference::Auto, 3000.0);
+            certified += check_bounds(&problem, &regularizer, spec.inference == GraphInference::Auto, 3000.0);
         }
     }
     assert!(certified > 500);

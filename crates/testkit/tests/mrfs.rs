@@ -1,7 +1,7 @@
 //! Pairwise models with every registered solver: bounds hold the optimum of an independent solver whatever the oracle can
 //! prove, and neither threads nor a resumed run change a bit.
 
-use multiplane_tasks::builtin::mrf::{Inference, MrfLoss, MrfSpec};
+use multiplane_tasks::builtin::mrf::{MrfInference, MrfLoss, MrfSpec};
 use multiplane_testkit::engines::{check_bits, check_bounds};
 use multiplane_testkit::small;
 
@@ -9,9 +9,9 @@ use multiplane_testkit::small;
 fn specs() -> Vec<MrfSpec> {
     let spec = |inference, loss, max_iterations| MrfSpec { inference, loss, max_iterations };
     vec![
-        spec(Inference::Auto, MrfLoss::Hamming, 100),
-        spec(Inference::Trws, MrfLoss::Hamming, 100),
-        spec(Inference::Trws, MrfLoss::HammingSum, 1),
+        spec(MrfInference::Auto, MrfLoss::Hamming, 100),
+        spec(MrfInference::Trws, MrfLoss::Hamming, 100),
+        spec(MrfInference::Trws, MrfLoss::HammingSum, 1),
     ]
 }
 
@@ -22,7 +22,7 @@ fn bounds_hold_whatever_the_engine() {
     for spec in specs() {
         for seed in 0..6 {
             let lambda = [0.5, 0.1][(seed % 2) as usize];
-            let exact = spec.inference == Inference::Auto;
+            let exact = spec.inference == MrfInference::Auto;
             certified += check_bounds(&small::mrf(seed, &spec), &lambda.into(), exact, 1000.0);
         }
     }

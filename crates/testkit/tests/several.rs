@@ -35,7 +35,7 @@ fn arborescences() {
 /// honest where it is not.
 #[test]
 fn graphs() {
-    use graph::Inference::{Auto, Brute, Expansion, MinCut, Trws};
+    use graph::GraphInference::{Auto, Brute, Expansion, MinCut, Trws};
     for (inference, pairwise) in [
         (Auto, Pairwise::Cut),
         (Auto, Pairwise::Full),
@@ -64,7 +64,7 @@ fn graphs() {
 /// Pairwise models by every engine.
 #[test]
 fn pairwise_models() {
-    use mrf::Inference::{Auto, Brute, Trws};
+    use mrf::MrfInference::{Auto, Brute, Trws};
     for inference in [Auto, Brute, Trws] {
         let mut looked = Looked::default();
         for seed in 0..100 {

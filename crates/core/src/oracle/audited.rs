@@ -27,13 +27,13 @@ pub struct Audit {
     blocks: usize,
     /// Every so-manieth example is audited.
     every: usize,
-    seen: Arc<[Mutex<Seen>]>,
+    seen: Arc<[Mutex<SeenPlanes>]>,
     /// Whether an answer was declared something else than exact.
     inexact: Arc<AtomicBool>,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct SeenPlanes {
     planes: Vec<Plane>,
     /// Where the next one goes once there are enough.
     next: usize,
@@ -86,7 +86,7 @@ impl Audit {
     }
 }
 
-impl Seen {
+impl SeenPlanes {
     fn keep(&mut self, plane: &Plane) {
         if self.planes.iter().any(|known| known.view() == plane.view()) {
             return;
@@ -114,9 +114,9 @@ mod tests {
     use super::*;
 
     /// Answers with what it is told to: the score at w = (1) and a word.
-    struct Told(Vec<(f64, Quality)>);
+    struct Scripted(Vec<(f64, Quality)>);
 
-    impl MaxOracle for Told {
+    impl MaxOracle for Scripted {
         fn blocks(&self) -> usize {
             2
         }
@@ -133,7 +133,7 @@ mod tests {
     }
 
     fn last(answers: &[(f64, Quality)]) -> OracleResult {
-        let mut oracle = Audited::new(Told(answers.to_vec()), Audit::new(2));
+        let mut oracle = Audited::new(Scripted(answers.to_vec()), Audit::new(2));
         let mut plane = Plane::new();
         answers.iter().map(|_| oracle.maximize(1, &[1.0], &mut plane)).last().unwrap()
     }

@@ -4,8 +4,8 @@
 //! A solver asks for a capability where it can use one and does without where there is none.
 
 use super::answer::OracleError;
+use super::kbest::KBestPlanes;
 use super::marginals::Marginals;
-use super::several::{DiversePlanes, TopPlanes};
 use crate::plane::Plane;
 use crate::rounding::Magnitudes;
 
@@ -32,13 +32,8 @@ pub trait Capabilities {
         None
     }
 
-    /// The planes of the best labellings, and not of the best one alone.
-    fn top_planes(&mut self) -> Option<&mut dyn TopPlanes> {
-        None
-    }
-
-    /// Planes of good labellings that differ from given ones.
-    fn diverse_planes(&mut self) -> Option<&mut dyn DiversePlanes> {
+    /// The planes of the best labellings, and not of the best one alone, and of good labellings that differ from given ones.
+    fn kbest_planes(&mut self) -> Option<&mut dyn KBestPlanes> {
         None
     }
 
@@ -68,9 +63,9 @@ pub trait Capabilities {
 /// What a solver may need of an oracle, or a user of a task, beside answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ability {
-    /// Listing the best labellings: [`TopPlanes`].
+    /// Listing the best labellings: [`KBestPlanes::top`].
     Top,
-    /// Finding good labellings that differ from given ones: [`DiversePlanes`].
+    /// Finding good labellings that differ from given ones: [`KBestPlanes::apart`].
     Diverse,
     /// Summing over labellings: [`Marginals`].
     Marginals,
@@ -80,8 +75,7 @@ impl Ability {
     /// Returns whether what has these capabilities has the ability.
     pub fn is_had_by(self, known: &mut dyn Capabilities) -> bool {
         match self {
-            Ability::Top => known.top_planes().is_some(),
-            Ability::Diverse => known.diverse_planes().is_some(),
+            Ability::Top | Ability::Diverse => known.kbest_planes().is_some(),
             Ability::Marginals => known.marginals().is_some(),
         }
     }
@@ -119,11 +113,8 @@ impl<C: Capabilities + ?Sized> Capabilities for &mut C {
     fn coded_planes(&mut self) -> Option<&mut dyn CodedPlanes> {
         (**self).coded_planes()
     }
-    fn top_planes(&mut self) -> Option<&mut dyn TopPlanes> {
-        (**self).top_planes()
-    }
-    fn diverse_planes(&mut self) -> Option<&mut dyn DiversePlanes> {
-        (**self).diverse_planes()
+    fn kbest_planes(&mut self) -> Option<&mut dyn KBestPlanes> {
+        (**self).kbest_planes()
     }
     fn magnitudes(&self) -> Option<Magnitudes> {
         (**self).magnitudes()
@@ -184,9 +175,9 @@ pub trait CodedPlanes {
 mod tests {
     use super::*;
 
-    struct Losses;
+    struct LossesAlone;
 
-    impl Capabilities for Losses {
+    impl Capabilities for LossesAlone {
         fn is_code(&self, block: usize, code: &[u32]) -> bool {
             code.len() == block
         }
@@ -205,7 +196,7 @@ mod tests {
     /// What an oracle knows it knows through a borrow as well.
     #[test]
     fn borrowed_capabilities_know_the_same() {
-        assert_eq!(asked(Losses), (true, Some(3.0), true));
-        assert_eq!(asked(&mut Losses), asked(Losses));
+        assert_eq!(asked(LossesAlone), (true, Some(3.0), true));
+        assert_eq!(asked(&mut LossesAlone), asked(LossesAlone));
     }
 }

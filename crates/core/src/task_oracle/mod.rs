@@ -1,8 +1,8 @@
 //! The max-oracle of a task on a set of examples.
 
+mod kbest;
 mod marginals;
 mod oracle;
 mod sampled;
-mod several;
 
 pub use oracle::{MEMORY_LIMIT, TaskOracle};

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::sampled::Sampled;
+use super::sampled::SampledMean;
 use crate::example::{Example, Examples, Memories, Workspace};
 use crate::linalg;
 use crate::oracle::{
-    Capabilities, Coded, CodedPlanes, DiversePlanes, Marginals, MaxOracle, OracleError, OracleResult, Prices, Quality,
-    Recombination, TopPlanes,
+    Capabilities, Coded, CodedPlanes, KBestPlanes, Marginals, MaxOracle, OracleError, OracleResult, Prices, Quality,
+    Recombination,
 };
 use crate::plane::Plane;
 use crate::rounding::Magnitudes;
@@ -31,7 +31,7 @@ pub struct TaskOracle<T: Task> {
     pub(super) answer: T::Label,
     pub(super) truth: Plane,
     prices: Prices,
-    planes: Sampled,
+    planes: SampledMean,
 }
 
 impl<T: Task> TaskOracle<T> {
@@ -46,7 +46,7 @@ impl<T: Task> TaskOracle<T> {
         let memories = Memories::new(examples.labels.len(), bytes);
         let prices = Prices::mean(examples.inputs.iter().map(|x| task.prices(x)));
         let (scratch, truth) = (T::Scratch::default(), Plane::new());
-        Some(TaskOracle { task, examples, scratch, memories, answer, truth, prices, planes: Sampled::default() })
+        Some(TaskOracle { task, examples, scratch, memories, answer, truth, prices, planes: SampledMean::default() })
     }
 
     /// The factor of an example's planes: its share in the mean, 1/n where all count the same.
@@ -60,8 +60,10 @@ impl<T: Task> TaskOracle<T> {
         let stopwatch = self.planes.begin();
         let work = Workspace { scratch: &mut self.scratch, memory: self.memories.of(block) };
         self.task.plane(self.examples.get(block), &self.answer, scale, work, out);
-        if let Some(codes) = self.task.capabilities().codes {
-            codes.encode(&self.answer, out.code_mut());
+        if let Some(variables) = self.task.capabilities().variables {
+            let code = out.code_mut();
+            code.clear();
+            code.extend_from_slice(variables.labels(&self.answer));
         }
         self.memories.settle(block);
         self.planes.end(stopwatch);
@@ -114,8 +116,8 @@ impl<T: Task> MaxOracle for TaskOracle<T> {
 
 impl<T: Task> Capabilities for TaskOracle<T> {
     fn is_code(&self, block: usize, code: &[u32]) -> bool {
-        let truth = &self.examples.labels[block];
-        self.task.capabilities().codes.map_or(code.is_empty(), |codes| codes.is_code(truth, code))
+        let variables = self.task.capabilities().variables;
+        variables.map_or(code.is_empty(), |variables| variables.is_labelling(self.examples.get(block), code))
     }
     fn hinge_at_zero(&mut self, block: usize) -> Option<f64> {
         Some(self.scale(block) * self.task.largest_loss(self.examples.get(block))?)
@@ -125,7 +127,7 @@ impl<T: Task> Capabilities for TaskOracle<T> {
     }
     fn recombination(&mut self) -> Option<&mut dyn Recombination> {
         let has = self.task.capabilities();
-        (has.codes.is_some() && has.recombination.is_some()).then_some(self as _)
+        (has.variables.is_some() && has.recombination.is_some()).then_some(self as _)
     }
     fn plane_seconds(&self) -> Option<f64> {
         self.planes.mean()
@@ -135,14 +137,10 @@ impl<T: Task> Capabilities for TaskOracle<T> {
     }
     fn coded_planes(&mut self) -> Option<&mut dyn CodedPlanes> {
         let has = self.task.capabilities();
-        (has.codes.is_some() && has.coded_planes.is_some()).then_some(self as _)
+        (has.variables.is_some() && has.coded_planes.is_some()).then_some(self as _)
     }
-    fn top_planes(&mut self) -> Option<&mut dyn TopPlanes> {
-        self.task.capabilities().top.is_some().then_some(self as _)
-    }
-    fn diverse_planes(&mut self) -> Option<&mut dyn DiversePlanes> {
-        let has = self.task.capabilities();
-        (has.codes.is_some() && has.diverse.is_some()).then_some(self as _)
+    fn kbest_planes(&mut self) -> Option<&mut dyn KBestPlanes> {
+        self.task.capabilities().kbest.is_some().then_some(self as _)
     }
     fn marginals(&mut self) -> Option<&mut dyn Marginals> {
         self.task.capabilities().marginals.is_some().then_some(self as _)
@@ -195,9 +193,9 @@ mod tests {
     struct Remembering;
 
     #[derive(Default)]
-    struct Asked(Vec<u8>);
+    struct CallLog(Vec<u8>);
 
-    impl Memory for Asked {
+    impl Memory for CallLog {
         fn bytes(&self) -> usize {
             self.0.len()
         }
@@ -207,7 +205,7 @@ mod tests {
         type Input = f64;
         type Label = u32;
         type Scratch = Vec<usize>;
-        type Memory = Asked;
+        type Memory = CallLog;
 
         fn dim(&self) -> usize {
             1

@@ -8,13 +8,13 @@ const EVERY: u64 = 16;
 
 /// The mean seconds of something that is done again and again.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sampled {
+pub(super) struct SampledMean {
     runs: u64,
     timed: u64,
     seconds: f64,
 }
 
-impl Sampled {
+impl SampledMean {
     /// Begins a run; a stopwatch where it is one to time.
     pub(super) fn begin(&mut self) -> Option<Stopwatch> {
         self.runs += 1;

@@ -262,7 +262,7 @@ impl<'p, P: Probe + ?Sized> Examination<'p, P> {
         }
         let mut labelling = self.inspect(self.records[record].example, label, origin)?;
         let (probe, labellings) = (&mut *self.probe, &mut self.records[record].labellings);
-        let rival = labellings.iter().position(|seen| probe.compete(&seen.label, &labelling.label));
+        let rival = labellings.iter().position(|seen| probe.same_variables(&seen.label, &labelling.label));
         labelling.group = rival.unwrap_or(labellings.len());
         labellings.push(labelling);
         Some(labellings.len() - 1)

@@ -119,7 +119,7 @@ pub(super) fn add_labellings<P: Probe + ?Sized>(exam: &mut Examination<'_, P>) {
             exam.records[record].labellings.iter().map(|labelling| labelling.label.clone()).collect();
         for other in 0..exam.records.len().min(MOST_LABELLINGS) {
             let label = exam.records[other].labellings[0].label.clone();
-            if other != record && exam.probe.fits(example, &label) {
+            if other != record && exam.probe.is_labelling_of(example, &label) {
                 exam.keep(record, label, Origin::Other);
             }
         }

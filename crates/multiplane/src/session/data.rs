@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use multiplane_tasks::builtin::gaps::used_columns;
+use multiplane_tasks::builtin::unused_columns::used_columns;
 use multiplane_tasks::data::{self, Column, Format, ReadRules, conll, crfsuite, csv, guess, hmm, letter};
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::entry::TaskEntry;

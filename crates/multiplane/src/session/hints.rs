@@ -2,7 +2,7 @@
 
 use multiplane_core::run::{GapTarget, StopReason};
 use multiplane_infer::file::quote;
-use multiplane_tasks::builtin::gaps::used_columns;
+use multiplane_tasks::builtin::unused_columns::used_columns;
 use multiplane_tasks::problem::FeatureSizes;
 
 use super::open::Session;

@@ -8,7 +8,7 @@ use multiplane_core::oracle::Quality;
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
 use multiplane_core::task::{QuestionOf, Task, WorkspaceOf};
-use multiplane_tasks::builtin::known::{cut_rows, unseen_features, unseen_labels};
+use multiplane_tasks::builtin::vocabulary_match::{cut_rows, unseen_features, unseen_labels};
 use multiplane_tasks::builtin::{BuiltinTask, Reading};
 use multiplane_tasks::data::SparseRows;
 use multiplane_tasks::dataset::Dataset;
@@ -167,7 +167,7 @@ impl BuiltinTask for Multilabel {
         near
     }
 
-    fn fits(&self, _: &SparseRows, _: &LabelSet) -> bool {
+    fn is_labelling_of(&self, _: &SparseRows, _: &LabelSet) -> bool {
         true
     }
 }

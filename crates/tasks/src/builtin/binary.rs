@@ -3,34 +3,26 @@
 //! Weights: `[feature]`. With `Delta = [y != y']` the hinge is the SVM's `max(0, 1 - y <w, x>)` (thesis of He,
 //! Eq. 1.12-1.15).
 
-use multiplane_core::example::Examples;
 use multiplane_core::layout::Layout;
 use multiplane_core::linalg;
-use multiplane_core::oracle::{Coded, Prices, Quality};
+use multiplane_core::oracle::Prices;
 use multiplane_core::plane::Plane;
-use multiplane_core::rng::Rng;
 use multiplane_core::rounding::Magnitudes;
-use multiplane_core::task::{
-    CodedFeatures, ExampleOf, LabelCodes, QuestionOf, ScoreMagnitudes, Task, TaskCapabilities, WorkspaceOf,
-};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::builtin::kernelized::{self, KernelBudget, KernelOptions, KernelSpec};
-use crate::builtin::magnitudes::sizes;
-use crate::builtin::neighbours::one_changed;
-use crate::builtin::pairwise::UNLABELLED;
+use crate::builtin::classes::{RowKernelOptions, RowLayout, RowRoom, RowTask};
+use crate::builtin::kernelized::{self, KernelBudget, KernelSpec};
+use crate::builtin::magnitudes::RowSizes;
 use crate::builtin::prices;
 use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
 use crate::builtin::scaling::ScaleSpec;
-use crate::builtin::task::BuiltinTask;
 use crate::class_weights::ClassWeights;
-use crate::data::{Classified, SparseRows, csv, libsvm};
+use crate::data::{Row, SparseRows, csv, libsvm};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::kernel::KernelStore;
-use crate::losses::{CostTable, LossSpec, UNSEEN};
-use crate::metrics::LabelReport;
+use crate::losses::{CostTable, LossSpec};
 use crate::problem::tables::{Axis, WeightTable, with_bias};
 use crate::problem::{OpenError, Problem, Vocabulary};
 use crate::reference;
@@ -71,31 +63,19 @@ pub struct BinarySpec {
     pub class_weights: Option<ClassWeights>,
 }
 
-/// The task: features and costs.
-#[derive(Clone, Debug)]
-pub struct Binary {
+/// Two classes.
+pub type Binary = RowTask<OneTable>;
+
+/// One weight for each feature.
+#[derive(Clone, Copy, Debug)]
+pub struct OneTable {
     features: usize,
-    pub(super) costs: CostTable,
 }
 
 impl Binary {
     /// Makes a task on rows of `features` features; `costs` must be for two labels.
     pub fn new(features: usize, costs: CostTable) -> Self {
-        Binary { features, costs }
-    }
-
-    /// Scores of both labels, with the loss where there is a truth.
-    pub(super) fn score_labels(&self, question: QuestionOf<'_, Self>, w: &[f64]) -> [f64; 2] {
-        let mut score = [0.0];
-        let row = question.input.row(0);
-        linalg::sparse_row_scores(row.indices, row.values, w, self.features, &mut score);
-        let mut scores = [-0.5 * score[0], 0.5 * score[0]];
-        if let Some(&truth) = question.truth {
-            for (score, cost) in scores.iter_mut().zip(self.costs.row(truth)) {
-                *score += self.costs.factor(1) * cost;
-            }
-        }
-        scores
+        RowTask { weights: OneTable { features }, costs }
     }
 }
 
@@ -104,121 +84,94 @@ fn sign(label: u32) -> f64 {
     if label == 0 { -1.0 } else { 1.0 }
 }
 
-impl Task for Binary {
-    type Input = SparseRows;
-    type Label = u32;
-    type Scratch = ();
-    type Memory = ();
+/// `phi(x, y) - phi(x, truth)` is x times half the difference of signs: 0 or -1 or 1.
+impl RowLayout for OneTable {
+    type Scores = [f64; 2];
+
+    fn labels(&self) -> usize {
+        2
+    }
 
     fn dim(&self) -> usize {
         self.features
     }
 
-    fn features(&self, x: &SparseRows, y: &u32, scale: f64, out: &mut Plane) {
-        let row = x.row(0);
-        out.extend_scaled(0, row.indices, scale * 0.5 * sign(*y), row.values);
+    fn columns(&self) -> usize {
+        self.features
     }
 
-    fn loss(&self, truth: &u32, y: &u32) -> f64 {
-        self.costs.loss(&[*truth], &[*y])
+    fn prices(&self, x: &SparseRows) -> Prices {
+        prices::of_binary(x, self.features)
     }
 
-    fn prices(&self, x: &SparseRows) -> Option<Prices> {
-        Some(prices::of_binary(x, self.dim()))
+    fn starts(&self, each: &mut dyn FnMut(u32)) {
+        each(0);
     }
 
-    fn largest_loss(&self, example: ExampleOf<'_, Self>) -> Option<f64> {
-        Some(self.costs.largest_loss(&[*example.truth]))
-    }
-
-    fn decode(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        _: WorkspaceOf<'_, Self>,
-        out: &mut u32,
-    ) -> Result<Quality, String> {
-        let scores = self.score_labels(question, w);
-        *out = u32::from(scores[1] > scores[0]);
-        Ok(Quality::Exact)
-    }
-
-    fn reads(&self, x: &SparseRows, each: &mut dyn FnMut(u32, &[u32])) -> bool {
-        each(0, x.row(0).indices);
-        true
-    }
-
-    fn prefetch(&self, x: &SparseRows) {
-        x.prefetch();
-    }
-
-    fn plane(&self, example: ExampleOf<'_, Self>, y: &u32, scale: f64, _: WorkspaceOf<'_, Self>, out: &mut Plane) {
-        out.clear();
-        if y != example.truth {
-            self.features(example.input, y, 2.0 * scale, out); // phi(x, y) - phi(x, -y) = 2 phi(x, y)
-            out.set_circ(scale * self.loss(example.truth, y));
+    fn score(&self, row: Row<'_>, w: &[f64], sums: bool, scores: &mut [f64; 2]) {
+        let mut score = [0.0];
+        if sums {
+            score[0] = linalg::sparse_row_score(row.indices, row.values, w);
+        } else {
+            linalg::sparse_row_scores(row.indices, row.values, w, self.features, &mut score);
         }
-        out.seal();
+        *scores = [-0.5 * score[0], 0.5 * score[0]];
     }
 
-    fn capabilities(&self) -> TaskCapabilities<'_, Self> {
-        TaskCapabilities {
-            codes: Some(self),
-            coded_planes: Some(self),
-            magnitudes: Some(self),
-            top: Some(self),
-            diverse: Some(self),
-            max_marginals: Some(self),
-            marginals: Some(self),
-            ..TaskCapabilities::none()
-        }
-    }
-}
-
-impl LabelCodes<Binary> for Binary {
-    fn encode(&self, y: &u32, code: &mut Vec<u32>) {
-        code.clear();
-        code.push(*y);
+    fn features(&self, row: Row<'_>, y: u32, scale: f64, out: &mut Plane) {
+        out.extend_scaled(0, row.indices, scale * 0.5 * sign(y), row.values);
     }
 
-    fn is_code(&self, _truth: &u32, code: &[u32]) -> bool {
-        matches!(code, [0..=1])
+    fn difference(&self, row: Row<'_>, _: u32, y: u32, scale: f64, out: &mut Plane) {
+        self.features(row, y, 2.0 * scale, out); // phi(x, y) - phi(x, -y) = 2 phi(x, y)
     }
-}
 
-/// `phi(x, y) - phi(x, truth)` is x times half the difference of signs: 0 or -1 or 1.
-impl CodedFeatures<Binary> for Binary {
-    fn linear_scores(&self, example: ExampleOf<'_, Self>, w: &[f64], planes: Coded<'_>, _: &mut (), out: &mut [f64]) {
-        let row = example.input.row(0);
+    fn linear_scores(&self, row: Row<'_>, w: &[f64], truth: u32, labels: &[u32], _: &mut RowRoom, out: &mut [f64]) {
         let score = linalg::sparse_row_score(row.indices, row.values, w);
-        for (out, &label) in out.iter_mut().zip(planes.codes) {
-            *out = 0.5 * (sign(label) - sign(*example.truth)) * score;
+        for (out, &label) in out.iter_mut().zip(labels) {
+            *out = 0.5 * (sign(label) - sign(truth)) * score;
         }
     }
 
     fn add_planes(
         &self,
-        example: ExampleOf<'_, Self>,
-        planes: Coded<'_>,
-        amounts: &[f64],
+        row: Row<'_>,
+        truth: u32,
+        (labels, amounts): (&[u32], &[f64]),
         scale: f64,
-        _: &mut (),
         target: &mut [f64],
     ) {
-        let of_plane = |(&label, amount): (&u32, &f64)| 0.5 * (sign(label) - sign(*example.truth)) * amount;
-        let amount: f64 = planes.codes.iter().zip(amounts).map(of_plane).sum();
+        let of_plane = |(&label, amount): (&u32, &f64)| 0.5 * (sign(label) - sign(truth)) * amount;
+        let amount: f64 = labels.iter().zip(amounts).map(of_plane).sum();
         if amount != 0.0 {
-            let row = example.input.row(0);
             linalg::add_sparse_row(scale * amount, row.indices, row.values, target);
         }
     }
-}
 
-impl ScoreMagnitudes<Binary> for Binary {
-    fn magnitudes(&self, examples: &Examples<SparseRows, u32>) -> Magnitudes {
-        let mut sizes = sizes(examples, self.features, &self.costs, |x| x, std::slice::from_ref, true);
+    fn expected(&self, row: Row<'_>, truth: u32, marginals: &[f64], costs: &CostTable, scale: f64, out: &mut Plane) {
+        let other = 1 - truth;
+        let amount = scale * marginals[other as usize];
+        if amount != 0.0 {
+            self.difference(row, truth, other, amount, out);
+            out.set_circ(amount * costs.loss(&[truth], &[other]));
+        }
+    }
+
+    fn magnitudes(&self, mut sizes: RowSizes) -> Magnitudes {
         sizes.columns.iter_mut().for_each(|column| *column *= 0.5); // phi(x, y) = y x / 2
         Magnitudes::new(sizes.loss, sizes.additions, sizes.rows).with_table(0, 1, Layout::LabelMajor, sizes.columns)
+    }
+
+    fn tables(&self) -> Vec<WeightTable> {
+        tables(self.features)
+    }
+
+    fn reference_hinge(&self, row: Row<'_>, truth: u32, costs: &[f64], w: &[f64]) -> f64 {
+        reference::binary_hinge(row, sign(truth), costs[1 - truth as usize], w)
+    }
+
+    fn reference_difference(&self, row: Row<'_>, truth: u32, y: u32, add: &mut dyn FnMut(usize, f64)) {
+        reference::row_features(row, 0, 0.5 * (sign(y) - sign(truth)), add);
     }
 }
 
@@ -228,70 +181,6 @@ fn tables(features: usize) -> Vec<WeightTable> {
         WeightTable::new("feature", [Axis::features("feature", features, 1)])
             .noted("above 0 they speak for the second label, below for the first"),
     ]
-}
-
-impl BuiltinTask for Binary {
-    type Vocabulary = RowVocabulary;
-
-    fn is_known(&self, truth: &u32) -> bool {
-        *truth != UNLABELLED
-    }
-
-    fn has_hinge(&self, _: &SparseRows, truth: &u32) -> bool {
-        (*truth as usize) < 2
-    }
-
-    fn weight_tables(&self) -> Vec<WeightTable> {
-        tables(self.features)
-    }
-
-    fn label_report(&self, vocabulary: &RowVocabulary) -> Option<LabelReport> {
-        Some(LabelReport::new(vocabulary.labels.clone()).with_unseen(UNSEEN))
-    }
-
-    fn variables<'a>(&self, y: &'a u32) -> Option<&'a [u32]> {
-        Some(std::slice::from_ref(y))
-    }
-
-    fn label_count(&self, _: &SparseRows, _: usize) -> usize {
-        2
-    }
-
-    fn neighbours(&self, _: &SparseRows, y: &u32, most: usize, rng: &mut Rng) -> Vec<u32> {
-        one_changed(&[*y], |_| 2, most, rng).concat()
-    }
-
-    fn fits(&self, _: &SparseRows, _: &u32) -> bool {
-        true
-    }
-
-    fn rows<'a>(&self, x: &'a SparseRows) -> Option<&'a SparseRows> {
-        Some(x)
-    }
-
-    fn reference_roundoff(&self) -> f64 {
-        reference::ROUNDOFF
-    }
-
-    fn reference_hinge(&self, x: &SparseRows, truth: &u32, w: &[f64]) -> f64 {
-        reference::binary_hinge(x.row(0), sign(*truth), self.costs.row(*truth)[1 - *truth as usize], w)
-    }
-
-    fn reference_plane(
-        &self,
-        x: &SparseRows,
-        truth: &u32,
-        code: &[u32],
-        add: &mut dyn FnMut(usize, f64),
-    ) -> Option<f64> {
-        let &[label @ 0..=1] = code else { return None };
-        reference::row_features(x.row(0), 0, 0.5 * (sign(label) - sign(*truth)), add);
-        Some(self.costs.loss(&[*truth], &[label]))
-    }
-
-    fn show(&self, y: &u32, vocabulary: &RowVocabulary) -> String {
-        vocabulary.label(*y).into()
-    }
 }
 
 impl TaskSpec for BinarySpec {
@@ -312,24 +201,9 @@ impl TaskSpec for BinarySpec {
             }
         }
         let costs = CostTable::new(&self.loss, ClassWeights::list(self.class_weights.as_ref())?, 2)?;
-        let kernel = self.kernel.kernel();
-        self.kernel_budget.validate(kernel).map_err(|error| error.under("kernel_budget"))?;
-        self.kernel_rows.validate(kernel).map_err(|error| error.under("kernel_rows"))?;
-        if let Some(kernel) = kernel {
-            let options = KernelOptions {
-                kernel,
-                store: self.kernel_rows,
-                budget: self.kernel_budget,
-                bias: self.bias,
-                labels: 1,
-                layout: Layout::LabelMajor,
-                columns: data.get::<Classified>().map_or(0, |data| data.rows.columns()),
-            };
-            let task = |features| Binary::new(features, costs);
-            return kernelized::open(ENTRY.name, rows, options, vocabulary.is_some(), task);
-        }
-        let task = Binary::new(rows.vocabulary.features, costs);
-        rows.into_problem(ENTRY.name, task)
+        let (kernel, store, budget, bias) = (self.kernel, self.kernel_rows, self.kernel_budget, self.bias);
+        let kernel = RowKernelOptions { kernel, store, budget, bias };
+        kernel.open(ENTRY.name, (&data, vocabulary.is_some()), rows, costs, |features| OneTable { features })
     }
 
     fn weight_tables(&self, vocabulary: &Vocabulary) -> Result<Vec<WeightTable>, OpenError> {

@@ -15,7 +15,7 @@ const LANES: usize = 8;
 const DENSE: (usize, usize) = (16, 5);
 
 /// What a data set says of the terms of its scores.
-pub(super) struct RowSizes {
+pub struct RowSizes {
     /// Mean over the examples of `sum |x_j|` in one example, by column.
     pub(super) columns: Vec<f64>,
     /// Mean over the examples of the largest loss.

@@ -101,11 +101,11 @@ impl<T: BuiltinTask> Probe for BuiltinProbe<'_, T> {
     fn neighbours(&mut self, example: usize, label: &T::Label, most: usize, rng: &mut Rng) -> Vec<T::Label> {
         self.task.neighbours(&self.examples.inputs[example], label, most, rng)
     }
-    fn fits(&mut self, example: usize, label: &T::Label) -> bool {
-        self.task.fits(&self.examples.inputs[example], label)
+    fn is_labelling_of(&mut self, example: usize, label: &T::Label) -> bool {
+        self.task.is_labelling_of(&self.examples.inputs[example], label)
     }
-    fn compete(&mut self, one: &T::Label, other: &T::Label) -> bool {
-        self.task.compete(one, other)
+    fn same_variables(&mut self, one: &T::Label, other: &T::Label) -> bool {
+        self.task.same_variables(one, other)
     }
     fn same(&mut self, one: &T::Label, other: &T::Label) -> bool {
         one == other

@@ -11,9 +11,9 @@ use multiplane_core::plane::Plane;
 use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task_oracle::TaskOracle;
 
-use crate::builtin::listed;
+use crate::builtin::enumerate;
 use crate::builtin::probe::BuiltinProbe;
-use crate::builtin::task::BuiltinTask;
+use crate::builtin::task::{BuiltinTask, from_file_layout, labels_of, to_file_layout};
 use crate::data::SparseRows;
 use crate::metrics::{Counts, Evaluation, LabelReport, Measure};
 use crate::probe::{self, BoxedProbe};
@@ -205,7 +205,7 @@ impl<T: BuiltinTask> Predictor for TaskProblem<T> {
     }
     fn predict_numbers(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(&[u32])) -> Result<(), OracleError> {
         let numbers = |_: Example<'_, T::Input, T::Label>, answer: &T::Label, _: &mut Plane| {
-            self.task.variables(answer).map(<[u32]>::to_vec)
+            labels_of(&*self.task, answer).map(<[u32]>::to_vec)
         };
         let mut without = None;
         let mut count = 0;
@@ -246,7 +246,7 @@ impl<T: BuiltinTask> Predictor for TaskProblem<T> {
     fn evaluate_labels(&self, w: &[f64], threads: usize) -> Result<Option<(Evaluation, LabelReport)>, OracleError> {
         let Some(mut report) = self.task.label_report(&self.own) else { return Ok(None) };
         let mut tally = Tally::default();
-        let of = |labels: &T::Label| self.task.variables(labels).unwrap_or_default().to_vec();
+        let of = |labels: &T::Label| labels_of(&*self.task, labels).unwrap_or_default().to_vec();
         let judge = |example: Example<'_, T::Input, T::Label>, answer: &T::Label, _: &mut Plane| {
             (self.judge(example, answer), of(example.truth), of(answer))
         };
@@ -290,7 +290,7 @@ impl<T: BuiltinTask> ProblemReference for TaskProblem<T> {
         })
     }
     fn roundoff(&self) -> f64 {
-        self.task.reference_roundoff()
+        T::REFERENCE_ROUNDOFF
     }
     fn plane(&self, block: usize, code: &[u32], add: &mut dyn FnMut(usize, f64)) -> Option<f64> {
         let n = self.facts.blocks as f64;
@@ -300,11 +300,11 @@ impl<T: BuiltinTask> ProblemReference for TaskProblem<T> {
     }
     fn labellings(&self, block: usize, most: usize) -> Option<usize> {
         let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
-        Some(listed::codes(&*self.task, x, truth, most)?.len())
+        Some(enumerate::codes(&*self.task, x, truth, most)?.len())
     }
     fn slack_hinge(&self, block: usize, w: &[f64], most: usize) -> Option<f64> {
         let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
-        Some(listed::slack_hinge(&*self.task, x, truth, w, most)? / self.facts.blocks as f64)
+        Some(enumerate::slack_hinge(&*self.task, x, truth, w, most)? / self.facts.blocks as f64)
     }
 }
 
@@ -316,10 +316,10 @@ impl<T: BuiltinTask> WeightLayout for TaskProblem<T> {
         tables::blocks(&self.task.weight_tables())
     }
     fn to_file(&self, w: &[f64]) -> Vec<f64> {
-        self.task.to_file_layout(w)
+        to_file_layout(&*self.task, w)
     }
     fn from_file(&self, w: &[f64]) -> Vec<f64> {
-        self.task.from_file_layout(w)
+        from_file_layout(&*self.task, w)
     }
     fn feature_sizes(&self) -> Option<FeatureSizes> {
         let inputs = &self.examples.inputs;

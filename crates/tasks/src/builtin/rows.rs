@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::builtin::gaps::{KnownColumns, UsedColumns, is_zero};
 use crate::builtin::kernelized::KernelVocabulary;
-use crate::builtin::known::{check_names, unseen_labels};
 use crate::builtin::pairwise::UNLABELLED;
 use crate::builtin::reading::Reading;
+use crate::builtin::unused_columns::{KnownColumns, UsedColumns, is_zero};
+use crate::builtin::vocabulary_match::{check_names, unseen_labels};
 use crate::data::{Classified, SparseRows, Strings};
 use crate::dataset::Dataset;
 use crate::kernel::Kernel;
 use crate::losses::UNSEEN;
-use crate::problem::{FeatureScale, OpenError, TaskVocabulary, Vocabulary, check_dim};
+use crate::problem::{FeatureSpace, OpenError, TaskVocabulary, Vocabulary, check_dim};
 
 /// What a task on rows remembers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -27,47 +27,25 @@ pub struct RowVocabulary {
     /// of the features then; 0 where it has weights for all.
     #[serde(skip_serializing_if = "is_zero")]
     pub width: usize,
-    /// Names of the features, where the data has them.
+    /// What is known of the features: their names, what they were divided by, the rows of a kernel.
     #[serde(skip)]
-    pub dictionary: Option<Arc<Strings>>,
-    /// What the features were divided by, where they were.
-    #[serde(skip)]
-    pub scale: Option<FeatureScale>,
+    pub space: FeatureSpace,
     /// The kernel, its gamma a number, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<Kernel>,
-    /// The rows that the kernel compares others with.
-    #[serde(skip)]
-    pub support: Option<Arc<SparseRows>>,
 }
 
 impl TaskVocabulary for RowVocabulary {
-    fn dictionary(&self) -> Option<&Arc<Strings>> {
-        self.dictionary.as_ref()
+    fn space(&self) -> Option<&FeatureSpace> {
+        Some(&self.space)
+    }
+
+    fn space_mut(&mut self) -> Option<&mut FeatureSpace> {
+        Some(&mut self.space)
     }
 
     fn has_numbers(&self) -> bool {
         true
-    }
-
-    fn set_dictionary(&mut self, dictionary: Option<Arc<Strings>>) {
-        self.dictionary = dictionary;
-    }
-
-    fn scale(&self) -> Option<&FeatureScale> {
-        self.scale.as_ref()
-    }
-
-    fn set_scale(&mut self, scale: Option<FeatureScale>) {
-        self.scale = scale;
-    }
-
-    fn support(&self) -> Option<&Arc<SparseRows>> {
-        self.support.as_ref()
-    }
-
-    fn set_support(&mut self, support: Option<Arc<SparseRows>>) {
-        self.support = support;
     }
 }
 
@@ -149,8 +127,12 @@ impl LabelledRows {
         };
         let labels: Vec<u32> = rows.labels.iter().map(number).collect();
         warnings.extend(unseen_labels(labels.iter().filter(|&&label| label == UNSEEN).count(), "example"));
-        let columns =
-            KnownColumns::new(vocabulary.width, vocabulary.dictionary.as_deref(), vocabulary.features, options.bias)?;
+        let columns = KnownColumns::new(
+            vocabulary.width,
+            vocabulary.space.dictionary.as_deref(),
+            vocabulary.features,
+            options.bias,
+        )?;
         warnings.extend(columns.unseen(&rows.rows));
         let inputs = (0..rows.rows.len()).map(|i| columns.cut(&rows.rows, i..i + 1)).collect();
         Ok(Reading { inputs, labels, vocabulary, fingerprint: data.fingerprint(), warnings })
@@ -178,7 +160,7 @@ fn known_vocabulary(vocabulary: &Vocabulary, options: RowOptions) -> Result<RowV
     if !(values.is_some_and(|values| values.is_sorted_by(|a, b| a < b)) || is_ascending(labels) || unnumbered(labels)) {
         return Err(OpenError::new("the labels of the model are not in ascending order"));
     }
-    let named = vocabulary.dictionary.as_ref().map(|names| names.len() + usize::from(options.bias));
+    let named = vocabulary.space.dictionary.as_ref().map(|names| names.len() + usize::from(options.bias));
     if named.is_some_and(|named| named != vocabulary.features) {
         return Err(OpenError::new("the names of the model's features are not as many as these"));
     }
@@ -212,6 +194,7 @@ fn learn(rows: &Classified, options: RowOptions, warnings: &mut Vec<String>) -> 
     check_dim(features, tables)?;
     let names = labels.iter().map(|&label| rows.name_of(label)).collect();
     let width = used.as_ref().map_or(0, |_| rows.rows.columns());
-    let dictionary = used.map(|used| Arc::new(used.names())).or(named);
-    Ok(RowVocabulary { labels: names, features, width, dictionary, ..RowVocabulary::default() })
+    let space =
+        FeatureSpace { dictionary: used.map(|used| Arc::new(used.names())).or(named), ..FeatureSpace::default() };
+    Ok(RowVocabulary { labels: names, features, width, space, ..RowVocabulary::default() })
 }

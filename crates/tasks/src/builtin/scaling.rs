@@ -36,9 +36,11 @@ impl<Y, V: TaskVocabulary> Reading<SparseRows, Y, V> {
         let features = self.inputs.first().map_or(0, SparseRows::columns);
         if known.is_none() && spec != ScaleSpec::None {
             let scale = FeatureScale::new(divisors(&self.inputs, features, spec)).map_err(OpenError::new)?;
-            self.vocabulary.set_scale(Some(scale));
+            if let Some(space) = self.vocabulary.space_mut() {
+                space.scale = Some(scale);
+            }
         }
-        let scale = self.vocabulary.scale().filter(|_| spec != ScaleSpec::None);
+        let scale = self.vocabulary.space().and_then(|space| space.scale.as_ref()).filter(|_| spec != ScaleSpec::None);
         if let Some(scale) = scale {
             let (found, expected) = (scale.divisors().len(), features);
             if found != expected && !self.inputs.is_empty() {

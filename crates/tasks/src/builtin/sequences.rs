@@ -6,15 +6,15 @@ use std::sync::Arc;
 use multiplane_core::parameter::require;
 use serde::{Deserialize, Serialize};
 
-use crate::builtin::gaps::{KnownColumns, UsedColumns, is_zero};
 use crate::builtin::kernelized::KernelVocabulary;
-use crate::builtin::known::{cut_rows, unseen_labels};
 use crate::builtin::pairwise::UNLABELLED;
 use crate::builtin::reading::Reading;
+use crate::builtin::unused_columns::{KnownColumns, UsedColumns, is_zero};
+use crate::builtin::vocabulary_match::{cut_rows, unseen_labels};
 use crate::data::{Columns, SparseRows, Strings, Tagged, Words};
 use crate::dataset::Dataset;
 use crate::kernel::Kernel;
-use crate::problem::{FeatureScale, MAX_DICTIONARY_BYTES, MAX_DIM, OpenError, TaskVocabulary, Vocabulary, check_dim};
+use crate::problem::{FeatureSpace, MAX_DICTIONARY_BYTES, MAX_DIM, OpenError, TaskVocabulary, Vocabulary, check_dim};
 use crate::text::{Template, TemplateList, build, look_up};
 
 /// Most bytes that all label names together may have: they go into a model's header.
@@ -38,50 +38,28 @@ pub struct SequenceVocabulary {
     /// of the features then; 0 where it has weights for all.
     #[serde(skip_serializing_if = "is_zero")]
     pub width: usize,
-    /// Names of the features, where they are made of text.
+    /// What is known of the features: their names, what they were divided by, the rows of a kernel.
     #[serde(skip)]
-    pub dictionary: Option<Arc<Strings>>,
+    pub space: FeatureSpace,
     /// Labels of this data that training never saw, numbered after the others; no model holds them.
     #[serde(skip)]
     pub unseen: Vec<String>,
-    /// What the features were divided by, where they were.
-    #[serde(skip)]
-    pub scale: Option<FeatureScale>,
     /// The kernel, its gamma a number, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<Kernel>,
-    /// The rows that the kernel compares others with.
-    #[serde(skip)]
-    pub support: Option<Arc<SparseRows>>,
 }
 
 impl TaskVocabulary for SequenceVocabulary {
-    fn dictionary(&self) -> Option<&Arc<Strings>> {
-        self.dictionary.as_ref()
+    fn space(&self) -> Option<&FeatureSpace> {
+        Some(&self.space)
+    }
+
+    fn space_mut(&mut self) -> Option<&mut FeatureSpace> {
+        Some(&mut self.space)
     }
 
     fn has_numbers(&self) -> bool {
-        self.width > 0 || self.dictionary.is_none()
-    }
-
-    fn set_dictionary(&mut self, dictionary: Option<Arc<Strings>>) {
-        self.dictionary = dictionary;
-    }
-
-    fn scale(&self) -> Option<&FeatureScale> {
-        self.scale.as_ref()
-    }
-
-    fn set_scale(&mut self, scale: Option<FeatureScale>) {
-        self.scale = scale;
-    }
-
-    fn support(&self) -> Option<&Arc<SparseRows>> {
-        self.support.as_ref()
-    }
-
-    fn set_support(&mut self, support: Option<Arc<SparseRows>>) {
-        self.support = support;
+        self.width > 0 || self.space.dictionary.is_none()
     }
 }
 
@@ -196,7 +174,7 @@ impl Made {
     }
 
     fn of_model(known: &SequenceVocabulary) -> Made {
-        match (&known.dictionary, known.template.is_empty()) {
+        match (&known.space.dictionary, known.template.is_empty()) {
             _ if known.width > 0 => Made::Numbers,
             (None, _) => Made::Numbers,
             (Some(_), false) => Made::Text,
@@ -216,12 +194,12 @@ impl Made {
 /// The vocabulary of a model, if its parts fit together.
 fn known_vocabulary(options: &SequenceOptions<'_>, vocabulary: &Vocabulary) -> Result<SequenceVocabulary, OpenError> {
     let vocabulary: SequenceVocabulary = vocabulary.read()?;
-    let named = vocabulary.dictionary.as_ref().map_or(0, |names| names.len() + usize::from(options.bias));
+    let named = vocabulary.space.dictionary.as_ref().map_or(0, |names| names.len() + usize::from(options.bias));
     let sound = !vocabulary.labels.is_empty()
         && vocabulary.labels == sorted(vocabulary.labels.iter().cloned())
         && vocabulary.features >= usize::from(options.bias)
-        && (vocabulary.dictionary.is_some() || vocabulary.template.is_empty())
-        && (vocabulary.dictionary.is_none() || named == vocabulary.features);
+        && (vocabulary.space.dictionary.is_some() || vocabulary.template.is_empty())
+        && (vocabulary.space.dictionary.is_none() || named == vocabulary.features);
     if !sound {
         return Err(OpenError::new("the labels, templates and features of the model do not fit together"));
     }
@@ -339,11 +317,12 @@ fn tagged_rows(
             check_size(&labels, features)?;
             let width = used.as_ref().map_or(0, |_| data.rows.columns());
             let dictionary = used.map(|used| Arc::new(used.names()));
-            SequenceVocabulary { width, dictionary, ..SequenceVocabulary::new(labels, features) }
+            let space = FeatureSpace { dictionary, ..FeatureSpace::default() };
+            SequenceVocabulary { width, space, ..SequenceVocabulary::new(labels, features) }
         }
     };
     let columns =
-        KnownColumns::new(vocabulary.width, vocabulary.dictionary.as_deref(), vocabulary.features, options.bias)?;
+        KnownColumns::new(vocabulary.width, vocabulary.space.dictionary.as_deref(), vocabulary.features, options.bias)?;
     let warning = columns.unseen(&data.rows);
     let inputs = (0..data.len()).map(|i| columns.cut(&data.rows, data.range(i))).collect();
     Ok(sequences(inputs, tags(data), &names, vocabulary, warning))
@@ -379,7 +358,7 @@ fn attributes(
             with_dictionary(dictionary, labels, options, SequenceVocabulary::default())?
         }
     };
-    let dictionary = vocabulary.dictionary.clone().unwrap_or_default();
+    let dictionary = vocabulary.space.dictionary.clone().unwrap_or_default();
     let places: Vec<Option<u32>> = names.iter().map(|name| dictionary.find(name)).collect();
     let mut inputs = Vec::with_capacity(data.len());
     let mut row = Vec::new();
@@ -451,7 +430,7 @@ fn text(
             (template.clone(), learn(options, data, &template, sorted(names.iter().cloned()))?, true)
         }
     };
-    let dictionary = vocabulary.dictionary.clone().unwrap_or_default();
+    let dictionary = vocabulary.space.dictionary.clone().unwrap_or_default();
     let features = look_up(&template, data, &dictionary, options.bias);
     let warning = unknown_features(if fresh { 0 } else { features.unknown }, options);
     Ok(sequences(features.sentences, labels, &names, vocabulary, warning))
@@ -496,5 +475,6 @@ fn with_dictionary(
             "the names of the features take {bytes} bytes, expected at most {MAX_DICTIONARY_BYTES}: use fewer templates or a higher task.min_count"
         )));
     }
-    Ok(SequenceVocabulary { labels, features, dictionary: Some(Arc::new(dictionary)), ..made })
+    let space = FeatureSpace { dictionary: Some(Arc::new(dictionary)), ..FeatureSpace::default() };
+    Ok(SequenceVocabulary { labels, features, space, ..made })
 }

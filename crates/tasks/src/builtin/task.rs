@@ -3,9 +3,9 @@
 
 use multiplane_core::rng::Rng;
 use multiplane_core::rounding::UNIT;
-use multiplane_core::task::Task;
+use multiplane_core::task::{Task, UNLABELLED};
 
-use crate::builtin::pairwise::UNLABELLED;
+use crate::builtin::neighbours::one_changed;
 use crate::data::SparseRows;
 use crate::metrics::{LabelReport, Measure};
 use crate::problem::TaskVocabulary;
@@ -18,18 +18,16 @@ pub trait BuiltinTask:
     /// What a model must remember to read other data in the same way.
     type Vocabulary: TaskVocabulary;
 
+    /// What one rounding of a score in [`reference_hinge`](BuiltinTask::reference_hinge) is off by at most, as a share of
+    /// the terms: where it adds doubles, u.
+    const REFERENCE_ROUNDOFF: f64 = UNIT;
+
     /// Returns a labelling as one line of text; the truth may hold labels that the vocabulary lacks.
     fn show(&self, y: &Self::Label, vocabulary: &Self::Vocabulary) -> String;
 
     /// Returns the hinge loss of one example (no 1/n) at `w` in the layout of files, computed by plain code that shares
     /// nothing with `decode`.
     fn reference_hinge(&self, x: &Self::Input, truth: &Self::Label, w: &[f64]) -> f64;
-
-    /// Returns what one rounding of a score in [`reference_hinge`](BuiltinTask::reference_hinge) is off by at most, as a
-    /// share of the terms: where it adds doubles, u.
-    fn reference_roundoff(&self) -> f64 {
-        UNIT
-    }
 
     /// Computes the plane of the labelling that `code` says (no 1/n) by plain code; see
     /// [`ProblemReference::plane`](crate::problem::ProblemReference::plane).
@@ -50,7 +48,10 @@ pub trait BuiltinTask:
 
     /// Counts wrong variables and variables in all; a labelling without variables counts as one.
     fn errors(&self, truth: &Self::Label, y: &Self::Label) -> (usize, usize) {
-        (usize::from(truth != y), 1)
+        match (labels_of(self, truth), labels_of(self, y)) {
+            (Some(truth), Some(y)) => (truth.iter().zip(y).filter(|(t, y)| t != y).count(), truth.len()),
+            _ => (usize::from(truth != y), 1),
+        }
     }
 
     /// Whether anything is known of the truth; what is not is left out of all that is measured.
@@ -60,15 +61,14 @@ pub trait BuiltinTask:
 
     /// Whether a truth is made of labels that the task has, and so has a hinge; in training all are.
     fn has_hinge(&self, x: &Self::Input, truth: &Self::Label) -> bool {
-        let own = |(k, &label): (usize, &u32)| {
-            let count = self.label_count(x, k);
-            count == 0 || label == UNLABELLED || (label as usize) < count
-        };
-        self.variables(truth).is_none_or(|labels| labels.iter().enumerate().all(own))
+        let Some(variables) = self.capabilities().variables else { return true };
+        let is_label =
+            |(k, &label): (usize, &u32)| label == UNLABELLED || (label as usize) < variables.label_count(x, k);
+        variables.labels(truth).iter().enumerate().all(is_label)
     }
 
-    /// Whether two labellings of one input compete: their scores are sums over the same variables.
-    fn compete(&self, _one: &Self::Label, _other: &Self::Label) -> bool {
+    /// Whether scores of two labellings of one input are sums over the same variables.
+    fn same_variables(&self, _one: &Self::Label, _other: &Self::Label) -> bool {
         true
     }
 
@@ -77,31 +77,22 @@ pub trait BuiltinTask:
         Vec::new()
     }
 
-    /// Returns the numbers of the labels, variable by variable, where a labelling is that: what is handed to other
-    /// languages as an array.
-    fn variables<'a>(&self, _y: &'a Self::Label) -> Option<&'a [u32]> {
-        None
-    }
-
     /// Begins a report label by label, where all variables have the same labels, or a labelling is a set of labels.
     fn label_report(&self, _vocabulary: &Self::Vocabulary) -> Option<LabelReport> {
         None
     }
 
-    /// Returns how many labels a variable of `x` has, counted as in [`variables`](BuiltinTask::variables); 0 where
-    /// labellings are not made of variables.
-    fn label_count(&self, _x: &Self::Input, _variable: usize) -> usize {
-        0
-    }
-
-    /// Returns at most `most` labellings of `x` near `y`, for the oracle doctor; see [`one_changed`](super::one_changed).
-    fn neighbours(&self, _x: &Self::Input, _y: &Self::Label, _most: usize, _rng: &mut Rng) -> Vec<Self::Label> {
-        Vec::new()
+    /// Returns at most `most` labellings of `x` near `y`, for the oracle doctor: those that differ in one variable.
+    fn neighbours(&self, x: &Self::Input, y: &Self::Label, most: usize, rng: &mut Rng) -> Vec<Self::Label> {
+        let Some(variables) = self.capabilities().variables else { return Vec::new() };
+        let labels = variables.labels(y);
+        let count = |v: usize| if labels[v] == UNLABELLED { 0 } else { variables.label_count(x, v) };
+        one_changed(labels, count, most, rng).into_iter().map(|labels| variables.labelling(labels)).collect()
     }
 
     /// Whether `y`, a labelling of another input, is one of `x` too; for the oracle doctor.
-    fn fits(&self, _x: &Self::Input, _y: &Self::Label) -> bool {
-        false
+    fn is_labelling_of(&self, x: &Self::Input, y: &Self::Label) -> bool {
+        self.capabilities().variables.is_some_and(|variables| variables.labels(y).len() == variables.variables(x))
     }
 
     /// Returns the rows of numbers that an input is made of, where it is and the task can scale them.
@@ -114,14 +105,35 @@ pub trait BuiltinTask:
         Vec::new()
     }
 
-    /// Returns `w` in the layout of files.
-    fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {
-        w.to_vec()
+    /// Returns the shapes, rows and columns, of the matrices at the beginning of w that stand transposed in files.
+    fn transposed(&self) -> Vec<[usize; 2]> {
+        Vec::new()
     }
+}
 
-    /// Inverts [`to_file_layout`](BuiltinTask::to_file_layout).
-    #[allow(clippy::wrong_self_convention)] // weights come from a file's layout, the task stays
-    fn from_file_layout(&self, w: &[f64]) -> Vec<f64> {
-        w.to_vec()
+/// Returns the numbers of the labels, variable by variable, if a labelling is that: what is handed to other languages as
+/// an array.
+pub(super) fn labels_of<'a, T: BuiltinTask + ?Sized>(task: &T, y: &'a T::Label) -> Option<&'a [u32]> {
+    task.capabilities().variables.map(|variables| variables.labels(y))
+}
+
+/// Returns `w` in the layout of files.
+pub(super) fn to_file_layout<T: BuiltinTask>(task: &T, w: &[f64]) -> Vec<f64> {
+    with_transposed(w, task.transposed())
+}
+
+/// Inverts [`to_file_layout`].
+pub(super) fn from_file_layout<T: BuiltinTask>(task: &T, w: &[f64]) -> Vec<f64> {
+    with_transposed(w, task.transposed().into_iter().map(|[rows, columns]| [columns, rows]))
+}
+
+fn with_transposed(w: &[f64], matrices: impl IntoIterator<Item = [usize; 2]>) -> Vec<f64> {
+    let (mut rest, mut out) = (w, Vec::with_capacity(w.len()));
+    for [rows, columns] in matrices {
+        let (matrix, next) = rest.split_at(rows * columns);
+        (0..columns).for_each(|column| out.extend(matrix[column.min(matrix.len())..].iter().step_by(columns)));
+        rest = next;
     }
+    out.extend_from_slice(rest);
+    out
 }

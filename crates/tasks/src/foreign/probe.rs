@@ -96,7 +96,7 @@ impl<T: ForeignTask> Probe for ForeignProbe<'_, T> {
     fn neighbours(&mut self, example: usize, label: &T::Label, most: usize, rng: &mut Rng) -> Vec<T::Label> {
         self.ask(|worker| worker.neighbours(example, label, most, rng))
     }
-    fn fits(&mut self, example: usize, label: &T::Label) -> bool {
+    fn is_labelling_of(&mut self, example: usize, label: &T::Label) -> bool {
         self.ask(|worker| worker.fits(example, label))
     }
     fn same(&mut self, one: &T::Label, other: &T::Label) -> bool {

@@ -25,4 +25,4 @@ pub use several::{MOST_LISTED, MarginPrediction, ScoredLabelling, TopPrediction}
 pub use sizes::FeatureSizes;
 pub use slack::{SlackProblem, slack_rescaled};
 pub(crate) use tally::{Judged, Tally, decode_all};
-pub use vocabulary::{MAX_DICTIONARY_BYTES, TaskVocabulary, Vocabulary};
+pub use vocabulary::{FeatureSpace, MAX_DICTIONARY_BYTES, TaskVocabulary, Vocabulary};

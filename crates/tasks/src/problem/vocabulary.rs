@@ -39,34 +39,31 @@ pub struct Vocabulary {
 /// The vocabulary of one task. Its fields `labels` (a list of names) and `features` (a number), where it has them, are
 /// what other parts of the program show to users; every other field is the task's own affair.
 pub trait TaskVocabulary: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// Returns the names of the features, where they have any.
-    fn dictionary(&self) -> Option<&Arc<Strings>> {
+    /// Returns what is known of the features, where that is more than their number.
+    fn space(&self) -> Option<&FeatureSpace> {
+        None
+    }
+
+    /// Returns the same to be changed.
+    fn space_mut(&mut self) -> Option<&mut FeatureSpace> {
         None
     }
 
     /// Whether features are numbers of the data, whatever they are called, and not made of text.
     fn has_numbers(&self) -> bool {
-        self.dictionary().is_none()
+        self.space().is_none_or(|space| space.dictionary.is_none())
     }
+}
 
-    /// Takes the names of the features that a model holds.
-    fn set_dictionary(&mut self, _dictionary: Option<Arc<Strings>>) {}
-
-    /// Returns what the features were divided by, where they were.
-    fn scale(&self) -> Option<&FeatureScale> {
-        None
-    }
-
-    /// Takes what the features are divided by.
-    fn set_scale(&mut self, _scale: Option<FeatureScale>) {}
-
-    /// Returns the rows that a kernel compares others with, where there is one.
-    fn support(&self) -> Option<&Arc<SparseRows>> {
-        None
-    }
-
-    /// Takes the rows that a model holds.
-    fn set_support(&mut self, _support: Option<Arc<SparseRows>>) {}
+/// What is known of features beyond their number; fields of a [`Vocabulary`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FeatureSpace {
+    /// Names of the features, where they have any.
+    pub dictionary: Option<Arc<Strings>>,
+    /// What the features were divided by, where they were.
+    pub scale: Option<FeatureScale>,
+    /// Rows that a kernel compares others with, where there is one.
+    pub support: Option<Arc<SparseRows>>,
 }
 
 impl Vocabulary {
@@ -75,14 +72,9 @@ impl Vocabulary {
         let Ok(Value::Object(mut own)) = serde_json::to_value(typed) else { return Vocabulary::default() };
         let labels = own.remove("labels").and_then(|labels| serde_json::from_value(labels).ok());
         let features = own.remove("features").and_then(|features| serde_json::from_value(features).ok());
-        Vocabulary {
-            labels: labels.unwrap_or_default(),
-            features: features.unwrap_or_default(),
-            own,
-            dictionary: typed.dictionary().cloned(),
-            scale: typed.scale().cloned(),
-            support: typed.support().cloned(),
-        }
+        let FeatureSpace { dictionary, scale, support } = typed.space().cloned().unwrap_or_default();
+        let (labels, features) = (labels.unwrap_or_default(), features.unwrap_or_default());
+        Vocabulary { labels, features, own, dictionary, scale, support }
     }
 
     /// Reads it as the vocabulary of a task.
@@ -100,9 +92,10 @@ impl Vocabulary {
         }
         let mut typed: V = serde_json::from_value(Value::Object(fields))
             .map_err(|error| OpenError::new(format!("the model does not fit its task: {error}")))?;
-        typed.set_dictionary(self.dictionary.clone());
-        typed.set_scale(self.scale.clone());
-        typed.set_support(self.support.clone());
+        if let Some(space) = typed.space_mut() {
+            let Vocabulary { dictionary, scale, support, .. } = self.clone();
+            *space = FeatureSpace { dictionary, scale, support };
+        }
         Ok(typed)
     }
 }

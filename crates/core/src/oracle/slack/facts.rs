@@ -29,7 +29,7 @@ pub struct SlackCount {
 
 impl SlackFacts {
     /// Begins to count. `listed[i]` is the number of labellings of block i, where the margin oracle is to list them all
-    /// ([`TopPlanes`](crate::oracle::TopPlanes)), else 0; blocks that it leaves out are not listed.
+    /// ([`KBestPlanes`](crate::oracle::KBestPlanes)), else 0; blocks that it leaves out are not listed.
     pub fn new(listed: Vec<u32>) -> Self {
         SlackFacts { listed, ..SlackFacts::default() }
     }

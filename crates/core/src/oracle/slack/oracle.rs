@@ -56,7 +56,7 @@ impl<O: MaxOracle> SlackOracle<O> {
     fn look(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Option<OracleResult> {
         let count = self.facts.listed(block);
         let blocks = self.inner.blocks();
-        let top = if count == 0 { None } else { self.inner.capabilities()?.top_planes() }?;
+        let top = if count == 0 { None } else { self.inner.capabilities()?.kbest_planes() }?;
         self.list.resize_with(self.list.len().max(count), Plane::new);
         let list = &mut self.list[..count];
         match top.top(block, w, list) {

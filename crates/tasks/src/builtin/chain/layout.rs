@@ -6,7 +6,7 @@
 
 use multiplane_core::linalg;
 
-use crate::builtin::coded::Places;
+use crate::builtin::label_codes::PairSlots;
 use crate::data::SparseRows;
 use crate::losses::CostTable;
 use crate::problem::tables::{Axis, WeightTable};
@@ -41,8 +41,8 @@ impl Chain {
     }
 
     /// The weights of neighbours and ends of a sequence.
-    pub(super) fn places(&self, len: usize) -> ChainPlaces<'_> {
-        ChainPlaces { chain: self, len }
+    pub(super) fn places(&self, len: usize) -> ChainSlots<'_> {
+        ChainSlots { chain: self, len }
     }
 
     /// Scores of each label at each position, loss and end weights included, into `unary`.
@@ -79,12 +79,12 @@ pub(super) fn tables(labels: usize, features: usize, ends: bool) -> Vec<WeightTa
 }
 
 /// The weights beside rows of a sequence: of neighbours, then of both ends.
-pub(super) struct ChainPlaces<'a> {
+pub(super) struct ChainSlots<'a> {
     chain: &'a Chain,
     len: usize,
 }
 
-impl Places for ChainPlaces<'_> {
+impl PairSlots for ChainSlots<'_> {
     fn labels(&self) -> usize {
         self.chain.labels
     }

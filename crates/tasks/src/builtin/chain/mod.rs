@@ -4,7 +4,6 @@
 mod builtin;
 mod layout;
 mod marginals;
-mod several;
 mod spec;
 mod task;
 

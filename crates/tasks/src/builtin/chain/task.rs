@@ -7,8 +7,8 @@ use multiplane_core::oracle::{Coded, Prices, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task::{
-    CodedFeatures, ExampleOf, LabelCodes, QuestionOf, RecombineLabels, ScoreMagnitudes, Task, TaskCapabilities,
-    WorkspaceOf,
+    CodedFeatures, DiversityPenalty, ExampleOf, KBest, LabelledVariables, QuestionOf, RecombineLabels, ScoreMagnitudes,
+    Task, TaskCapabilities, WorkspaceOf,
 };
 use multiplane_infer::best_paths::BestPaths;
 use multiplane_infer::chain::ChainView;
@@ -17,8 +17,8 @@ use multiplane_infer::viterbi::Viterbi;
 
 use crate::builtin::chain::layout::Chain;
 use crate::builtin::chain::marginals::ChainSums;
-use crate::builtin::coded::{CodedScratch, Places};
 use crate::builtin::difference::Difference;
+use crate::builtin::label_codes::{LabelCodes, PairSlots};
 use crate::builtin::magnitudes::sizes;
 use crate::builtin::prices;
 use crate::data::SparseRows;
@@ -31,7 +31,7 @@ pub struct ChainScratch {
     lattice: Lattice,
     pub(super) best_paths: BestPaths,
     difference: Difference,
-    coded: CodedScratch,
+    label_codes: LabelCodes,
     pub(super) sums: ChainSums,
 }
 
@@ -80,11 +80,7 @@ impl Task for Chain {
         work: WorkspaceOf<'_, Self>,
         out: &mut Vec<u32>,
     ) -> Result<Quality, String> {
-        let scratch = work.scratch;
-        self.score_positions(question.input, w, question.truth, &mut scratch.unary);
-        let pair = &w[self.pair_start()..self.ends_start()];
-        scratch.viterbi.solve(ChainView { labels: self.labels, unary: &scratch.unary, pair }, out);
-        Ok(Quality::Exact)
+        self.decode_diverse(question, w, DiversityPenalty::default(), work, out)
     }
 
     fn prefetch(&self, x: &SparseRows) {
@@ -120,13 +116,11 @@ impl Task for Chain {
 
     fn capabilities(&self) -> TaskCapabilities<'_, Self> {
         TaskCapabilities {
-            codes: Some(self),
+            variables: Some(self),
             recombination: Some(self),
             coded_planes: Some(self),
             magnitudes: Some(self),
-            top: Some(self),
-            diverse: Some(self),
-            max_marginals: Some(self),
+            kbest: Some(self),
             marginals: Some(self),
         }
     }
@@ -152,13 +146,74 @@ impl ScoreMagnitudes<Chain> for Chain {
     }
 }
 
-impl LabelCodes<Chain> for Chain {
-    fn encode(&self, y: &Vec<u32>, code: &mut Vec<u32>) {
-        code.clone_from(y);
+impl LabelledVariables<Chain> for Chain {
+    fn labels<'a>(&self, y: &'a Vec<u32>) -> &'a [u32] {
+        y
     }
 
-    fn is_code(&self, truth: &Vec<u32>, code: &[u32]) -> bool {
-        code.len() == truth.len() && code.iter().all(|&label| (label as usize) < self.labels)
+    fn labelling(&self, labels: Vec<u32>) -> Vec<u32> {
+        labels
+    }
+
+    fn variables(&self, x: &SparseRows) -> usize {
+        x.len()
+    }
+
+    fn label_count(&self, _: &SparseRows, _: usize) -> usize {
+        self.labels
+    }
+}
+
+impl KBest<Chain> for Chain {
+    fn top(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        work: WorkspaceOf<'_, Self>,
+        out: &mut [Vec<u32>],
+    ) -> Result<(usize, Quality), String> {
+        let ChainScratch { unary, best_paths, .. } = work.scratch;
+        let (chain, count, mut places) = (self.view(question, w, unary), out.len(), out.iter_mut());
+        let found = best_paths.solve(chain, count, |_, path| {
+            places.next().into_iter().for_each(|place| path.clone_into(place));
+        });
+        Ok((found, Quality::Exact))
+    }
+
+    fn decode_diverse(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        penalty: DiversityPenalty<'_>,
+        work: WorkspaceOf<'_, Self>,
+        out: &mut Vec<u32>,
+    ) -> Result<Quality, String> {
+        let (len, ChainScratch { unary, viterbi, .. }) = (question.input.len(), work.scratch);
+        self.score_positions(question.input, w, question.truth, unary);
+        penalty.each(len, |t, label, penalty| unary[t * self.labels + label as usize] -= penalty);
+        let pair = &w[self.pair_start()..self.ends_start()];
+        viterbi.solve(ChainView { labels: self.labels, unary, pair }, out);
+        Ok(Quality::Exact)
+    }
+
+    fn max_marginals(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        work: WorkspaceOf<'_, Self>,
+        out: &mut Vec<f64>,
+    ) -> Result<(), String> {
+        let ChainScratch { unary, viterbi, .. } = work.scratch;
+        viterbi.max_marginals(self.view(question, w, unary), out);
+        Ok(())
+    }
+}
+
+impl Chain {
+    /// Scores everything.
+    fn view<'a>(&self, question: QuestionOf<'_, Self>, w: &'a [f64], unary: &'a mut Vec<f64>) -> ChainView<'a> {
+        self.score_positions(question.input, w, question.truth, unary);
+        ChainView { labels: self.labels, unary, pair: &w[self.pair_start()..self.ends_start()] }
     }
 }
 
@@ -196,7 +251,7 @@ impl CodedFeatures<Chain> for Chain {
         scratch: &mut ChainScratch,
         compiled: &mut Vec<u32>,
     ) {
-        scratch.coded.compile(&self.places(example.truth.len()), example.truth, codes, compiled);
+        scratch.label_codes.compile(&self.places(example.truth.len()), example.truth, codes, compiled);
     }
 
     fn linear_scores(
@@ -208,7 +263,7 @@ impl CodedFeatures<Chain> for Chain {
         out: &mut [f64],
     ) {
         let (x, truth) = (example.input, &example.truth[..]);
-        scratch.coded.score(&self.places(truth.len()), (x, truth), w, planes, out);
+        scratch.label_codes.score(&self.places(truth.len()), (x, truth), w, planes, out);
     }
 
     fn add_planes(
@@ -221,6 +276,6 @@ impl CodedFeatures<Chain> for Chain {
         target: &mut [f64],
     ) {
         let (x, truth) = (example.input, &example.truth[..]);
-        scratch.coded.add(&self.places(truth.len()), (x, truth), planes, (amounts, scale), target);
+        scratch.label_codes.add(&self.places(truth.len()), (x, truth), planes, (amounts, scale), target);
     }
 }

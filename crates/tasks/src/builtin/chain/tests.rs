@@ -8,7 +8,7 @@ use multiplane_core::task::{CodedFeatures, ExampleOf, Task};
 use multiplane_infer::brute;
 
 use super::*;
-use crate::builtin::task::BuiltinTask;
+use crate::builtin::task::{BuiltinTask, from_file_layout, to_file_layout};
 use crate::data::SparseRows;
 use crate::losses::{CostTable, LossSpec};
 
@@ -32,8 +32,8 @@ fn random(seed: u64) -> (Chain, SparseRows, Vec<f64>, Rng) {
 fn file_layout_round_trip() {
     for seed in 0..100 {
         let (chain, _, w, _) = random(seed);
-        let file = chain.to_file_layout(&w);
-        assert_eq!(chain.from_file_layout(&file), w, "seed {seed}");
+        let file = to_file_layout(&chain, &w);
+        assert_eq!(from_file_layout(&chain, &file), w, "seed {seed}");
         let (label, feature) = (chain.labels - 1, chain.features / 2);
         assert_eq!(file[label * chain.features + feature], w[feature * chain.labels + label], "seed {seed}");
         assert_eq!(file[chain.pair_start()..], w[chain.pair_start()..], "seed {seed}");
@@ -63,7 +63,7 @@ fn decoding_equals_enumeration() {
             assert!((score(&found, augmented) - best).abs() < 1e-12, "seed {seed}");
         }
         let hinge = score(&found, true) - score(&truth, true);
-        let reference = chain.reference_hinge(&x, &truth, &chain.to_file_layout(&w));
+        let reference = chain.reference_hinge(&x, &truth, &to_file_layout(&chain, &w));
         assert!((hinge - reference).abs() < 1e-12, "seed {seed}: {hinge} is not {reference}");
     }
 }
@@ -93,14 +93,14 @@ fn planes_by_code_are_feature_differences() {
         let example = ExampleOf::<Chain> { index: 0, input: &x, truth: &truth };
         chain.compile(example, &codes, &mut scratch, &mut compiled);
         let mut bits: Vec<u64> = Vec::new();
-        for coded in [Coded::new(&codes), Coded { codes: &codes, compiled: &compiled }] {
+        for label_codes in [Coded::new(&codes), Coded { codes: &codes, compiled: &compiled }] {
             let mut scores = vec![f64::NAN; planes.len()];
-            chain.linear_scores(example, &w, coded, &mut scratch, &mut scores);
+            chain.linear_scores(example, &w, label_codes, &mut scratch, &mut scores);
             for (y, score) in planes.iter().zip(&scores) {
                 assert!((score - difference(y).view().score(&w)).abs() < 1e-12, "seed {seed}: {y:?}, truth {truth:?}");
             }
             let mut sum = vec![0.25; chain.dim()];
-            chain.add_planes(example, coded, &amounts, 3.0, &mut scratch, &mut sum);
+            chain.add_planes(example, label_codes, &amounts, 3.0, &mut scratch, &mut sum);
             assert!(sum.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "seed {seed}");
             let found: Vec<u64> = scores.iter().chain(&sum).map(|value| value.to_bits()).collect();
             assert!(bits.is_empty() || bits == found, "seed {seed}: compiling changed bits");

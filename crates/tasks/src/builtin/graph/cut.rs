@@ -11,8 +11,8 @@ use multiplane_infer::maxflow::{Graph, Side};
 
 use super::energies::score_row;
 use super::input::GraphInput;
-use super::layout::GraphTask;
-use crate::builtin::pairwise::{Labelling, Part};
+use super::layout::GraphStructure;
+use crate::builtin::pairwise::{LabelledPart, Labelling};
 
 /// Binary digits of the sum of all energies.
 const DIGITS: i32 = 50;
@@ -22,7 +22,7 @@ const MOST: i32 = 1000;
 
 /// A network that keeps its flow.
 #[derive(Debug, Default)]
-pub(super) struct CutMemory {
+pub struct CutMemory {
     graph: Graph<i64>,
     /// What label 1 costs more than label 0, by node.
     slopes: Vec<i64>,
@@ -31,14 +31,14 @@ pub(super) struct CutMemory {
 
 impl CutMemory {
     /// Returns the bytes that it holds, about.
-    pub(super) fn bytes(&self) -> usize {
+    pub(super) fn bytes_held(&self) -> usize {
         const NODE: usize = 120;
         const EDGE: usize = 112;
         self.slopes.len() * NODE + self.capacities.len() * EDGE
     }
 
     /// Lays out the network of a part, if it is not there.
-    fn fit(&mut self, part: &Part) -> Result<(), Error> {
+    fn fit(&mut self, part: &LabelledPart) -> Result<(), Error> {
         if self.slopes.len() == part.nodes.len() && self.capacities.len() == part.edges.len() {
             return Ok(());
         }
@@ -82,14 +82,14 @@ pub(super) struct CutScratch {
     costs: Vec<f64>,
 }
 
-impl GraphTask {
+impl GraphStructure {
     /// Finds the best labelling of a part by a cut, and writes the labels of its nodes into `labels`. Label 1 costs
     /// what `added` says more than label 0, by node of the graph; empty: nothing.
     pub(super) fn cut(
         &self,
         (x, w, truth): (&GraphInput, &[f64], Option<&Labelling>),
         added: &[f64],
-        part: &Part,
+        part: &LabelledPart,
         memory: &mut CutMemory,
         scratch: &mut CutScratch,
         labels: &mut [u32],

@@ -4,9 +4,9 @@ use multiplane_core::linalg;
 use multiplane_infer::{Error, Mrf, Table, Term};
 
 use super::input::GraphInput;
-use super::layout::GraphTask;
+use super::layout::GraphStructure;
 use super::spec::Pairwise;
-use crate::builtin::pairwise::{Labelling, Part, PartEdge};
+use crate::builtin::pairwise::{LabelledPart, Labelling, PartEdge};
 use crate::data::container::RowOf;
 
 /// Scores every row of a matrix at a node's features.
@@ -30,14 +30,14 @@ fn plain_dot<T: Copy + Into<f64>>(row: &[T], weights: &[f64]) -> f64 {
     row.iter().zip(weights).map(|(&value, weight)| value.into() * weight).sum()
 }
 
-impl GraphTask {
+impl GraphStructure {
     /// Writes `out[place][label]`: what a label scores at a node of the part, with what errors cost where there is a truth.
     pub(super) fn score_nodes(
         &self,
         x: &GraphInput,
         w: &[f64],
         truth: Option<&Labelling>,
-        part: &Part,
+        part: &LabelledPart,
         out: &mut Vec<f64>,
     ) {
         out.clear();
@@ -54,7 +54,7 @@ impl GraphTask {
 
     /// Writes what every edge of a part costs if its ends have different labels (`cut`), at least 0: a cost that is less by a
     /// bit, as a weight of 0 may make it by rounding, is none.
-    pub(super) fn costs_of_cut(&self, x: &GraphInput, w: &[f64], part: &Part, out: &mut Vec<f64>) {
+    pub(super) fn costs_of_cut(&self, x: &GraphInput, w: &[f64], part: &LabelledPart, out: &mut Vec<f64>) {
         let weights = &w[self.edge_start()..];
         let cost = |learned: f64| (self.potts + learned).max(0.0);
         out.clear();
@@ -81,7 +81,13 @@ impl GraphTask {
     }
 
     /// Returns the energies, negated scores, of a part, given what labels score at its nodes.
-    pub(super) fn energies(&self, x: &GraphInput, w: &[f64], part: &Part, unary: &[f64]) -> Result<Mrf, Error> {
+    pub(super) fn energies_of(
+        &self,
+        x: &GraphInput,
+        w: &[f64],
+        part: &LabelledPart,
+        unary: &[f64],
+    ) -> Result<Mrf, Error> {
         let mut model = Mrf::new();
         let mut negated = vec![0.0; self.labels];
         for scores in unary.chunks_exact(self.labels) {

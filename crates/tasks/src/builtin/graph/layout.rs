@@ -1,13 +1,17 @@
-//! Where the weights of a graph model stand.
+//! Where the weights of graphs stand.
 
 use std::ops::Range;
 
-use super::spec::{Inference, Pairwise};
+use super::spec::{GraphInference, Pairwise};
+use crate::builtin::pairwise::PairwiseTask;
 use crate::problem::tables::{Axis, WeightTable};
 
-/// The task: labels, features, and what edges say.
+/// Labelling the nodes of graphs.
+pub type GraphTask = PairwiseTask<GraphStructure>;
+
+/// Graphs: labels, features, and what edges say.
 #[derive(Clone, Debug)]
-pub struct GraphTask {
+pub struct GraphStructure {
     pub(super) labels: usize,
     pub(super) features: usize,
     /// Features of an edge; a table needs one, which is 1 where the data has none.
@@ -15,7 +19,7 @@ pub struct GraphTask {
     pub(super) pairwise: Pairwise,
     /// What an edge whose ends differ costs, whatever the weights.
     pub(super) potts: f64,
-    pub(super) inference: Inference,
+    pub(super) inference: GraphInference,
     pub(super) max_iterations: u64,
 }
 
@@ -42,9 +46,11 @@ impl GraphTask {
     pub fn new(labels: usize, features: usize, edge_features: usize, spec: &super::GraphSpec) -> Self {
         let edge_features = weighted_edge_features(edge_features, spec.pairwise);
         let super::GraphSpec { pairwise, potts, inference, max_iterations, .. } = *spec;
-        GraphTask { labels, features, edge_features, pairwise, potts, inference, max_iterations }
+        PairwiseTask(GraphStructure { labels, features, edge_features, pairwise, potts, inference, max_iterations })
     }
+}
 
+impl GraphStructure {
     /// Returns the number of weights.
     pub(super) fn weights(&self) -> usize {
         self.edge_start() + self.edge_features * self.table()

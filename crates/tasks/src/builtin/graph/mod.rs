@@ -2,33 +2,27 @@
 //! a learned weight for every pair of labels.
 //!
 //! Weights: `unary[label][feature]`, then `edge[feature]`, kept >= 0, or `pair[edge feature][label][label]`. Two labels
-//! that like to agree are a minimum cut, exactly; the other ways are listed at [`Inference`].
+//! that like to agree are a minimum cut, exactly; the other ways are listed at [`GraphInference`].
 
-mod builtin;
 mod cut;
-mod decode;
 mod energies;
 mod entry;
-mod expand;
 mod input;
 mod layout;
 mod loss;
-mod planes;
-mod prices;
 mod reading;
-mod reference;
-mod several;
 mod spec;
-mod task;
+mod structure;
 
 #[cfg(test)]
 mod tests;
 
 pub use super::pairwise::{Labelling, UNLABELLED};
-pub use decode::{GraphMemory, GraphScratch};
+pub use cut::CutMemory;
 pub use entry::ENTRY;
 pub use input::GraphInput;
-pub use layout::GraphTask;
+pub use layout::{GraphStructure, GraphTask};
 pub use loss::GraphLoss;
 pub use reading::{GraphVocabulary, examples};
-pub use spec::{GraphSpec, Inference, Pairwise};
+pub use spec::{GraphInference, GraphSpec, Pairwise};
+pub use structure::GraphScratch;

@@ -7,14 +7,14 @@ use multiplane_core::example::Examples;
 use serde::{Deserialize, Serialize};
 
 use super::input::GraphInput;
-use super::layout::GraphTask;
+use super::layout::{GraphStructure, GraphTask};
 use super::loss::check_factors;
-use super::spec::{GraphSpec, Inference, Pairwise};
-use crate::builtin::known::unseen_labels;
+use super::spec::{GraphInference, GraphSpec, Pairwise};
 use crate::builtin::pairwise::{
-    Judge, Labelling, Misfit, UNLABELLED, Way, bare, check_use_of_weights, check_weights, misfit, repeated,
+    EngineChoice, Judge, Labelling, Misfit, UNLABELLED, bare, check_use_of_weights, check_weights, misfit, repeated,
 };
 use crate::builtin::reading::Reading;
+use crate::builtin::vocabulary_match::unseen_labels;
 use crate::class_weights::ClassWeights;
 use crate::data::container::Matrix;
 use crate::data::graphs::{Graphs, NO_LABEL};
@@ -106,11 +106,11 @@ pub(super) fn read(
         )));
     }
     let task = GraphTask::new(labels, features, edge_features, spec);
-    check(spec, &task, graphs)?;
+    check(spec, &task.0, graphs)?;
     check_engine(spec.inference, labels, &inputs)?;
     warnings.extend(repeated(graphs.repeated_edges()));
     warnings.extend(check_weights(spec.loss.into(), arrays.node_weights.is_some(), model.is_some())?);
-    let silent = task.pairwise == Pairwise::Cut && edge_features == 0 && spec.potts == 0.0;
+    let silent = task.0.pairwise == Pairwise::Cut && edge_features == 0 && spec.potts == 0.0;
     if silent && inputs.iter().any(|input| !input.edges().is_empty()) {
         warnings.push("edges have no features, and task.potts is 0: they have no effect".into());
     }
@@ -152,7 +152,7 @@ fn labels(inputs: &[GraphInput], warnings: &mut Vec<String>) -> Result<Vec<Strin
 }
 
 /// Refuses parameters that do not fit the data.
-fn check(spec: &GraphSpec, task: &GraphTask, graphs: &Graphs) -> Result<(), OpenError> {
+fn check(spec: &GraphSpec, task: &GraphStructure, graphs: &Graphs) -> Result<(), OpenError> {
     let arrays = graphs.arrays();
     let negative = |features: &Matrix| {
         let mut chosen = graphs.chosen().iter();
@@ -171,18 +171,18 @@ fn check(spec: &GraphSpec, task: &GraphTask, graphs: &Graphs) -> Result<(), Open
         Err(OpenError::new(format!("task.inference={} needs {needs}", name.as_str().unwrap_or("?"))))
     };
     match spec.inference {
-        Inference::MinCut if task.pairwise != Pairwise::Cut => mismatch("task.pairwise=cut"),
-        Inference::MinCut if task.labels != 2 => mismatch(&format!("two labels, found {}", task.labels)),
-        Inference::Expansion if task.pairwise != Pairwise::Cut => mismatch("task.pairwise=cut"),
+        GraphInference::MinCut if task.pairwise != Pairwise::Cut => mismatch("task.pairwise=cut"),
+        GraphInference::MinCut if task.labels != 2 => mismatch(&format!("two labels, found {}", task.labels)),
+        GraphInference::Expansion if task.pairwise != Pairwise::Cut => mismatch("task.pairwise=cut"),
         _ => Ok(()),
     }
 }
 
 /// Refuses an exact engine that was asked for and cannot take a graph.
-fn check_engine(inference: Inference, labels: usize, inputs: &[GraphInput]) -> Result<(), OpenError> {
+fn check_engine(inference: GraphInference, labels: usize, inputs: &[GraphInput]) -> Result<(), OpenError> {
     let asked = match inference {
-        Inference::Tree => Way::Tree,
-        Inference::Brute => Way::Brute,
+        GraphInference::Tree => EngineChoice::Tree,
+        GraphInference::Brute => EngineChoice::Brute,
         _ => return Ok(()),
     };
     let examples = inputs.iter().map(|input| (input.nodes(), input.edges(), |_| labels));
@@ -206,5 +206,5 @@ fn truth((spec, factors): (&GraphSpec, Option<&[f64]>), input: &GraphInput, numb
     let labels: Vec<u32> = input.labels().iter().map(number).collect();
     let weights = input.weights().unwrap_or_default().to_vec();
     let costs = spec.loss.costs(&labels, &weights, factors);
-    Labelling { labels, judge: Some(Arc::new(Judge { costs, weights, ..Judge::default() })) }
+    Labelling { labels, judge: Some(Arc::new(Judge { costs, weights })) }
 }

@@ -21,7 +21,8 @@ pub enum Pairwise {
 /// How labellings are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Inference {
+#[schemars(rename = "Inference")]
+pub enum GraphInference {
     /// The first of these that applies to a graph: `min-cut`, `tree`, `brute` where that is quick, `expansion`, `trws`.
     #[default]
     Auto,
@@ -53,7 +54,7 @@ pub struct GraphSpec {
     /// Models hold the list.
     pub class_weights: Option<ClassWeights>,
     /// How labellings are found.
-    pub inference: Inference,
+    pub inference: GraphInference,
     /// Most iterations of message passing of a call (`trws`, and `expansion` where its bound is not tight at once). Fewer make
     /// calls cheaper, and gaps less tight.
     pub max_iterations: u64,
@@ -66,7 +67,7 @@ impl Default for GraphSpec {
             potts: 0.0,
             loss: GraphLoss::default(),
             class_weights: None,
-            inference: Inference::default(),
+            inference: GraphInference::default(),
             max_iterations: 100,
         }
     }

@@ -9,7 +9,7 @@ use multiplane_core::task::Task;
 use multiplane_core::task_oracle::TaskOracle;
 
 use super::*;
-use crate::builtin::pairwise::testing::{Small, check_container, check_fault};
+use crate::builtin::pairwise::testing::{SmallPairwise, check_container, check_fault};
 use crate::data::container::Matrix;
 use crate::data::graphs::{GraphArrays, Graphs};
 use crate::dataset::Dataset;
@@ -53,13 +53,13 @@ fn arrays(rng: &mut Rng, labels: usize, tree: bool, narrow: bool) -> GraphArrays
     }
 }
 
-fn small(seed: u64, spec: GraphSpec, tree: bool) -> Small<GraphTask> {
+fn small(seed: u64, spec: GraphSpec, tree: bool) -> SmallPairwise<GraphTask> {
     let mut rng = Rng::new(seed, 0);
     let most = 2 + rng.below(2) as usize;
     let arrays = arrays(&mut rng, most, tree, seed.is_multiple_of(2));
     let data = Dataset::new(Graphs::new(arrays).unwrap());
     let (task, examples) = examples(&spec, &data).unwrap();
-    Small { task: Arc::new(task), examples: Arc::new(examples), labels: |task, _, _| task.labels }
+    SmallPairwise { task: Arc::new(task), examples: Arc::new(examples) }
 }
 
 fn weights(task: &GraphTask, rng: &mut Rng, size: f64) -> Vec<f64> {
@@ -76,9 +76,9 @@ fn specs() -> Vec<(GraphSpec, bool)> {
             for potts in [0.0, 0.3] {
                 let spec = GraphSpec { pairwise, loss, potts, ..GraphSpec::default() };
                 specs.extend([(spec.clone(), false), (spec.clone(), true)]);
-                specs.push((GraphSpec { inference: Inference::Trws, ..spec.clone() }, false));
+                specs.push((GraphSpec { inference: GraphInference::Trws, ..spec.clone() }, false));
                 if pairwise == Pairwise::Cut {
-                    specs.push((GraphSpec { inference: Inference::Expansion, ..spec }, false));
+                    specs.push((GraphSpec { inference: GraphInference::Expansion, ..spec }, false));
                 }
             }
         }
@@ -91,7 +91,7 @@ fn specs() -> Vec<(GraphSpec, bool)> {
 fn answers_are_what_they_claim() {
     let (mut exact, mut bounded) = (0, 0);
     for (number, (spec, tree)) in specs().into_iter().enumerate() {
-        let seeds = if spec.inference == Inference::Auto { 6 } else { 60 }; // bounds that are not met are rare on small graphs
+        let seeds = if spec.inference == GraphInference::Auto { 6 } else { 60 }; // bounds that are not met are rare on small graphs
         for seed in 0..seeds {
             let small = small(1000 * number as u64 + seed, spec.clone(), tree);
             let mut oracle = TaskOracle::new(small.task.clone(), small.examples.clone()).unwrap();
@@ -114,7 +114,7 @@ fn answers_are_what_they_claim() {
 #[test]
 fn memory_changes_no_bit() {
     for seed in 0..30 {
-        let Small { task, examples, .. } = small(seed, GraphSpec { potts: 0.1, ..GraphSpec::default() }, false);
+        let SmallPairwise { task, examples, .. } = small(seed, GraphSpec { potts: 0.1, ..GraphSpec::default() }, false);
         let mut old = TaskOracle::new(task.clone(), examples.clone()).unwrap();
         let mut rng = Rng::new(seed, 1);
         for round in 0..40 {
@@ -139,7 +139,7 @@ fn recombinations_are_no_worse() {
         let small = small(seed, GraphSpec { potts: 0.2, ..GraphSpec::default() }, false);
         let mut rng = Rng::new(seed, 2);
         let w = weights(&small.task, &mut rng, 2.0);
-        small.check_recombination(&w, small.task.labels == 2, &mut rng, &format!("seed {seed}"));
+        small.check_recombination(&w, small.task.0.labels == 2, &mut rng, &format!("seed {seed}"));
     }
 }
 
@@ -173,13 +173,13 @@ fn prices_are_those_of_the_engine() {
     let cycle = |nodes: u32| [path(nodes), vec![[nodes - 1, 0]]].concat();
     for pairwise in [Pairwise::Cut, Pairwise::Full] {
         let spec = |inference| GraphSpec { pairwise, potts: 0.1, inference, ..GraphSpec::default() };
-        let auto = spec(Inference::Auto);
+        let auto = spec(GraphInference::Auto);
         let most = GraphSpec { max_iterations: 100_000, ..auto.clone() };
         assert!(call(&auto, 300, path(300)) < call(&auto, 300, cycle(300)), "{pairwise:?}");
-        assert_eq!(call(&auto, 300, path(300)), call(&spec(Inference::Tree), 300, path(300)));
+        assert_eq!(call(&auto, 300, path(300)), call(&spec(GraphInference::Tree), 300, path(300)));
         assert_eq!(call(&most, 300, path(300)), call(&auto, 300, path(300)));
-        assert_eq!(call(&most, 4, cycle(4)), call(&spec(Inference::Brute), 4, cycle(4)));
-        assert!(call(&spec(Inference::Trws), 300, path(300)) > call(&auto, 300, path(300)), "{pairwise:?}");
+        assert_eq!(call(&most, 4, cycle(4)), call(&spec(GraphInference::Brute), 4, cycle(4)));
+        assert!(call(&spec(GraphInference::Trws), 300, path(300)) > call(&auto, 300, path(300)), "{pairwise:?}");
     }
 }
 
@@ -223,7 +223,7 @@ fn faults_are_told() {
     bare.node_weights = None;
     let weighted = GraphSpec { loss: GraphLoss::NodeWeighted, ..GraphSpec::default() };
     assert!(open(weighted, bare).contains("needs node_weights"));
-    let cut = GraphSpec { inference: Inference::MinCut, pairwise: Pairwise::Full, ..GraphSpec::default() };
+    let cut = GraphSpec { inference: GraphInference::MinCut, pairwise: Pairwise::Full, ..GraphSpec::default() };
     assert!(open(cut, good()).contains("task.inference=min-cut needs task.pairwise=cut"));
     let mut none = good();
     none.labels.fill(-1);

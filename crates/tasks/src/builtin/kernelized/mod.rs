@@ -82,8 +82,9 @@ where
     let KernelOptions { kernel, store, budget, bias, labels, layout, columns } = options;
     let features = reading.vocabulary.features() - usize::from(bias);
     let (all, examples) = joined(&reading.inputs, features);
+    let has_scale = reading.vocabulary.space().is_some_and(|space| space.scale.is_some());
     if kernel == Kernel::Precomputed {
-        precomputed::check(&all, columns, is_known, reading.vocabulary.scale().is_some())?;
+        precomputed::check(&all, columns, is_known, has_scale)?;
         reading.warnings.extend((!is_known).then(|| precomputed::unchecked(all.len())).flatten());
     }
     let all = Arc::new(all);
@@ -99,9 +100,11 @@ where
         reading.vocabulary.set_kernel(resolved.map_err(fault)?);
         let is_given = kernel == Kernel::Precomputed;
         let support = if is_given { Arc::new(precomputed::numbers(all.len())) } else { all.clone() };
-        reading.vocabulary.set_support(Some(support));
+        if let Some(space) = reading.vocabulary.space_mut() {
+            space.support = Some(support);
+        }
     }
-    let known = (reading.vocabulary.kernel(), reading.vocabulary.support().cloned());
+    let known = (reading.vocabulary.kernel(), support_of(&reading.vocabulary).cloned());
     let (Some(kernel), Some(support)) = known else {
         return Err(OpenError::new("the model holds no rows for its kernel"));
     };
@@ -141,7 +144,7 @@ where
 
 /// The tables of a model's weights: with a kernel its rows, and the bias, stand where features did in the first of them.
 pub fn tables(mut tables: Vec<WeightTable>, known: &impl KernelVocabulary) -> Vec<WeightTable> {
-    if let (Some(_), Some(support), Some(first)) = (known.kernel(), known.support(), tables.first_mut()) {
+    if let (Some(_), Some(support), Some(first)) = (known.kernel(), support_of(known), tables.first_mut()) {
         first.name = "coefficient";
         if let Some(axis) = first.axes.last_mut() {
             let len = support.len() + usize::from(axis.bias);
@@ -149,6 +152,11 @@ pub fn tables(mut tables: Vec<WeightTable>, known: &impl KernelVocabulary) -> Ve
         }
     }
     tables
+}
+
+/// The rows that a kernel compares others with.
+fn support_of(known: &impl KernelVocabulary) -> Option<&Arc<SparseRows>> {
+    known.space()?.support.as_ref()
 }
 
 /// What is wrong with a kernel, as the task tells it.

@@ -1,10 +1,8 @@
 //! Sums over labellings, of tasks whose labellings are listed or whose variables make a forest; those of chains are in
 //! [`chain`](crate::builtin::chain).
 
-mod binary;
 mod expected;
 mod listed;
-mod multiclass;
 
 pub(in crate::builtin) use expected::ExpectedRows;
 pub(in crate::builtin) use listed::{entropy, gibbs, gibbs_of};

@@ -2,33 +2,22 @@
 //! edge, with one weight per feature that the whole model shares.
 //!
 //! Score of a labelling: `sum_v <w, f(v, y_v)> + sum_uv <w, g(uv, y_u, y_v)>`. Every node has as many labels as its tables
-//! have rows. Weights: `[feature]`, of any sign. What answers is listed at [`Inference`].
+//! have rows. Weights: `[feature]`, of any sign. What answers is listed at [`MrfInference`].
 
-mod builtin;
-mod decode;
 mod input;
-mod known;
-mod layout;
 mod loss;
-mod model;
-mod planes;
-mod prices;
 mod reading;
-mod recombine;
-mod reference;
 mod scores;
-mod several;
 mod spec;
-mod task;
+mod structure;
 
 #[cfg(test)]
 mod larger;
 #[cfg(test)]
 mod tests;
 
-pub use decode::MrfScratch;
 pub use input::MrfInput;
-pub use layout::MrfTask;
 pub use loss::MrfLoss;
 pub use reading::{ENTRY, MrfVocabulary, examples};
-pub use spec::{Inference, MrfSpec};
+pub use spec::{MrfInference, MrfSpec};
+pub use structure::{ColumnWeights, MrfStructure, MrfTask};

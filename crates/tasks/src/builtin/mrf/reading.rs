@@ -7,10 +7,10 @@ use multiplane_core::parameter::require;
 use serde::{Deserialize, Serialize};
 
 use super::input::MrfInput;
-use super::layout::{MrfTask, tables};
-use super::spec::{Inference, MrfSpec};
+use super::spec::{MrfInference, MrfSpec};
+use super::structure::{MrfTask, tables};
 use crate::builtin::pairwise::{
-    Judge, Labelling, Misfit, UNLABELLED, Way, bare, check_use_of_weights, check_weights, misfit, repeated,
+    EngineChoice, Judge, Labelling, Misfit, UNLABELLED, bare, check_use_of_weights, check_weights, misfit, repeated,
 };
 use crate::builtin::reading::Reading;
 use crate::data::graphs::Graphs;
@@ -103,10 +103,10 @@ pub(super) fn read(
 }
 
 /// Refuses an exact engine that was asked for and cannot take an example.
-fn check_engine(inference: Inference, inputs: &[MrfInput]) -> Result<(), OpenError> {
+fn check_engine(inference: MrfInference, inputs: &[MrfInput]) -> Result<(), OpenError> {
     let asked = match inference {
-        Inference::Tree => Way::Tree,
-        Inference::Brute => Way::Brute,
+        MrfInference::Tree => EngineChoice::Tree,
+        MrfInference::Brute => EngineChoice::Brute,
         _ => return Ok(()),
     };
     let examples = inputs.iter().map(|x| (x.nodes(), x.edges(), |node| x.labels(node)));
@@ -129,6 +129,5 @@ fn truth(spec: &MrfSpec, input: &MrfInput) -> Labelling {
     let labels: Vec<u32> = input.truth().iter().map(number).collect();
     let weights = input.weights().unwrap_or_default().to_vec();
     let costs = spec.loss.costs(&labels, &weights);
-    let counts = (0..input.nodes()).map(|node| input.labels(node) as u32).collect();
-    Labelling { labels, judge: Some(Arc::new(Judge { costs, weights, counts })) }
+    Labelling { labels, judge: Some(Arc::new(Judge { costs, weights })) }
 }

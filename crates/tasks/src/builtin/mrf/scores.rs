@@ -4,10 +4,8 @@ use std::ops::Range;
 
 use multiplane_core::linalg;
 
+use crate::builtin::pairwise::LONG;
 use crate::data::container::{Matrix, Real, RowOf};
-
-/// Columns from which a row's product goes through the kernel of long rows.
-pub(super) const LONG: usize = 16;
 
 /// Writes the weights of some features.
 pub(super) fn gather(w: &[f64], columns: &[u32], out: &mut Vec<f64>) {

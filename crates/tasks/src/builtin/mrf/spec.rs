@@ -8,7 +8,8 @@ use super::loss::MrfLoss;
 /// How labellings are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Inference {
+#[schemars(rename = "Inference")]
+pub enum MrfInference {
     /// The first of these that applies: `tree`, `brute` where that is quick, a minimum cut where nodes have two labels and
     /// edges like to agree at the weights of the call, `trws`.
     #[default]
@@ -29,13 +30,13 @@ pub struct MrfSpec {
     /// examples. Nodes without a label (-1) are no part of it.
     pub loss: MrfLoss,
     /// How labellings are found.
-    pub inference: Inference,
+    pub inference: MrfInference,
     /// Most iterations of message passing of a call (`trws`). Fewer make calls cheaper, and gaps less tight.
     pub max_iterations: u64,
 }
 
 impl Default for MrfSpec {
     fn default() -> Self {
-        MrfSpec { loss: MrfLoss::default(), inference: Inference::default(), max_iterations: 100 }
+        MrfSpec { loss: MrfLoss::default(), inference: MrfInference::default(), max_iterations: 100 }
     }
 }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use multiplane_core::oracle::Quality;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::{LabelCodes, Task};
+use multiplane_core::task::{LabelledVariables, Task};
 use multiplane_core::task_oracle::TaskOracle;
 
 use super::*;
-use crate::builtin::pairwise::testing::{Small, check_container, check_fault};
+use crate::builtin::pairwise::testing::{SmallPairwise, check_container, check_fault};
 use crate::builtin::task::BuiltinTask;
 use crate::data::container::Matrix;
 use crate::data::mrf::{MrfArrays, Mrfs};
@@ -16,7 +16,7 @@ use crate::dataset::Dataset;
 
 /// What the models of a test look like.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+enum ModelKind {
     Tree,
     /// With cycles, up to four labels.
     Loopy,
@@ -25,13 +25,13 @@ enum Kind {
 }
 
 /// Draws models of a few nodes. Features 0 to 2 are of nodes, 1 to 3 of edges.
-fn arrays(rng: &mut Rng, kind: Kind, narrow: bool) -> MrfArrays {
+fn arrays(rng: &mut Rng, kind: ModelKind, narrow: bool) -> MrfArrays {
     let (mut node_offsets, mut label_offsets, mut edge_offsets, mut pair_offsets) =
         (vec![0], vec![0], vec![0], vec![0]);
     let (mut unary, mut pair, mut edges, mut truth, mut weights) = (vec![], vec![], vec![], vec![], vec![]);
     for _ in 0..3 {
         let nodes = 1 + rng.below(5) as u32;
-        let most = if kind == Kind::Cut { 2 } else { 4 };
+        let most = if kind == ModelKind::Cut { 2 } else { 4 };
         let counts: Vec<usize> = (0..nodes).map(|_| 1 + rng.below(most) as usize).collect();
         for node in 0..nodes {
             let count = counts[node as usize];
@@ -40,7 +40,7 @@ fn arrays(rng: &mut Rng, kind: Kind, narrow: bool) -> MrfArrays {
             label_offsets.push(unary.len() / 3);
             weights.push(rng.unit());
             for other in 0..node {
-                let joined = if kind == Kind::Tree { other + 1 == node } else { rng.below(4) > 0 };
+                let joined = if kind == ModelKind::Tree { other + 1 == node } else { rng.below(4) > 0 };
                 if !joined {
                     continue;
                 }
@@ -48,7 +48,7 @@ fn arrays(rng: &mut Rng, kind: Kind, narrow: bool) -> MrfArrays {
                 edges.push([tail, head]);
                 for (a, b) in (0..counts[tail as usize]).flat_map(|a| (0..counts[head as usize]).map(move |b| (a, b))) {
                     let value = |rng: &mut Rng| match kind {
-                        Kind::Cut => f64::from(u8::from(a == b)) * rng.unit(),
+                        ModelKind::Cut => f64::from(u8::from(a == b)) * rng.unit(),
                         _ => rng.unit() - 0.5,
                     };
                     pair.extend([value(rng), value(rng), value(rng)]);
@@ -80,32 +80,34 @@ fn arrays(rng: &mut Rng, kind: Kind, narrow: bool) -> MrfArrays {
     }
 }
 
-fn small(seed: u64, spec: MrfSpec, kind: Kind) -> Small<MrfTask> {
+fn small(seed: u64, spec: MrfSpec, kind: ModelKind) -> SmallPairwise<MrfTask> {
     let data = Dataset::new(Mrfs::new(arrays(&mut Rng::new(seed, 0), kind, seed.is_multiple_of(2))).unwrap());
     let (task, examples) = examples(&spec, &data).unwrap();
-    Small { task: Arc::new(task), examples: Arc::new(examples), labels: |_, x, node| x.labels(node) }
+    SmallPairwise { task: Arc::new(task), examples: Arc::new(examples) }
 }
 
 /// Random weights; those of pairs let ends agree.
-fn weights(rng: &mut Rng, size: f64, kind: Kind) -> Vec<f64> {
+fn weights(rng: &mut Rng, size: f64, kind: ModelKind) -> Vec<f64> {
     let mut w: Vec<f64> = (0..4).map(|_| size * (rng.unit() - 0.5)).collect();
-    if kind == Kind::Cut {
+    if kind == ModelKind::Cut {
         w[1..].iter_mut().for_each(|w| *w = w.abs());
     }
     w
 }
 
 /// All ways that a model may be asked.
-fn specs() -> Vec<(MrfSpec, Kind)> {
+fn specs() -> Vec<(MrfSpec, ModelKind)> {
     let mut specs = Vec::new();
     for loss in [MrfLoss::Hamming, MrfLoss::HammingSum, MrfLoss::NodeWeighted] {
         // One iteration leaves bounds short of the energy more often.
-        let iterations = |inference| if inference == Inference::Trws { 1 } else { 100 };
+        let iterations = |inference| if inference == MrfInference::Trws { 1 } else { 100 };
         let spec = |inference| MrfSpec { loss, inference, max_iterations: iterations(inference) };
-        for kind in [Kind::Tree, Kind::Loopy, Kind::Cut] {
-            specs.extend([Inference::Auto, Inference::Brute, Inference::Trws].map(|inference| (spec(inference), kind)));
+        for kind in [ModelKind::Tree, ModelKind::Loopy, ModelKind::Cut] {
+            specs.extend(
+                [MrfInference::Auto, MrfInference::Brute, MrfInference::Trws].map(|inference| (spec(inference), kind)),
+            );
         }
-        specs.push((spec(Inference::Tree), Kind::Tree));
+        specs.push((spec(MrfInference::Tree), ModelKind::Tree));
     }
     specs
 }
@@ -116,7 +118,7 @@ fn specs() -> Vec<(MrfSpec, Kind)> {
 fn answers_are_what_they_claim() {
     let (mut exact, mut bounded) = (0, 0);
     for (number, (spec, kind)) in specs().into_iter().enumerate() {
-        let seeds = if spec.inference == Inference::Trws { 60 } else { 8 }; // bounds that are not met are rare on small models
+        let seeds = if spec.inference == MrfInference::Trws { 60 } else { 8 }; // bounds that are not met are rare on small models
         for seed in 0..seeds {
             let small = small(1000 * number as u64 + seed, spec.clone(), kind);
             let mut oracle = TaskOracle::new(small.task.clone(), small.examples.clone()).unwrap();
@@ -128,7 +130,7 @@ fn answers_are_what_they_claim() {
                 match small.check_answer(&mut oracle, block, &w, &context) {
                     Quality::Exact => exact += 1,
                     _ => {
-                        assert!(spec.inference == Inference::Trws, "{context}: not exact");
+                        assert!(spec.inference == MrfInference::Trws, "{context}: not exact");
                         bounded += 1;
                     }
                 }
@@ -143,11 +145,11 @@ fn answers_are_what_they_claim() {
 #[test]
 fn recombinations_are_no_worse() {
     for seed in 0..150 {
-        let kind = [Kind::Tree, Kind::Loopy, Kind::Cut][seed as usize % 3];
+        let kind = [ModelKind::Tree, ModelKind::Loopy, ModelKind::Cut][seed as usize % 3];
         let small = small(seed, MrfSpec::default(), kind);
         let mut rng = Rng::new(seed, 2);
         let w = weights(&mut rng, 4.0, kind);
-        small.check_recombination(&w, kind != Kind::Loopy, &mut rng, &format!("seed {seed}"));
+        small.check_recombination(&w, kind != ModelKind::Loopy, &mut rng, &format!("seed {seed}"));
     }
 }
 
@@ -155,32 +157,32 @@ fn recombinations_are_no_worse() {
 #[test]
 fn magnitudes_bound_terms() {
     for (seed, (spec, kind)) in specs().into_iter().enumerate() {
-        small(seed as u64, spec, kind).check_magnitudes(&weights(&mut Rng::new(3, 3), 2.0, Kind::Loopy));
+        small(seed as u64, spec, kind).check_magnitudes(&weights(&mut Rng::new(3, 3), 2.0, ModelKind::Loopy));
     }
 }
 
 /// Codes of other models are refused, so that no checkpoint leads out of the tables.
 #[test]
 fn codes_are_of_their_model() {
-    let Small { task, examples, .. } = small(3, MrfSpec::default(), Kind::Loopy);
+    let SmallPairwise { task, examples, .. } = small(3, MrfSpec::default(), ModelKind::Loopy);
     for block in 0..examples.labels.len() {
         let example = examples.get(block);
         for y in task.neighbours(example.input, example.truth, 99, &mut Rng::new(1, 1)) {
-            assert!(task.is_code(example.truth, &y.labels));
+            assert!(task.is_labelling(example, &y.labels));
         }
         for node in 0..example.input.nodes() {
             let mut code = example.truth.labels.clone();
             code[node] = example.input.labels(node) as u32;
-            assert!(!task.is_code(example.truth, &code));
+            assert!(!task.is_labelling(example, &code));
         }
-        assert!(!task.is_code(example.truth, &[]));
+        assert!(!task.is_labelling(example, &[]));
     }
 }
 
 /// Every fault of arrays and of what does not fit them is told with its place.
 #[test]
 fn faults_are_told() {
-    let good = || arrays(&mut Rng::new(1, 0), Kind::Loopy, false);
+    let good = || arrays(&mut Rng::new(1, 0), ModelKind::Loopy, false);
     let told = |change: &dyn Fn(&mut MrfArrays), expected: &str| check_fault(good(), Mrfs::new, change, expected);
     told(&|a| a.node_offsets[1] = 99, "node_offsets");
     told(&|a| *a.node_offsets.last_mut().unwrap() += 1, "expected the number of labels");
@@ -223,7 +225,7 @@ fn faults_are_told() {
     let mut bare = good();
     bare.node_weights = None;
     assert!(open(MrfSpec { loss: MrfLoss::NodeWeighted, ..MrfSpec::default() }, bare).contains("needs node_weights"));
-    let tree = MrfSpec { inference: Inference::Tree, ..MrfSpec::default() };
+    let tree = MrfSpec { inference: MrfInference::Tree, ..MrfSpec::default() };
     assert!(open(tree, good()).contains("task.inference=tree needs models without cycles, and example"));
     let mut none = good();
     none.labels.fill(-1);
@@ -233,7 +235,7 @@ fn faults_are_told() {
 /// Repeated edges are warned of where their examples are chosen.
 #[test]
 fn repeated_edges_are_of_the_selection() {
-    let mut arrays = arrays(&mut Rng::new(1, 0), Kind::Loopy, false);
+    let mut arrays = arrays(&mut Rng::new(1, 0), ModelKind::Loopy, false);
     let at = (0..3).find(|&example| arrays.edges_of(example).len() > 1).unwrap();
     let edge = arrays.edges_of(at).start;
     // The same nodes once more.
@@ -255,7 +257,7 @@ fn repeated_edges_are_of_the_selection() {
 #[test]
 fn containers_come_back() {
     for narrow in [false, true] {
-        let models = Mrfs::new(arrays(&mut Rng::new(4, 0), Kind::Loopy, narrow)).unwrap();
+        let models = Mrfs::new(arrays(&mut Rng::new(4, 0), ModelKind::Loopy, narrow)).unwrap();
         check_container(&Dataset::new(models.clone()), &models.to_bytes(), &crate::data::mrf::FORMAT);
     }
 }

@@ -1,4 +1,4 @@
-//! Scores of all sets of a few labels: a table that is doubled label by label, about three additions a set.
+//! Lists and max-marginals of all sets of a few labels.
 
 use super::graph::LabelGraph;
 use super::scores::SetScores;
@@ -6,30 +6,8 @@ use super::scores::SetScores;
 /// Returns the score of every set; label k is bit k of a set's number. For at most
 /// [`MOST_ENUMERATED`](super::layout::MOST_ENUMERATED) labels.
 fn all(graph: &LabelGraph, scores: SetScores<'_>) -> Vec<f64> {
-    let labels = graph.labels();
-    let mut pairs = vec![[[0.0; 2]; 2]; labels * labels];
-    for (edge, &[j, k]) in graph.edges().iter().enumerate() {
-        let own = |a: u32| [scores.pair(edge, a, 0), scores.pair(edge, a, 1)];
-        pairs[j as usize * labels + k as usize] = [own(0), own(1)];
-    }
-    let mut sums = vec![0.0];
-    for k in 0..labels {
-        // What label k adds, absent or present, is itself a sum over the labels before it.
-        let added = |value: usize| {
-            let mut gains = vec![scores.unary[k][value]];
-            for j in 0..k {
-                let pair = pairs[j * labels + k];
-                let with: Vec<f64> = gains.iter().map(|gain| gain + pair[1][value]).collect();
-                gains.iter_mut().for_each(|gain| *gain += pair[0][value]);
-                gains.extend(with);
-            }
-            gains
-        };
-        let (absent, present) = (added(0), added(1));
-        let with: Vec<f64> = sums.iter().zip(&present).map(|(sum, gain)| sum + gain).collect();
-        sums.iter_mut().zip(&absent).for_each(|(sum, gain)| *sum += gain);
-        sums.extend(with);
-    }
+    let (mut gains, mut sums) = Default::default();
+    scores.tabulate(graph, &mut gains, &mut sums);
     sums
 }
 

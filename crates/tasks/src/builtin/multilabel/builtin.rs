@@ -1,11 +1,8 @@
 //! What sets of labels are beside training: errors counted, labels as text, names of weights, and the slow code of `verify`.
 
-use multiplane_core::rng::Rng;
-
 use super::layout::{Multilabel, tables};
 use super::measures;
 use super::spec::MultilabelVocabulary;
-use crate::builtin::neighbours::one_changed;
 use crate::builtin::task::BuiltinTask;
 use crate::data::SparseRows;
 use crate::metrics::{LabelReport, Measure};
@@ -15,6 +12,8 @@ use crate::reference;
 impl BuiltinTask for Multilabel {
     type Vocabulary = MultilabelVocabulary;
 
+    const REFERENCE_ROUNDOFF: f64 = reference::ROUNDOFF;
+
     fn show(&self, y: &Vec<u32>, vocabulary: &MultilabelVocabulary) -> String {
         let name = |(k, _)| vocabulary.labels.get(k).map_or("?", String::as_str);
         y.iter().enumerate().filter(|(_, value)| **value != 0).map(name).collect::<Vec<_>>().join(",")
@@ -22,10 +21,6 @@ impl BuiltinTask for Multilabel {
 
     fn reference_hinge(&self, x: &SparseRows, truth: &Vec<u32>, w: &[f64]) -> f64 {
         self.plain_hinge(x, truth, w)
-    }
-
-    fn reference_roundoff(&self) -> f64 {
-        reference::ROUNDOFF
     }
 
     fn reference_plane(
@@ -46,24 +41,8 @@ impl BuiltinTask for Multilabel {
         measures::all(vocabulary.labels.len())
     }
 
-    fn variables<'a>(&self, y: &'a Vec<u32>) -> Option<&'a [u32]> {
-        Some(y)
-    }
-
     fn label_report(&self, vocabulary: &MultilabelVocabulary) -> Option<LabelReport> {
         Some(LabelReport::of_sets(vocabulary.labels.clone()))
-    }
-
-    fn label_count(&self, _: &SparseRows, _: usize) -> usize {
-        2
-    }
-
-    fn neighbours(&self, _: &SparseRows, y: &Vec<u32>, most: usize, rng: &mut Rng) -> Vec<Vec<u32>> {
-        one_changed(y, |_| 2, most, rng)
-    }
-
-    fn fits(&self, _: &SparseRows, _: &Vec<u32>) -> bool {
-        true
     }
 
     fn rows<'a>(&self, x: &'a SparseRows) -> Option<&'a SparseRows> {

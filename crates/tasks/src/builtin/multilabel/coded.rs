@@ -7,7 +7,7 @@ use crate::data::SparseRows;
 
 /// Working memory for planes by code.
 #[derive(Debug, Default)]
-pub(super) struct CodedScratch {
+pub(super) struct SetCodes {
     /// Labels in which some set differs.
     differing: Vec<u32>,
     /// Their scores.
@@ -24,11 +24,11 @@ impl Multilabel {
         truth: &[u32],
         w: &[f64],
         codes: &[u32],
-        scratch: &mut CodedScratch,
+        scratch: &mut SetCodes,
         out: &mut [f64],
     ) {
         let sets = || codes.chunks_exact(truth.len().max(1));
-        let CodedScratch { differing, scores, labels } = scratch;
+        let SetCodes { differing, scores, labels } = scratch;
         differing.clear();
         differing.extend((0..truth.len() as u32).filter(|&k| sets().any(|y| y[k as usize] != truth[k as usize])));
         scores.clear();
@@ -57,7 +57,7 @@ impl Multilabel {
         truth: &[u32],
         (codes, amounts): (&[u32], &[f64]),
         scale: f64,
-        scratch: &mut CodedScratch,
+        scratch: &mut SetCodes,
         target: &mut [f64],
     ) {
         let labels = &mut scratch.labels;

@@ -5,7 +5,7 @@ const ROOT: u32 = u32::MAX;
 
 /// A label and the edge to its parent in a forest.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Link {
+pub(super) struct LabelLink {
     pub(super) label: u32,
     /// Parent and edge; `None` at a root.
     pub(super) up: Option<(u32, u32)>,
@@ -18,7 +18,7 @@ pub struct LabelGraph {
     /// Pairs j < k, ascending.
     edges: Vec<[u32; 2]>,
     /// Parents before children; `None` where there is a cycle.
-    forest: Option<Vec<Link>>,
+    forest: Option<Vec<LabelLink>>,
 }
 
 impl LabelGraph {
@@ -52,13 +52,13 @@ impl LabelGraph {
     }
 
     /// Returns the labels of a graph without cycles, parents before children.
-    pub(super) fn forest(&self) -> Option<&[Link]> {
+    pub(super) fn forest(&self) -> Option<&[LabelLink]> {
         self.forest.as_deref()
     }
 }
 
 /// Orders the labels from roots to leaves; `None` where there is a cycle.
-fn forest(labels: usize, edges: &[[u32; 2]]) -> Option<Vec<Link>> {
+fn forest(labels: usize, edges: &[[u32; 2]]) -> Option<Vec<LabelLink>> {
     if edges.len() >= labels.max(1) {
         return None;
     }
@@ -67,21 +67,21 @@ fn forest(labels: usize, edges: &[[u32; 2]]) -> Option<Vec<Link>> {
         neighbours[j as usize].push((k, edge as u32));
         neighbours[k as usize].push((j, edge as u32));
     }
-    let mut order: Vec<Link> = Vec::with_capacity(labels);
+    let mut order: Vec<LabelLink> = Vec::with_capacity(labels);
     let mut seen = vec![false; labels];
     for root in 0..labels as u32 {
         if std::mem::replace(&mut seen[root as usize], true) {
             continue;
         }
         let mut next = order.len();
-        order.push(Link { label: root, up: None });
-        while let Some(&Link { label, up }) = order.get(next) {
+        order.push(LabelLink { label: root, up: None });
+        while let Some(&LabelLink { label, up }) = order.get(next) {
             let parent = up.map_or(ROOT, |(parent, _)| parent);
             for &(other, edge) in neighbours[label as usize].iter().filter(|(other, _)| *other != parent) {
                 if std::mem::replace(&mut seen[other as usize], true) {
                     return None;
                 }
-                order.push(Link { label: other, up: Some((label, edge)) });
+                order.push(LabelLink { label: other, up: Some((label, edge)) });
             }
             next += 1;
         }

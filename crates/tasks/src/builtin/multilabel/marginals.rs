@@ -8,7 +8,7 @@ use multiplane_core::plane::Plane;
 use multiplane_core::task::{ExampleOf, LabelMarginals, QuestionOf, WorkspaceOf};
 use multiplane_infer::marginals::FLOOR;
 
-use super::graph::{LabelGraph, Link};
+use super::graph::{LabelGraph, LabelLink};
 use super::layout::Multilabel;
 use super::scores::SetScores;
 use crate::builtin::marginals::{entropy, gibbs, gibbs_of};
@@ -62,7 +62,7 @@ impl LabelMarginals<Multilabel> for Multilabel {
         let value = match self.graph.forest() {
             Some(links) => tau * sums.pass_messages(&self.graph, links, scores, tau, from, to),
             None => {
-                sums.score_sets(&self.graph, scores);
+                scores.tabulate(&self.graph, &mut sums.gains, &mut sums.scores);
                 gibbs(&sums.scores, tau, from, to)
             }
         };
@@ -130,7 +130,7 @@ impl SetSums {
     fn pass_messages(
         &mut self,
         graph: &LabelGraph,
-        links: &[Link],
+        links: &[LabelLink],
         scores: SetScores<'_>,
         tau: f64,
         from: &[f64],
@@ -151,7 +151,7 @@ impl SetSums {
             false => 4 * edge as usize + 2 * value + above,
         };
         let pair = |at: usize| scores.pair[at] / tau + log(2 * labels + at);
-        let given = |own: [f64; 2], link: &Link, parent: u32, edge: u32, above: usize| {
+        let given = |own: [f64; 2], link: &LabelLink, parent: u32, edge: u32, above: usize| {
             [0, 1].map(|value| own[value] + pair(place(edge, parent, link.label, above, value)))
         };
         let mut sum = 0.0;
@@ -190,34 +190,6 @@ impl SetSums {
             nodes[2 * link.label as usize..][..2].copy_from_slice(&found);
         }
         sum
-    }
-
-    /// Scores all sets: what a label adds is itself a table over the sets of those before it.
-    fn score_sets(&mut self, graph: &LabelGraph, scores: SetScores<'_>) {
-        let SetSums { scores: sums, gains, .. } = self;
-        sums.clear();
-        sums.push(0.0);
-        for k in 0..graph.labels() as u32 {
-            for (value, gain) in gains.iter_mut().enumerate() {
-                gain.clear();
-                gain.push(scores.unary[k as usize][value]);
-                for j in 0..k {
-                    let edge = graph.edges().binary_search(&[j, k]).ok();
-                    let half = gain.len();
-                    gain.extend_from_within(..);
-                    if let Some(edge) = edge {
-                        let (without, with) = gain.split_at_mut(half);
-                        without.iter_mut().for_each(|gain| *gain += scores.pair(edge, 0, value as u32));
-                        with.iter_mut().for_each(|gain| *gain += scores.pair(edge, 1, value as u32));
-                    }
-                }
-            }
-            let half = sums.len();
-            sums.extend_from_within(..);
-            let (without, with) = sums.split_at_mut(half);
-            without.iter_mut().zip(&gains[0]).for_each(|(sum, gain)| *sum += gain);
-            with.iter_mut().zip(&gains[1]).for_each(|(sum, gain)| *sum += gain);
-        }
     }
 
     /// Returns the marginals of labels and pairs of a distribution over sets.

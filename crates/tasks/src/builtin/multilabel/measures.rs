@@ -19,7 +19,7 @@ fn sizes(truth: &[u32], answer: &[u32]) -> [f64; 3] {
 
 /// Returns all measures of sets of `labels` labels.
 pub(super) fn all(labels: usize) -> Vec<Box<dyn Measure<Vec<u32>>>> {
-    let mut measures: Vec<Box<dyn Measure<Vec<u32>>>> = vec![Box::new(Hamming), Box::new(Examples), Box::new(Micro)];
+    let mut measures: Vec<Box<dyn Measure<Vec<u32>>>> = vec![Box::new(Hamming), Box::new(ExampleF1), Box::new(MicroF1)];
     measures.extend((0..labels).map(|label| Box::new(OneLabel { label, labels }) as _));
     measures
 }
@@ -40,9 +40,9 @@ impl Measure<Vec<u32>> for Hamming {
 }
 
 /// Mean over the examples of the F1 of their labels.
-struct Examples;
+struct ExampleF1;
 
-impl Measure<Vec<u32>> for Examples {
+impl Measure<Vec<u32>> for ExampleF1 {
     fn count(&self, truth: &Vec<u32>, answer: &Vec<u32>) -> Counts {
         let [common, truth, answer] = sizes(truth, answer);
         [f1(common, truth, answer), 1.0, 0.0, 0.0]
@@ -55,9 +55,9 @@ impl Measure<Vec<u32>> for Examples {
 }
 
 /// F1 of all labels of all examples together.
-struct Micro;
+struct MicroF1;
 
-impl Measure<Vec<u32>> for Micro {
+impl Measure<Vec<u32>> for MicroF1 {
     fn count(&self, truth: &Vec<u32>, answer: &Vec<u32>) -> Counts {
         let [common, truth, answer] = sizes(truth, answer);
         [common, truth, answer, 0.0]

@@ -22,7 +22,6 @@ mod measures;
 mod reference;
 mod scores;
 mod search;
-mod several;
 mod spec;
 mod table;
 mod task;

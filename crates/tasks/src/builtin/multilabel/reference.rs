@@ -9,17 +9,17 @@ use crate::data::SparseRows;
 use crate::reference::{product, row_features};
 use crate::twofold::Twofold;
 
-use super::graph::{LabelGraph, Link};
+use super::graph::{LabelGraph, LabelLink};
 use super::layout::Multilabel;
 
 /// Scores of labels and pairs, loss included.
-struct Plain<'a> {
+struct SetReference<'a> {
     graph: &'a LabelGraph,
     unary: Vec<[Twofold; 2]>,
     pair: &'a [f64],
 }
 
-impl Plain<'_> {
+impl SetReference<'_> {
     fn pair(&self, edge: usize, j: u32, k: u32) -> Twofold {
         self.pair[edge * 4 + (j * 2 + k) as usize].into()
     }
@@ -31,7 +31,7 @@ impl Plain<'_> {
     }
 
     /// The best set of a graph without cycles: leaves are taken away one by one, each leaving its best to its parent.
-    fn best_of_forest(&self, links: &[Link]) -> Twofold {
+    fn best_of_forest(&self, links: &[LabelLink]) -> Twofold {
         let mut left = self.unary.clone();
         let mut best = Twofold::ZERO;
         for link in links.iter().rev() {
@@ -62,21 +62,22 @@ impl Plain<'_> {
             let pairs = self.graph.edges().iter().enumerate().filter(|(_, edge)| edge[1] as usize == k);
             rest[k] = rest[k + 1] + self.unary[k][0].max(self.unary[k][1]) + pairs.map(|(e, _)| most(e).into()).sum();
         }
-        let mut search = Search { scores: self, rest, y: vec![0; labels], best: Twofold::from(f64::NEG_INFINITY) };
+        let mut search =
+            SetBranching { scores: self, rest, y: vec![0; labels], best: Twofold::from(f64::NEG_INFINITY) };
         search.decide(0, Twofold::ZERO);
         search.best
     }
 }
 
-struct Search<'a> {
-    scores: &'a Plain<'a>,
+struct SetBranching<'a> {
+    scores: &'a SetReference<'a>,
     /// A bound on what labels from k on add.
     rest: Vec<Twofold>,
     y: Vec<u32>,
     best: Twofold,
 }
 
-impl Search<'_> {
+impl SetBranching<'_> {
     fn decide(&mut self, k: usize, sum: Twofold) {
         if k == self.y.len() {
             self.best = self.best.max(sum);
@@ -109,7 +110,7 @@ impl Multilabel {
             score + (factor * self.costs.row(k, truth[k])[value]).into()
         };
         let unary = (0..self.labels()).map(|k| [unary(k, 0), unary(k, 1)]).collect();
-        let scores = Plain { graph: &self.graph, unary, pair: &w[self.labels() * self.features..] };
+        let scores = SetReference { graph: &self.graph, unary, pair: &w[self.labels() * self.features..] };
         let best = match self.graph.forest() {
             Some(links) => scores.best_of_forest(links),
             None => scores.best(),

@@ -5,7 +5,7 @@ use multiplane_infer::{Error, Mrf, Table, Term};
 
 use super::graph::LabelGraph;
 use super::scores::SetScores;
-use crate::builtin::pairwise::{Effort, Engines, Plan, Way, quality};
+use crate::builtin::pairwise::{EngineChoice, EngineLimits, Engines, quality};
 
 /// Iterations of message passing: on graphs so small the bound stalls long before.
 pub(super) const MOST_ITERATIONS: u64 = 200;
@@ -13,8 +13,9 @@ pub(super) const MOST_ITERATIONS: u64 = 200;
 /// Writes a good set, and says how good. Engines begin anew each time, so that the answer is a function of the scores.
 pub(super) fn solve(graph: &LabelGraph, scores: SetScores<'_>, y: &mut Vec<u32>) -> Result<Quality, String> {
     let mrf = model(graph, scores).map_err(|error| error.to_string())?;
-    let plan = Plan { way: Way::CutOrMessages, max_iterations: MOST_ITERATIONS, effort: Effort::Prediction };
-    let answer = Engines::default().run(plan, &mrf, y).map_err(|error| error.to_string())?;
+    let limits = EngineLimits { max_iterations: MOST_ITERATIONS, last_search: true, of_truth: None };
+    let answer =
+        Engines::default().run(EngineChoice::CutOrMessages, limits, &mrf, y).map_err(|error| error.to_string())?;
     Ok(quality(&answer))
 }
 

@@ -9,16 +9,16 @@ use super::chow_liu;
 use super::costs::SetCosts;
 use super::graph::LabelGraph;
 use super::layout::{Multilabel, tables};
-use crate::builtin::gaps::{KnownColumns, UsedColumns, is_zero};
-use crate::builtin::known::{check_names, unseen_labels};
 use crate::builtin::reading::Reading;
 use crate::builtin::scaling::ScaleSpec;
-use crate::data::{LabelSets, Strings, multilabel};
+use crate::builtin::unused_columns::{KnownColumns, UsedColumns, is_zero};
+use crate::builtin::vocabulary_match::{check_names, unseen_labels};
+use crate::data::{LabelSets, multilabel};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::losses::{LossSpec, UNSEEN};
 use crate::problem::tables::{Axis, WeightTable, with_bias};
-use crate::problem::{FeatureScale, MAX_DIM, OpenError, Problem, TaskVocabulary, Vocabulary, check_dim};
+use crate::problem::{FeatureSpace, MAX_DIM, OpenError, Problem, TaskVocabulary, Vocabulary, check_dim};
 
 /// The task as users name it.
 pub const ENTRY: TaskEntry = TaskEntry::new::<MultilabelSpec>("multilabel")
@@ -69,7 +69,7 @@ pub enum PairwiseSpec {
 }
 
 /// What a model remembers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MultilabelVocabulary {
     /// Names of the labels, in ascending order: as whole numbers where all are such, else as text.
@@ -83,33 +83,22 @@ pub struct MultilabelVocabulary {
     /// of the features then; 0 where it has weights for all.
     #[serde(skip_serializing_if = "is_zero")]
     pub width: usize,
-    /// Names of the features, where the data has them; the numbers of the columns, from 1, where gaps are left out.
+    /// What is known of the features: their names, what they were divided by, the rows of a kernel.
     #[serde(skip)]
-    pub dictionary: Option<Arc<Strings>>,
-    /// What the features were divided by, where they were.
-    #[serde(skip)]
-    pub scale: Option<FeatureScale>,
+    pub space: FeatureSpace,
 }
 
 impl TaskVocabulary for MultilabelVocabulary {
-    fn dictionary(&self) -> Option<&Arc<Strings>> {
-        self.dictionary.as_ref()
+    fn space(&self) -> Option<&FeatureSpace> {
+        Some(&self.space)
+    }
+
+    fn space_mut(&mut self) -> Option<&mut FeatureSpace> {
+        Some(&mut self.space)
     }
 
     fn has_numbers(&self) -> bool {
         true
-    }
-
-    fn set_dictionary(&mut self, dictionary: Option<Arc<Strings>>) {
-        self.dictionary = dictionary;
-    }
-
-    fn scale(&self) -> Option<&FeatureScale> {
-        self.scale.as_ref()
-    }
-
-    fn set_scale(&mut self, scale: Option<FeatureScale>) {
-        self.scale = scale;
     }
 }
 
@@ -165,7 +154,7 @@ pub fn open(
     };
     let examples = unseen.iter().filter(|unseen| **unseen > 0).count();
     let features = vocabulary.features;
-    let columns = KnownColumns::new(vocabulary.width, vocabulary.dictionary.as_deref(), features, spec.bias)?;
+    let columns = KnownColumns::new(vocabulary.width, vocabulary.space.dictionary.as_deref(), features, spec.bias)?;
     let warnings = [unseen_labels(examples, "example"), columns.unseen(&sets.rows)];
     let reading = Reading {
         inputs: (0..sets.rows.len()).map(|i| columns.cut(&sets.rows, i..i + 1)).collect(),
@@ -188,8 +177,9 @@ fn learn(sets: &LabelSets, bias: bool) -> Result<MultilabelVocabulary, OpenError
     let used = if named.is_none() { UsedColumns::learn(&sets.rows, labels.len()) } else { None };
     let features = used.as_ref().map_or(sets.rows.columns(), UsedColumns::len) + usize::from(bias);
     let width = used.as_ref().map_or(0, |_| sets.rows.columns());
-    let dictionary = used.map(|used| Arc::new(used.names())).or(named);
-    Ok(MultilabelVocabulary { labels, features, width, dictionary, ..MultilabelVocabulary::default() })
+    let space =
+        FeatureSpace { dictionary: used.map(|used| Arc::new(used.names())).or(named), ..FeatureSpace::default() };
+    Ok(MultilabelVocabulary { labels, features, width, space, ..MultilabelVocabulary::default() })
 }
 
 /// The labels of every row by their places among `labels`, and how many others it has.

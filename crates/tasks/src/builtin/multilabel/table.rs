@@ -10,6 +10,38 @@ use super::scores::SetScores;
 /// Labels whose sets have a table.
 const TABLED: usize = 9;
 
+/// Fills the table of the scores of all sets of some labels, label k at bit k, about three additions a set: what a label
+/// adds is itself a table over the sets of those before it. `pair(j, k)` with j < k holds what the pair scores, absent or
+/// present at j, then at k.
+pub(super) fn tabulate(
+    unary: &[[f64; 2]],
+    pair: impl Fn(usize, usize) -> [[f64; 2]; 2],
+    gains: &mut [Vec<f64>; 2],
+    sums: &mut Vec<f64>,
+) {
+    sums.clear();
+    sums.push(0.0);
+    for (k, own) in unary.iter().enumerate() {
+        for (value, gain) in gains.iter_mut().enumerate() {
+            gain.clear();
+            gain.push(own[value]);
+            for j in 0..k {
+                let pair = pair(j, k);
+                let half = gain.len();
+                gain.extend_from_within(..);
+                let (without, with) = gain.split_at_mut(half);
+                without.iter_mut().for_each(|gain| *gain += pair[0][value]);
+                with.iter_mut().for_each(|gain| *gain += pair[1][value]);
+            }
+        }
+        let half = sums.len();
+        sums.extend_from_within(..);
+        let (without, with) = sums.split_at_mut(half);
+        without.iter_mut().zip(&gains[0]).for_each(|(sum, gain)| *sum += gain);
+        with.iter_mut().zip(&gains[1]).for_each(|(sum, gain)| *sum += gain);
+    }
+}
+
 /// Scores of labels and pairs without gaps, and the tables.
 #[derive(Debug, Default)]
 pub(super) struct SetTable {
@@ -48,7 +80,8 @@ impl SetTable {
     /// Returns the best set, label k at bit k; of equal ones that of the lowest bits among equal bounds.
     pub(super) fn best(&mut self) -> usize {
         let tabled = self.labels.min(TABLED);
-        self.tabulate(tabled);
+        let SetTable { labels, unary, pairs, sums, gains, .. } = &mut *self;
+        tabulate(&unary[..tabled], |j, k| pairs[j * *labels + k], gains, sums);
         let largest = self.sums.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let mut bounds = std::mem::take(&mut self.bounds);
         bounds.clear();
@@ -82,32 +115,6 @@ impl SetTable {
         }
         self.bounds = bounds;
         set
-    }
-
-    /// Fills the table of the first labels: what a label adds is itself a table over the sets of those before it.
-    fn tabulate(&mut self, tabled: usize) {
-        let SetTable { labels, unary, pairs, sums, gains, .. } = self;
-        sums.clear();
-        sums.push(0.0);
-        for k in 0..tabled {
-            for (value, gain) in gains.iter_mut().enumerate() {
-                gain.clear();
-                gain.push(unary[k][value]);
-                for j in 0..k {
-                    let pair = pairs[j * *labels + k];
-                    let half = gain.len();
-                    gain.extend_from_within(..);
-                    let (without, with) = gain.split_at_mut(half);
-                    without.iter_mut().for_each(|gain| *gain += pair[0][value]);
-                    with.iter_mut().for_each(|gain| *gain += pair[1][value]);
-                }
-            }
-            let half = sums.len();
-            sums.extend_from_within(..);
-            let (without, with) = sums.split_at_mut(half);
-            without.iter_mut().zip(&gains[0]).for_each(|(sum, gain)| *sum += gain);
-            with.iter_mut().zip(&gains[1]).for_each(|(sum, gain)| *sum += gain);
-        }
     }
 
     /// What a set of the labels beyond the first `tabled` scores, and adds to these.

@@ -8,15 +8,19 @@ use multiplane_core::oracle::{Coded, Prices, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task::{
-    CodedFeatures, ExampleOf, LabelCodes, QuestionOf, RecombineLabels, ScoreMagnitudes, Task, TaskCapabilities,
-    WorkspaceOf,
+    CodedFeatures, DiversityPenalty, ExampleOf, KBest, LabelledVariables, QuestionOf, RecombineLabels, ScoreMagnitudes,
+    Task, TaskCapabilities, WorkspaceOf,
 };
 
-use super::coded::CodedScratch;
+use super::all_sets;
+use super::coded::SetCodes;
 use super::decode::SetDecoder;
 use super::layout::Multilabel;
 use super::marginals::SetSums;
 use super::scores::SetScores;
+use super::search::{self, MOST_ITERATIONS};
+use crate::builtin::kbest::{self, ModelQuestion};
+use crate::builtin::pairwise::EngineChoice;
 use crate::builtin::prices::{self, SetSearch};
 use crate::data::SparseRows;
 
@@ -54,7 +58,7 @@ pub struct MultilabelScratch {
     rows: Vec<f64>,
     pub(super) unary: Vec<[f64; 2]>,
     pub(super) decoder: SetDecoder,
-    pub(super) coded: CodedScratch,
+    pub(super) coded: SetCodes,
     pub(super) sums: SetSums,
 }
 
@@ -97,9 +101,7 @@ impl Task for Multilabel {
         work: WorkspaceOf<'_, Self>,
         out: &mut Vec<u32>,
     ) -> Result<Quality, String> {
-        self.score_labels(question.input, w, question.truth, work.scratch);
-        let scores = SetScores { unary: &work.scratch.unary, pair: &w[self.pair_start()..] };
-        work.scratch.decoder.solve(&self.graph, scores, out)
+        self.decode_diverse(question, w, DiversityPenalty::default(), work, out)
     }
 
     fn prefetch(&self, x: &SparseRows) {
@@ -132,15 +134,13 @@ impl Task for Multilabel {
     fn capabilities(&self) -> TaskCapabilities<'_, Self> {
         let sweeps = self.search() == SetSearch::Sweeps;
         TaskCapabilities {
-            codes: Some(self),
+            variables: Some(self),
             recombination: Some(self),
             coded_planes: Some(self),
             // Bounds that message passing proves are off by more than rounding, and nobody knows by how much.
             magnitudes: if sweeps { None } else { Some(self) },
             marginals: if sweeps { None } else { Some(self) },
-            top: Some(self),
-            diverse: Some(self),
-            max_marginals: Some(self),
+            kbest: Some(self),
         }
     }
 }
@@ -169,13 +169,93 @@ impl ScoreMagnitudes<Multilabel> for Multilabel {
     }
 }
 
-impl LabelCodes<Multilabel> for Multilabel {
-    fn encode(&self, y: &Vec<u32>, code: &mut Vec<u32>) {
-        code.clone_from(y);
+impl LabelledVariables<Multilabel> for Multilabel {
+    fn labels<'a>(&self, y: &'a Vec<u32>) -> &'a [u32] {
+        y
     }
 
-    fn is_code(&self, _truth: &Vec<u32>, code: &[u32]) -> bool {
-        code.len() == self.labels() && code.iter().all(|&value| value <= 1)
+    fn labelling(&self, labels: Vec<u32>) -> Vec<u32> {
+        labels
+    }
+
+    fn variables(&self, _: &SparseRows) -> usize {
+        self.labels()
+    }
+
+    fn label_count(&self, _: &SparseRows, _: usize) -> usize {
+        2
+    }
+}
+
+impl Multilabel {
+    /// Scores as [`score_labels`](Multilabel::score_labels) has left them.
+    fn scores<'a>(&self, w: &'a [f64], unary: &'a [[f64; 2]]) -> SetScores<'a> {
+        SetScores { unary, pair: &w[self.pair_start()..] }
+    }
+
+    /// Returns the scores as energies, and what decodes them.
+    fn asked(&self, w: &[f64], unary: &[[f64; 2]]) -> Result<ModelQuestion, String> {
+        let model = search::model(&self.graph, self.scores(w, unary)).map_err(|error| error.to_string())?;
+        let engine = match self.search() {
+            SetSearch::Messages => EngineChoice::Tree,
+            _ => EngineChoice::CutOrMessages,
+        };
+        Ok(ModelQuestion { model, engine, max_iterations: MOST_ITERATIONS })
+    }
+}
+
+/// By messages on a forest, by a table of all sets of few labels, else by the engine that decodes them.
+impl KBest<Multilabel> for Multilabel {
+    fn top(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        work: WorkspaceOf<'_, Self>,
+        out: &mut [Vec<u32>],
+    ) -> Result<(usize, Quality), String> {
+        let (scratch, count) = (work.scratch, out.len());
+        let Some(first) = out.first_mut() else { return Ok((0, Quality::Exact)) };
+        let work = WorkspaceOf::<Self> { scratch: &mut *scratch, memory: work.memory };
+        let quality = self.decode(question, w, work, first)?;
+        let first = first.clone();
+        let (list, quality) = if self.search() == SetSearch::Enumeration {
+            let mut list = all_sets::best(&self.graph, self.scores(w, &scratch.unary), count);
+            kbest::put_first(first, count, &mut list);
+            (list, quality)
+        } else {
+            self.asked(w, &scratch.unary)?.list((first, quality), count)?
+        };
+        Ok((kbest::write_list(list, out), quality))
+    }
+
+    fn decode_diverse(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        penalty: DiversityPenalty<'_>,
+        work: WorkspaceOf<'_, Self>,
+        out: &mut Vec<u32>,
+    ) -> Result<Quality, String> {
+        self.score_labels(question.input, w, question.truth, work.scratch);
+        let MultilabelScratch { unary, decoder, .. } = work.scratch;
+        penalty.each(self.labels(), |k, value, penalty| unary[k][value as usize] -= penalty);
+        let quality = decoder.solve(&self.graph, self.scores(w, unary), out)?;
+        Ok(penalty.with_rewards(quality, self.labels()))
+    }
+
+    fn max_marginals(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        work: WorkspaceOf<'_, Self>,
+        out: &mut Vec<f64>,
+    ) -> Result<(), String> {
+        self.score_labels(question.input, w, question.truth, work.scratch);
+        if self.search() == SetSearch::Enumeration {
+            all_sets::max_marginals(&self.graph, self.scores(w, &work.scratch.unary), out);
+            return Ok(());
+        }
+        self.asked(w, &work.scratch.unary)?.max_marginals(out)
     }
 }
 

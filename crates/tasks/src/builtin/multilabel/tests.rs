@@ -4,7 +4,7 @@ use multiplane_core::example::{Example, Examples, Question, Workspace};
 use multiplane_core::oracle::{Coded, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::{CodedFeatures, LabelCodes, RecombineLabels, Task};
+use multiplane_core::task::{CodedFeatures, LabelledVariables, RecombineLabels, Task};
 use serde_json::json;
 
 use super::*;
@@ -15,7 +15,7 @@ use crate::losses::LossSpec;
 use crate::problem::Vocabulary;
 
 /// A random task with an input, weights and a truth: all pairs, none, a tree, or some pairs.
-struct Random {
+struct RandomSets {
     task: Multilabel,
     x: SparseRows,
     w: Vec<f64>,
@@ -23,7 +23,7 @@ struct Random {
     rng: Rng,
 }
 
-impl Random {
+impl RandomSets {
     fn new(seed: u64, labels: usize) -> Self {
         let mut rng = Rng::new(seed, 0);
         let features = 1 + rng.below(4) as usize;
@@ -48,7 +48,7 @@ impl Random {
         x.push(&indices, &values);
         let w = (0..task.dim()).map(|_| 2.0 * rng.unit() - 1.0).collect();
         let truth = (0..labels).map(|_| rng.below(2) as u32).collect();
-        Random { task, x, w, truth, rng }
+        RandomSets { task, x, w, truth, rng }
     }
 
     fn score(&self, y: &[u32], augmented: bool) -> f64 {
@@ -88,7 +88,7 @@ fn all_sets(labels: usize) -> impl Iterator<Item = Vec<u32>> {
 fn decoding_equals_enumeration() {
     let mut scratch = MultilabelScratch::default(); // reused, so stale buffers would show
     for seed in 0..600 {
-        let mut random = Random::new(seed, 1 + (seed / 4 % 8) as usize);
+        let mut random = RandomSets::new(seed, 1 + (seed / 4 % 8) as usize);
         let labels = random.truth.len();
         for augmented in [false, true] {
             let (y, quality) = random.decoded(&mut scratch, augmented);
@@ -112,7 +112,7 @@ fn decoding_equals_enumeration() {
 fn large_tables_equal_branch_and_bound() {
     let mut scratch = MultilabelScratch::default();
     for seed in 0..24 {
-        let mut random = Random::new(4 * seed, 9 + (seed % 8) as usize);
+        let mut random = RandomSets::new(4 * seed, 9 + (seed % 8) as usize);
         let size = [0.1, 1.0, 5.0][(seed % 3) as usize]; // strong pairs leave more to look at
         let start = random.task.pair_start();
         random.w[start..].iter_mut().for_each(|w| *w *= size);
@@ -131,7 +131,7 @@ fn large_tables_equal_branch_and_bound() {
 fn planes_are_differences() {
     let mut scratch = MultilabelScratch::default();
     for seed in 0..400 {
-        let mut random = Random::new(seed, 1 + (seed / 4 % 6) as usize);
+        let mut random = RandomSets::new(seed, 1 + (seed / 4 % 6) as usize);
         let dim = random.task.dim();
         let sets: Vec<Vec<u32>> = (0..4).map(|_| random.drawn()).collect();
         let mut codes = Vec::new();
@@ -159,10 +159,8 @@ fn planes_are_differences() {
             assert!((0.25 * loss - plane.view().circ).abs() < 1e-15, "seed {seed}");
             scores.push(4.0 * (plane.view().score(&random.w) - plane.view().circ));
             plane.view().star.add_to(4.0 * 0.5 * amount, &mut expected_sum);
-            let mut code = Vec::new();
-            random.task.encode(y, &mut code);
-            assert!(random.task.is_code(&random.truth, &code), "seed {seed}");
-            codes.extend(code);
+            assert!(random.task.is_labelling(random.example(), y), "seed {seed}");
+            codes.extend_from_slice(y);
         }
         let (mut found, mut sum) = ([f64::NAN; 4], vec![0.0; dim]);
         let planes = Coded::new(&codes);
@@ -171,9 +169,9 @@ fn planes_are_differences() {
         random.task.add_planes(random.example(), planes, &amounts, 0.5, &mut scratch, &mut sum);
         assert!(sum.iter().zip(&expected_sum).all(|(a, b)| (a - b).abs() < 1e-12), "seed {seed}");
     }
-    let random = Random::new(0, 3);
+    let random = RandomSets::new(0, 3);
     for code in [&[0, 1][..], &[0, 1, 2], &[0, 1, 1, 0]] {
-        assert!(!random.task.is_code(&random.truth, code));
+        assert!(!random.task.is_labelling(random.example(), code));
         assert!(random.task.reference_plane(&random.x, &random.truth, code, &mut |_, _| {}).is_none());
     }
 }
@@ -183,7 +181,7 @@ fn planes_are_differences() {
 fn recombination_is_the_best_of_the_parts() {
     let mut scratch = MultilabelScratch::default();
     for seed in 0..400 {
-        let mut random = Random::new(seed, 1 + (seed / 4 % 7) as usize);
+        let mut random = RandomSets::new(seed, 1 + (seed / 4 % 7) as usize);
         let known: Vec<Vec<u32>> = (0..seed % 3).map(|_| random.drawn()).collect();
         let allowed =
             |y: &Vec<u32>| (0..y.len()).all(|k| random.truth[k] == y[k] || known.iter().any(|other| other[k] == y[k]));
@@ -202,7 +200,7 @@ fn recombination_is_the_best_of_the_parts() {
 fn many_labels_are_bounded() {
     let (mut scratch, mut bounded) = (MultilabelScratch::default(), 0);
     for seed in 0..40 {
-        let mut random = Random::new(4 * seed, 17 + (seed % 3) as usize);
+        let mut random = RandomSets::new(4 * seed, 17 + (seed % 3) as usize);
         let attracts = seed % 2 == 0;
         let start = random.task.pair_start();
         for table in random.w[start..].chunks_exact_mut(4).filter(|_| attracts) {
@@ -228,7 +226,7 @@ fn many_labels_are_bounded() {
         assert!(random.score(&again, true) >= found - 1e-12, "seed {seed}");
     }
     assert!(bounded > 0, "no answer was left open: the search was not put to the test");
-    let random = Random::new(2, 400);
+    let random = RandomSets::new(2, 400);
     let (y, quality) = random.decoded(&mut scratch, true);
     let hinge = random.task.reference_hinge(&random.x, &random.truth, &random.w);
     let found = random.score(&y, true) - random.score(&random.truth, false);
@@ -239,7 +237,7 @@ fn many_labels_are_bounded() {
 #[test]
 fn magnitudes_bound_all_terms() {
     for seed in 0..100 {
-        let random = Random::new(seed, 1 + (seed / 4 % 5) as usize);
+        let random = RandomSets::new(seed, 1 + (seed / 4 % 5) as usize);
         let examples = Examples::new(vec![random.x.clone()], vec![random.truth.clone()]);
         let Some(capability) = random.task.capabilities().magnitudes else { panic!("seed {seed}: none") };
         let most = capability.magnitudes(&examples).most(&random.w);

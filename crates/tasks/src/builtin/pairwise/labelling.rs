@@ -2,13 +2,7 @@
 
 use std::sync::Arc;
 
-use multiplane_core::rng::Rng;
-
-use crate::builtin::neighbours::one_changed;
-
-/// Stands for a node that has no label in the truth: it is no part of the training graph, and its edges are none either.
-/// In every labelling of that graph it has this number too.
-pub const UNLABELLED: u32 = u32::MAX - 1;
+pub use multiplane_core::task::UNLABELLED;
 
 /// One label per node. Two are equal if their labels are.
 #[derive(Clone, Debug, Default)]
@@ -26,8 +20,6 @@ pub(in crate::builtin) struct Judge {
     pub(in crate::builtin) costs: Vec<f64>,
     /// What a node counts in weighted accuracy; empty where nodes have no weights.
     pub(in crate::builtin) weights: Vec<f64>,
-    /// How many labels each node has, where these are its own; else empty.
-    pub(in crate::builtin) counts: Vec<u32>,
 }
 
 /// What errors cost, by node.
@@ -65,16 +57,6 @@ impl Labelling {
         self.labels[node] != UNLABELLED
     }
 
-    /// Whether any node has a label.
-    pub(in crate::builtin) fn is_known(&self) -> bool {
-        self.labelled().next().is_some()
-    }
-
-    /// Whether the same nodes have a label as in `other`.
-    pub(in crate::builtin) fn is_of_part(&self, other: &Labelling) -> bool {
-        (0..self.labels.len()).all(|node| self.is_labelled(node) == other.is_labelled(node))
-    }
-
     /// Returns the nodes that have a label.
     pub(in crate::builtin) fn labelled(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.labels.len()).filter(|&node| self.is_labelled(node))
@@ -104,26 +86,5 @@ impl Labelling {
     pub(in crate::builtin) fn loss(&self, other: &Labelling) -> f64 {
         let costs = self.costs();
         self.errors(other).map(|node| costs.at(node)).sum()
-    }
-
-    /// Whether `code` is a labelling of the same nodes, where this is the truth: of node v with a label of `0..labels(v)`,
-    /// and without one where the truth has none.
-    pub(in crate::builtin) fn admits(&self, code: &[u32], labels: impl Fn(usize) -> usize) -> bool {
-        let sound = |(node, (&label, &truth)): (usize, (&u32, &u32))| match truth {
-            UNLABELLED => label == UNLABELLED,
-            _ => (label as usize) < labels(node),
-        };
-        code.len() == self.labels.len() && code.iter().zip(&self.labels).enumerate().all(sound)
-    }
-
-    /// Returns at most `most` labellings that differ in one labelled node, drawn at random; node v has `labels(v)` labels.
-    pub(in crate::builtin) fn neighbours(
-        &self,
-        labels: impl Fn(usize) -> usize,
-        most: usize,
-        rng: &mut Rng,
-    ) -> Vec<Labelling> {
-        let labels = |node: usize| if self.is_labelled(node) { labels(node) } else { 0 };
-        one_changed(&self.labels, labels, most, rng).into_iter().map(Labelling::new).collect()
     }
 }

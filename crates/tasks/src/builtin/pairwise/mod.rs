@@ -1,28 +1,34 @@
-//! What the tasks on nodes and edges have in common, whatever says what labels score: labellings with the costs of their
-//! truth, the part of a graph that a question is about, engines, prices, losses, warnings, and plain code for `verify`.
+//! The tasks on nodes and edges: a [`Structure`] says what its nodes, edges and features are, [`PairwiseTask`] makes a task of
+//! it. Labellings with the costs of their truth, the part of a graph that a question is about, engines, lists, recombination,
+//! losses, warnings, and plain code for `verify` are written here once.
 
 mod engines;
+mod expand;
+mod known;
 mod labelling;
 mod loss;
 mod measure;
 mod part;
-mod plain;
-mod planes;
 mod prices;
 mod reading;
-mod way;
+mod reference;
+mod structure;
+mod task;
 
 #[cfg(test)]
 pub(super) mod testing;
 
-pub(super) use engines::{Effort, Engines, Plan, quality};
+pub use engines::EngineChoice;
+pub(super) use engines::{EngineLimits, Engines, quality};
 pub(super) use labelling::Judge;
 pub use labelling::{Labelling, UNLABELLED};
 pub(super) use loss::NodeLoss;
-pub(super) use measure::WeightedAccuracy;
-pub(super) use part::{Part, PartEdge};
-pub(super) use plain::{Plain, PlainScores};
-pub(super) use planes::{add_errors, push_filled};
-pub(super) use prices::{Sizes, of_planes, of_way};
+pub use part::LabelledPart;
+pub(super) use part::PartEdge;
+pub(super) use prices::{ExampleSizes, of_engine, of_planes};
 pub(super) use reading::{Misfit, bare, check_use_of_weights, check_weights, misfit, repeated};
-pub(super) use way::Way;
+#[cfg(test)]
+pub(super) use reference::cut_hinge;
+pub(super) use structure::{LONG, StructureQuestion, is_known};
+pub use structure::{Structure, StructureKernels, StructureSolver};
+pub use task::{PairwiseScratch, PairwiseTask};

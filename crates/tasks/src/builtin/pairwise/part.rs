@@ -2,7 +2,7 @@
 
 use super::labelling::{Labelling, UNLABELLED};
 
-/// An edge between nodes of a [`Part`].
+/// An edge between nodes of a [`LabelledPart`].
 #[derive(Clone, Copy, Debug)]
 pub(in crate::builtin) struct PartEdge {
     /// Places of its ends among the nodes of the part.
@@ -14,7 +14,7 @@ pub(in crate::builtin) struct PartEdge {
 
 /// The nodes that a question is about, and the edges between them: all, or where a truth is given the labelled ones.
 #[derive(Debug, Default)]
-pub(in crate::builtin) struct Part {
+pub struct LabelledPart {
     /// Numbers in the graph.
     pub(in crate::builtin) nodes: Vec<u32>,
     pub(in crate::builtin) edges: Vec<PartEdge>,
@@ -22,7 +22,7 @@ pub(in crate::builtin) struct Part {
     places: Vec<u32>,
 }
 
-impl Part {
+impl LabelledPart {
     /// Takes the part of a graph of so many nodes that is labelled, all of it without a truth.
     pub(in crate::builtin) fn take(&mut self, nodes: usize, edges: &[[u32; 2]], truth: Option<&[u32]>) {
         let is_in = |node: usize| truth.is_none_or(|truth| truth[node] != UNLABELLED);

@@ -1,6 +1,6 @@
 //! What calls and planes cost, by the sizes of an example and what answers it; see [`prices`](crate::builtin::prices).
 
-use super::way::Way;
+use super::engines::EngineChoice;
 
 /// A pair of labels of an edge, in the only iteration of a tree.
 const MESSAGE: f64 = 2.5e-9;
@@ -17,7 +17,7 @@ const STORED_NUMBER: f64 = 4e-10;
 
 /// How much there is to look at.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::builtin) struct Sizes {
+pub(in crate::builtin) struct ExampleSizes {
     /// Nodes and edges.
     pub(in crate::builtin) places: f64,
     /// Labels of all nodes.
@@ -29,11 +29,11 @@ pub(in crate::builtin) struct Sizes {
 }
 
 /// Returns what finding the best labelling costs; `message` is that of a pair of labels in an iteration of message passing.
-pub(in crate::builtin) fn of_way(way: Way, sizes: Sizes, message: f64) -> f64 {
-    match way {
-        Way::Tree => MESSAGE * (sizes.labels + sizes.pairs),
-        Way::Brute => ENUMERATED * sizes.labellings * sizes.places,
-        Way::CutOrMessages | Way::Messages => message * sizes.pairs * ITERATIONS * sizes.max_iterations as f64,
+pub(in crate::builtin) fn of_engine(engine: EngineChoice, sizes: ExampleSizes, message: f64) -> f64 {
+    match engine {
+        EngineChoice::Tree => MESSAGE * (sizes.labels + sizes.pairs),
+        EngineChoice::Brute => ENUMERATED * sizes.labellings * sizes.places,
+        _ => message * sizes.pairs * ITERATIONS * sizes.max_iterations as f64,
     }
 }
 

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
+use super::engines::EngineChoice;
 use super::labelling::Labelling;
 use super::loss::NodeLoss;
-use super::part::Part;
-use super::way::Way;
+use super::part::LabelledPart;
 use crate::problem::OpenError;
 
 /// Most labellings that are enumerated; those of the engine.
@@ -23,25 +23,25 @@ pub(in crate::builtin) enum Misfit {
 /// Returns the first example that the engine asked for cannot take; of each the number of nodes, the edges, and a function
 /// that tells the number of labels of a node.
 pub(in crate::builtin) fn misfit<'a, L: Fn(usize) -> usize>(
-    asked: Way,
+    asked: EngineChoice,
     mut examples: impl Iterator<Item = (usize, &'a [[u32; 2]], L)>,
 ) -> Option<Misfit> {
     match asked {
-        Way::Tree => {
-            let (mut part, mut parents) = (Part::default(), Vec::new());
+        EngineChoice::Tree => {
+            let (mut part, mut parents) = (LabelledPart::default(), Vec::new());
             let example = examples.position(|(nodes, edges, _)| {
                 part.take(nodes, edges, None);
                 !part.is_forest(&mut parents)
             });
             example.map(Misfit::Cycle)
         }
-        Way::Brute => {
+        EngineChoice::Brute => {
             let count = |labels: L, nodes: usize| (0..nodes).map(|node| labels(node) as f64).product::<f64>();
             let counts = examples.map(|(nodes, _, labels)| count(labels, nodes)).enumerate();
             let mut beyond = counts.filter(|(_, labellings)| *labellings > ENUMERABLE);
             beyond.next().map(|(example, labellings)| Misfit::TooMany(example, labellings, ENUMERABLE))
         }
-        Way::CutOrMessages | Way::Messages => None,
+        _ => None,
     }
 }
 

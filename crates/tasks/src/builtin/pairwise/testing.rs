@@ -7,7 +7,7 @@ use multiplane_core::example::{Example, Examples, Workspace};
 use multiplane_core::oracle::{MaxOracle, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::Task;
+use multiplane_core::task::{LabelledVariables, Task};
 use multiplane_core::task_oracle::TaskOracle;
 
 use super::labelling::Labelling;
@@ -16,19 +16,21 @@ use crate::data::FormatEntry;
 use crate::dataset::Dataset;
 
 /// A problem small enough to enumerate.
-pub(in crate::builtin) struct Small<T: Task<Label = Labelling>> {
+pub(in crate::builtin) struct SmallPairwise<T: Task<Label = Labelling>> {
     pub(in crate::builtin) task: Arc<T>,
     pub(in crate::builtin) examples: Arc<Examples<T::Input, Labelling>>,
-    /// The number of labels of a node.
-    pub(in crate::builtin) labels: fn(&T, &T::Input, usize) -> usize,
 }
 
 /// An example of a task.
-type ExampleOf<'a, T> = Example<'a, <T as Task>::Input, Labelling>;
+type CaseOf<'a, T> = Example<'a, <T as Task>::Input, Labelling>;
 
-impl<T: BuiltinTask<Label = Labelling>> Small<T> {
+impl<T: BuiltinTask<Label = Labelling>> SmallPairwise<T> {
+    fn variables(&self) -> &dyn LabelledVariables<T> {
+        self.task.capabilities().variables.unwrap()
+    }
+
     /// Returns every labelling of the labelled nodes.
-    pub(in crate::builtin) fn labellings(&self, example: ExampleOf<'_, T>) -> Vec<Labelling> {
+    pub(in crate::builtin) fn labellings(&self, example: CaseOf<'_, T>) -> Vec<Labelling> {
         let mut all = vec![example.truth.labels.clone()];
         for node in example.truth.labelled() {
             let with = |labels: &Vec<u32>, label: u32| {
@@ -36,14 +38,14 @@ impl<T: BuiltinTask<Label = Labelling>> Small<T> {
                 labels[node] = label;
                 labels
             };
-            let count = (self.labels)(&self.task, example.input, node) as u32;
+            let count = self.variables().label_count(example.input, node) as u32;
             all = all.iter().flat_map(|labels| (0..count).map(move |label| with(labels, label))).collect();
         }
         all.into_iter().map(Labelling::new).collect()
     }
 
     /// Score of a labelling with losses and fixed scores, relative to the truth, through features alone.
-    pub(in crate::builtin) fn relative(&self, example: ExampleOf<'_, T>, y: &Labelling, w: &[f64]) -> f64 {
+    pub(in crate::builtin) fn relative(&self, example: CaseOf<'_, T>, y: &Labelling, w: &[f64]) -> f64 {
         let of = |y: &Labelling| {
             let mut features = Plane::new();
             self.task.features(example.input, y, 1.0, &mut features);
@@ -94,8 +96,7 @@ impl<T: BuiltinTask<Label = Labelling>> Small<T> {
         let circ = task.reference_plane(example.input, example.truth, plane.code(), &mut |k, value| rest[k] -= value);
         assert!(rest.iter().all(|value| value.abs() < 1e-9), "{context}: {rest:?}");
         assert!((circ.unwrap() - n * plane.view().circ).abs() < 1e-9, "{context}");
-        let codes = task.capabilities().codes.unwrap();
-        assert!(codes.is_code(example.truth, plane.code()), "{context}");
+        assert!(self.variables().is_labelling(example, plane.code()), "{context}");
         if let Some(most) = task.largest_loss(example) {
             let largest = all.iter().map(|y| task.loss(example.truth, y)).fold(0.0, f64::max);
             assert!((most - largest).abs() < 1e-12, "{context}: {most} is not the largest loss {largest}");

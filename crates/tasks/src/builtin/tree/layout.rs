@@ -6,7 +6,7 @@
 use multiplane_core::linalg;
 
 use super::input::TreeInput;
-use crate::builtin::coded::Places;
+use crate::builtin::label_codes::PairSlots;
 use crate::losses::CostTable;
 use crate::problem::tables::{Axis, WeightTable};
 
@@ -36,8 +36,8 @@ impl TreeTask {
     }
 
     /// The weights of the edges of a tree.
-    pub(super) fn places<'a>(&'a self, x: &'a TreeInput) -> TreePlaces<'a> {
-        TreePlaces { task: self, x }
+    pub(super) fn places<'a>(&'a self, x: &'a TreeInput) -> TreeSlots<'a> {
+        TreeSlots { task: self, x }
     }
 
     /// Scores of each label at each node, loss included, into `unary`.
@@ -65,12 +65,12 @@ pub(super) fn tables(labels: usize, features: usize, types: Axis) -> Vec<WeightT
 }
 
 /// The weights beside rows of a tree: one for each edge.
-pub(super) struct TreePlaces<'a> {
+pub(super) struct TreeSlots<'a> {
     task: &'a TreeTask,
     x: &'a TreeInput,
 }
 
-impl Places for TreePlaces<'_> {
+impl PairSlots for TreeSlots<'_> {
     fn labels(&self) -> usize {
         self.task.labels
     }

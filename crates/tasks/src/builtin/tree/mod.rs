@@ -9,7 +9,6 @@ mod marginals;
 mod reading;
 mod recombine;
 mod reference;
-mod several;
 mod spec;
 mod task;
 

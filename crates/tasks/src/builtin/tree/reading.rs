@@ -6,17 +6,17 @@ use multiplane_infer::score_tree::ROOT;
 use serde::{Deserialize, Serialize};
 
 use super::input::TreeInput;
-use crate::builtin::known::{cut_rows, unseen_features, unseen_labels};
 use crate::builtin::reading::Reading;
 use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::sequences::{MAX_LABEL_BYTES, numbers, sorted};
+use crate::builtin::vocabulary_match::{cut_rows, unseen_features, unseen_labels};
 use crate::data::trees::{TreeFault, TreePlace};
 use crate::data::{DataError, SparseRows, Strings, Trees};
 use crate::dataset::Dataset;
-use crate::problem::{FeatureScale, MAX_DICTIONARY_BYTES, MAX_DIM, OpenError, TaskVocabulary, Vocabulary, check_dim};
+use crate::problem::{FeatureSpace, MAX_DICTIONARY_BYTES, MAX_DIM, OpenError, TaskVocabulary, Vocabulary, check_dim};
 
 /// What a task on trees remembers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TreeVocabulary {
     /// Names of the labels: whole numbers by value, other names in alphabetical order.
@@ -25,32 +25,21 @@ pub struct TreeVocabulary {
     pub types: Vec<String>,
     /// Features of a node, a bias feature included.
     pub features: usize,
-    /// Names of the features, where they have any.
+    /// What is known of the features: their names, what they were divided by, the rows of a kernel.
     #[serde(skip)]
-    pub dictionary: Option<Arc<Strings>>,
+    pub space: FeatureSpace,
     /// Labels of this data that training never saw, numbered after the others; no model holds them.
     #[serde(skip)]
     pub unseen: Vec<String>,
-    /// What the features were divided by, where they were.
-    #[serde(skip)]
-    pub scale: Option<FeatureScale>,
 }
 
 impl TaskVocabulary for TreeVocabulary {
-    fn dictionary(&self) -> Option<&Arc<Strings>> {
-        self.dictionary.as_ref()
+    fn space(&self) -> Option<&FeatureSpace> {
+        Some(&self.space)
     }
 
-    fn set_dictionary(&mut self, dictionary: Option<Arc<Strings>>) {
-        self.dictionary = dictionary;
-    }
-
-    fn scale(&self) -> Option<&FeatureScale> {
-        self.scale.as_ref()
-    }
-
-    fn set_scale(&mut self, scale: Option<FeatureScale>) {
-        self.scale = scale;
+    fn space_mut(&mut self) -> Option<&mut FeatureSpace> {
+        Some(&mut self.space)
     }
 }
 
@@ -219,7 +208,8 @@ fn learn(trees: &Trees, bias: bool) -> Result<TreeVocabulary, OpenError> {
     let columns = dictionary.as_ref().map_or(trees.rows.columns(), |names| names.len());
     let features = columns + usize::from(bias);
     check_size(&labels, &types, features)?;
-    Ok(TreeVocabulary { labels, types, features, dictionary, ..TreeVocabulary::default() })
+    let space = FeatureSpace { dictionary, ..FeatureSpace::default() };
+    Ok(TreeVocabulary { labels, types, features, space, ..TreeVocabulary::default() })
 }
 
 /// The names of all features that some node has, in the order of first appearance.
@@ -249,11 +239,11 @@ pub(super) fn rows(
     used: bool,
 ) -> Result<Reading<SparseRows, Vec<u32>, TreeVocabulary>, OpenError> {
     let features = vocabulary.features;
-    if vocabulary.dictionary.as_ref().is_some_and(|names| names.len() + usize::from(bias) != features) {
+    if vocabulary.space.dictionary.as_ref().is_some_and(|names| names.len() + usize::from(bias) != features) {
         return Err(OpenError::new("the names and the number of the features of the model do not fit together"));
     }
     let of_tree = |rows: &SparseRows, tree: usize| cut_rows(rows, trees.range(tree), features, bias);
-    let (inputs, warning) = match &vocabulary.dictionary {
+    let (inputs, warning) = match &vocabulary.space.dictionary {
         None if trees.is_named() => {
             return Err(OpenError::new("the model was trained on lists of features, found features by name"));
         }

@@ -2,7 +2,7 @@
 
 use super::input::TreeInput;
 use super::layout::TreeTask;
-use crate::builtin::second_opinion::{Function, largest_sum};
+use crate::builtin::reference::{LabelFunction, largest_sum};
 use crate::reference::{product, row_features};
 use crate::twofold::Twofold;
 
@@ -16,7 +16,7 @@ impl TreeTask {
     pub(super) fn plain_hinge(&self, x: &TreeInput, truth: &[u32], w: &[f64]) -> f64 {
         let factor = self.costs.factor(truth.len());
         let mut of_truth = Twofold::ZERO;
-        let mut functions: Vec<Function> = Vec::with_capacity(2 * x.nodes());
+        let mut functions: Vec<LabelFunction> = Vec::with_capacity(2 * x.nodes());
         for (node, &right) in truth.iter().enumerate() {
             let score = |label: usize| product(x.rows().row(node), w, label * self.features);
             let cost = |label: usize| Twofold::from(factor * self.costs.row(right)[label]);

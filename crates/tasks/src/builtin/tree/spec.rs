@@ -64,7 +64,7 @@ impl TaskSpec for TreeSpec {
         if let StructureSpec::Arborescence(own) = &self.structure {
             let (bias, scale, loss) = (self.bias, self.scale, &self.loss);
             let has_class_weights = self.class_weights.is_some();
-            let shared = arborescence::Shared { name: ENTRY.name, bias, scale, loss, has_class_weights };
+            let shared = arborescence::SharedOptions { name: ENTRY.name, bias, scale, loss, has_class_weights };
             return arborescence::open(own, &shared, &data, vocabulary);
         }
         let trees = ReadTrees::read(&data, (self.bias, self.scale), vocabulary)?;

@@ -7,18 +7,21 @@ use multiplane_core::oracle::{Coded, Prices, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task::{
-    CodedFeatures, ExampleOf, LabelCodes, QuestionOf, RecombineLabels, ScoreMagnitudes, Task, TaskCapabilities,
-    WorkspaceOf,
+    CodedFeatures, DiversityPenalty, ExampleOf, KBest, LabelledVariables, QuestionOf, RecombineLabels, ScoreMagnitudes,
+    Task, TaskCapabilities, WorkspaceOf,
 };
 use multiplane_infer::score_tree::{ScoreTree, TreeView};
+use multiplane_infer::{Error, Mrf, Table, Term};
 
 use super::input::TreeInput;
 use super::layout::TreeTask;
 use super::marginals::TreeSums;
 use super::recombine::Candidates;
-use crate::builtin::coded::{CodedScratch, Places};
 use crate::builtin::difference::Difference;
+use crate::builtin::kbest::{self, ModelQuestion};
+use crate::builtin::label_codes::{LabelCodes, PairSlots};
 use crate::builtin::magnitudes::sizes;
+use crate::builtin::pairwise::EngineChoice;
 use crate::builtin::prices;
 use crate::data::Trees;
 
@@ -30,7 +33,7 @@ pub struct TreeScratch {
     pub(super) sums: TreeSums,
     candidates: Candidates,
     difference: Difference,
-    coded: CodedScratch,
+    label_codes: LabelCodes,
 }
 
 impl Task for TreeTask {
@@ -79,10 +82,7 @@ impl Task for TreeTask {
         work: WorkspaceOf<'_, Self>,
         out: &mut Vec<u32>,
     ) -> Result<Quality, String> {
-        let (x, scratch) = (question.input, work.scratch);
-        self.score_nodes(x, w, question.truth, &mut scratch.unary);
-        self.solve(x, w, scratch, out);
-        Ok(Quality::Exact)
+        self.decode_diverse(question, w, DiversityPenalty::default(), work, out)
     }
 
     fn prefetch(&self, x: &TreeInput) {
@@ -118,24 +118,35 @@ impl Task for TreeTask {
 
     fn capabilities(&self) -> TaskCapabilities<'_, Self> {
         TaskCapabilities {
-            codes: Some(self),
+            variables: Some(self),
             recombination: Some(self),
             coded_planes: Some(self),
             magnitudes: Some(self),
-            top: Some(self),
-            diverse: Some(self),
+            kbest: Some(self),
             marginals: Some(self),
-            max_marginals: Some(self),
         }
     }
 }
 
 impl TreeTask {
-    /// Writes the best labelling under the scores of nodes that stand in the scratch.
-    pub(super) fn solve(&self, x: &TreeInput, w: &[f64], scratch: &mut TreeScratch, out: &mut Vec<u32>) {
-        let pair = &w[self.pair_start()..];
-        let view = TreeView { labels: self.labels, unary: &scratch.unary, pair, types: x.types() };
-        scratch.engine.solve(view, x.shape(), out);
+    /// Returns the scores as energies, those of nodes as they stand in the scratch.
+    fn asked(&self, x: &TreeInput, w: &[f64], scratch: &TreeScratch) -> Result<ModelQuestion, String> {
+        let model = self.model(x, w, scratch).map_err(|error| error.to_string())?;
+        Ok(ModelQuestion { model, engine: EngineChoice::Tree, max_iterations: 0 })
+    }
+
+    fn model(&self, x: &TreeInput, w: &[f64], scratch: &TreeScratch) -> Result<Mrf, Error> {
+        let mut mrf = Mrf::new();
+        for scores in scratch.unary.chunks_exact(self.labels) {
+            mrf.add_node(&scores.iter().map(|score| -score).collect::<Vec<f64>>())?;
+        }
+        let tables = w[self.pair_start()..].chunks_exact(self.labels * self.labels);
+        let terms = tables.map(|table| Table::new(self.labels, table.iter().map(|score| -score).collect()));
+        let terms = terms.map(|table| mrf.add_term(Term::Table(table?))).collect::<Result<Vec<_>, Error>>()?;
+        for (of, parent, child) in x.edges() {
+            mrf.add_edge(child as u32, parent as u32, terms[of], 1.0)?;
+        }
+        Ok(mrf)
     }
 }
 
@@ -158,13 +169,65 @@ impl ScoreMagnitudes<TreeTask> for TreeTask {
     }
 }
 
-impl LabelCodes<TreeTask> for TreeTask {
-    fn encode(&self, y: &Vec<u32>, code: &mut Vec<u32>) {
-        code.clone_from(y);
+impl LabelledVariables<TreeTask> for TreeTask {
+    fn labels<'a>(&self, y: &'a Vec<u32>) -> &'a [u32] {
+        y
     }
 
-    fn is_code(&self, truth: &Vec<u32>, code: &[u32]) -> bool {
-        code.len() == truth.len() && code.iter().all(|&label| (label as usize) < self.labels)
+    fn labelling(&self, labels: Vec<u32>) -> Vec<u32> {
+        labels
+    }
+
+    fn variables(&self, x: &TreeInput) -> usize {
+        x.nodes()
+    }
+
+    fn label_count(&self, _: &TreeInput, _: usize) -> usize {
+        self.labels
+    }
+}
+
+impl KBest<TreeTask> for TreeTask {
+    fn top(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        work: WorkspaceOf<'_, Self>,
+        out: &mut [Vec<u32>],
+    ) -> Result<(usize, Quality), String> {
+        let (x, scratch, count) = (question.input, work.scratch, out.len());
+        let Some(first) = out.first_mut() else { return Ok((0, Quality::Exact)) };
+        let work = WorkspaceOf::<Self> { scratch: &mut *scratch, memory: work.memory };
+        let quality = self.decode(question, w, work, first)?;
+        let (list, quality) = self.asked(x, w, scratch)?.list((first.clone(), quality), count)?;
+        Ok((kbest::write_list(list, out), quality))
+    }
+
+    fn decode_diverse(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        penalty: DiversityPenalty<'_>,
+        work: WorkspaceOf<'_, Self>,
+        out: &mut Vec<u32>,
+    ) -> Result<Quality, String> {
+        let (x, TreeScratch { unary, engine, .. }) = (question.input, work.scratch);
+        self.score_nodes(x, w, question.truth, unary);
+        penalty.each(x.nodes(), |node, label, penalty| unary[node * self.labels + label as usize] -= penalty);
+        let view = TreeView { labels: self.labels, unary, pair: &w[self.pair_start()..], types: x.types() };
+        engine.solve(view, x.shape(), out);
+        Ok(Quality::Exact)
+    }
+
+    fn max_marginals(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        work: WorkspaceOf<'_, Self>,
+        out: &mut Vec<f64>,
+    ) -> Result<(), String> {
+        self.score_nodes(question.input, w, question.truth, &mut work.scratch.unary);
+        self.asked(question.input, w, work.scratch)?.max_marginals(out)
     }
 }
 
@@ -189,7 +252,7 @@ impl RecombineLabels<TreeTask> for TreeTask {
 
 impl CodedFeatures<TreeTask> for TreeTask {
     fn compile(&self, example: ExampleOf<'_, Self>, codes: &[u32], scratch: &mut TreeScratch, compiled: &mut Vec<u32>) {
-        scratch.coded.compile(&self.places(example.input), example.truth, codes, compiled);
+        scratch.label_codes.compile(&self.places(example.input), example.truth, codes, compiled);
     }
 
     fn linear_scores(
@@ -201,7 +264,7 @@ impl CodedFeatures<TreeTask> for TreeTask {
         out: &mut [f64],
     ) {
         let (x, truth) = (example.input, &example.truth[..]);
-        scratch.coded.score(&self.places(x), (x.rows(), truth), w, planes, out);
+        scratch.label_codes.score(&self.places(x), (x.rows(), truth), w, planes, out);
     }
 
     fn add_planes(
@@ -214,6 +277,6 @@ impl CodedFeatures<TreeTask> for TreeTask {
         target: &mut [f64],
     ) {
         let (x, truth) = (example.input, &example.truth[..]);
-        scratch.coded.add(&self.places(x), (x.rows(), truth), planes, (amounts, scale), target);
+        scratch.label_codes.add(&self.places(x), (x.rows(), truth), planes, (amounts, scale), target);
     }
 }

@@ -13,7 +13,7 @@ use multiplane_infer::score_tree::ROOT;
 
 use super::*;
 use crate::builtin::chain::Chain;
-use crate::builtin::task::BuiltinTask;
+use crate::builtin::task::{BuiltinTask, from_file_layout, to_file_layout};
 use crate::data::SparseRows;
 use crate::losses::{CostTable, LossSpec};
 
@@ -54,8 +54,8 @@ fn features(task: &TreeTask, x: &TreeInput, y: &Vec<u32>, scale: f64) -> Plane {
 fn file_layout_round_trip() {
     for seed in 0..100 {
         let (task, _, w, ..) = random(seed);
-        let file = task.to_file_layout(&w);
-        assert_eq!(task.from_file_layout(&file), w, "seed {seed}");
+        let file = to_file_layout(&task, &w);
+        assert_eq!(from_file_layout(&task, &file), w, "seed {seed}");
         let (label, feature, of) = (task.labels - 1, task.features / 2, task.types - 1);
         assert_eq!(file[label * task.features + feature], w[feature * task.labels + label], "seed {seed}");
         let pair = task.pair_start() + of * task.labels * task.labels + label; // parent 0, child `label`
@@ -83,7 +83,7 @@ fn decoding_equals_enumeration() {
             assert!((score(&found, augmented) - best).abs() < 1e-12, "seed {seed}");
         }
         let hinge = score(&found, true) - score(&truth, true);
-        let file = task.to_file_layout(&w);
+        let file = to_file_layout(&task, &w);
         let reference = task.reference_hinge(&x, &truth, &file);
         assert!((hinge - reference).abs() < 1e-12, "seed {seed}: {hinge} is not {reference}");
 
@@ -92,7 +92,7 @@ fn decoding_equals_enumeration() {
         task.plane(example, &found, 1.0, Workspace { scratch: &mut scratch, memory: &mut () }, &mut plane);
         let mut rest = vec![0.0; task.dim()];
         plane.view().star.add_to(1.0, &mut rest);
-        let mut rest = task.to_file_layout(&rest);
+        let mut rest = to_file_layout(&task, &rest);
         let circ = task.reference_plane(&x, &truth, &found, &mut |k, value| rest[k] -= value).unwrap();
         assert!(
             rest.iter().all(|value| value.abs() < 1e-12) && (circ - plane.view().circ).abs() < 1e-12,
@@ -148,14 +148,14 @@ fn planes_by_code_are_feature_differences() {
         let (codes, mut compiled) = (planes.concat(), Vec::new());
         let example = ExampleOf::<TreeTask> { index: 0, input: &x, truth: &truth };
         task.compile(example, &codes, &mut scratch, &mut compiled);
-        for coded in [Coded::new(&codes), Coded { codes: &codes, compiled: &compiled }] {
+        for label_codes in [Coded::new(&codes), Coded { codes: &codes, compiled: &compiled }] {
             let (mut scores, mut sum) = (vec![f64::NAN; planes.len()], vec![0.25; task.dim()]);
-            task.linear_scores(example, &w, coded, &mut scratch, &mut scores);
+            task.linear_scores(example, &w, label_codes, &mut scratch, &mut scores);
             for (y, score) in planes.iter().zip(&scores) {
                 let right = features(&task, &x, y, 1.0).view().score(&w) - of_truth;
                 assert!((score - right).abs() < 1e-12, "seed {seed}");
             }
-            task.add_planes(example, coded, &amounts, 3.0, &mut scratch, &mut sum);
+            task.add_planes(example, label_codes, &amounts, 3.0, &mut scratch, &mut sum);
             assert!(sum.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "seed {seed}");
         }
     }
@@ -176,7 +176,7 @@ fn a_path_is_a_chain() {
         let parents: Vec<u32> = (0..len as u32).map(|t| t.checked_sub(1).unwrap_or(ROOT)).collect();
         let x = TreeInput::new(rows.clone(), &parents, vec![0; len]).unwrap();
         let file: Vec<f64> = (0..chain.dim()).map(|_| rng.unit() - 0.5).collect();
-        let (of_chain, of_tree) = (chain.from_file_layout(&file), tree.from_file_layout(&file));
+        let (of_chain, of_tree) = (from_file_layout(&chain, &file), from_file_layout(&tree, &file));
         let dense = |plane: &Plane| {
             let mut values = vec![0.0; file.len()];
             plane.view().star.add_to(1.0, &mut values);
@@ -191,6 +191,6 @@ fn a_path_is_a_chain() {
         other.maximize(0, &of_tree, &mut second).unwrap();
         let (first, second) = (dense(&first), dense(&second));
         assert_eq!((first.1, &first.2), (second.1, &second.2), "seed {seed}");
-        assert_eq!(chain.to_file_layout(&first.0), tree.to_file_layout(&second.0), "seed {seed}");
+        assert_eq!(to_file_layout(&chain, &first.0), to_file_layout(&tree, &second.0), "seed {seed}");
     }
 }

@@ -15,6 +15,8 @@ use crate::reference;
 impl BuiltinTask for ArborescenceTask {
     type Vocabulary = TreeVocabulary;
 
+    const REFERENCE_ROUNDOFF: f64 = reference::ROUNDOFF;
+
     fn errors(&self, truth: &Vec<u32>, y: &Vec<u32>) -> (usize, usize) {
         let known = truth.iter().filter(|head| **head != UNKNOWN).count();
         let right = truth.iter().zip(y).filter(|(t, y)| t == y).count();
@@ -31,10 +33,6 @@ impl BuiltinTask for ArborescenceTask {
 
     fn rows<'a>(&self, x: &'a Sentence) -> Option<&'a SparseRows> {
         Some(x.rows())
-    }
-
-    fn reference_roundoff(&self) -> f64 {
-        reference::ROUNDOFF
     }
 
     fn reference_hinge(&self, x: &Sentence, truth: &Vec<u32>, w: &[f64]) -> f64 {
@@ -61,14 +59,6 @@ impl BuiltinTask for ArborescenceTask {
         tables(self.features, &self.distances)
     }
 
-    fn variables<'a>(&self, y: &'a Vec<u32>) -> Option<&'a [u32]> {
-        Some(y)
-    }
-
-    fn label_count(&self, x: &Sentence, _: usize) -> usize {
-        x.words() + 1
-    }
-
     /// Trees with one other head, and with one arc turned round.
     fn neighbours(&self, x: &Sentence, y: &Vec<u32>, most: usize, rng: &mut Rng) -> Vec<Vec<u32>> {
         let mut all = one_changed(y, |_| x.words() + 1, usize::MAX, rng);
@@ -81,10 +71,6 @@ impl BuiltinTask for ArborescenceTask {
         rng.shuffle(&mut all);
         all.truncate(most);
         all
-    }
-
-    fn fits(&self, x: &Sentence, y: &Vec<u32>) -> bool {
-        x.words() == y.len()
     }
 
     /// A JSON list of parents as in the file: counted from 0, `null` where the root is the head, or nothing is known.

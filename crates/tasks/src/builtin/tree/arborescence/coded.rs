@@ -20,15 +20,15 @@ pub(super) struct CodedArcs {
 }
 
 /// What is compiled, in parts.
-struct Terms<'a> {
+struct ArcTerms<'a> {
     arcs: &'a [[u32; 2]],
     trees: &'a [u32],
 }
 
-impl<'a> Terms<'a> {
+impl<'a> ArcTerms<'a> {
     fn new(compiled: &'a [u32]) -> Self {
         let (arcs, trees) = compiled[1..].split_at(2 * compiled[0] as usize);
-        Terms { arcs: arcs.as_chunks().0, trees }
+        ArcTerms { arcs: arcs.as_chunks().0, trees }
     }
 
     /// The arcs of each tree.
@@ -139,10 +139,10 @@ impl CodedArcs {
 }
 
 /// What the planes were compiled to, or are now.
-fn terms<'a>(room: &'a mut Vec<u32>, truth: &[u32], planes: Coded<'a>) -> Terms<'a> {
+fn terms<'a>(room: &'a mut Vec<u32>, truth: &[u32], planes: Coded<'a>) -> ArcTerms<'a> {
     if planes.compiled.is_empty() {
         compile(truth, planes.codes, room);
-        return Terms::new(room);
+        return ArcTerms::new(room);
     }
-    Terms::new(planes.compiled)
+    ArcTerms::new(planes.compiled)
 }

@@ -17,7 +17,7 @@ use super::layout::ArborescenceTask;
 
 /// Working memory of sums.
 #[derive(Debug, Default)]
-pub(super) struct TreeSums {
+pub(super) struct HeadSums {
     engine: MatrixTree,
     search: Arborescence,
     found: EdgeMarginals,
@@ -68,7 +68,7 @@ impl LabelMarginals<ArborescenceTask> for ArborescenceTask {
         let (words, side) = (x.words(), x.words() + 1);
         self.score_arcs(x, w, question.truth, arcs);
         let of_truth = question.truth.map_or(0.0, |truth| self.view(words, &arcs.scores).score(truth));
-        let TreeSums { engine, search, found, before, floored, tilted } = sums;
+        let HeadSums { engine, search, found, before, floored, tilted } = sums;
         tilted.clear();
         tilted.extend(arcs.scores.iter().map(|score| score / tau));
         let mut normalizer = 0.0;

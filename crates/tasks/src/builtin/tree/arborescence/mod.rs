@@ -12,7 +12,6 @@ mod marginals;
 mod open;
 mod reading;
 mod reference;
-mod several;
 mod spec;
 mod task;
 
@@ -25,4 +24,4 @@ pub use spec::{ArborescenceSpec, RootChildren};
 pub use task::ArborescenceScratch;
 
 pub(super) use layout::tables;
-pub(super) use open::{Shared, open};
+pub(super) use open::{SharedOptions, open};

@@ -11,7 +11,7 @@ use crate::losses::LossSpec;
 use crate::problem::{OpenError, Problem, Vocabulary};
 
 /// What both structures of the task have.
-pub(in crate::builtin::tree) struct Shared<'a> {
+pub(in crate::builtin::tree) struct SharedOptions<'a> {
     pub(in crate::builtin::tree) name: &'static str,
     pub(in crate::builtin::tree) bias: bool,
     pub(in crate::builtin::tree) scale: ScaleSpec,
@@ -22,7 +22,7 @@ pub(in crate::builtin::tree) struct Shared<'a> {
 /// Opens sentences; see [`TaskSpec::open`](crate::entry::TaskSpec::open).
 pub(in crate::builtin::tree) fn open(
     own: &ArborescenceSpec,
-    shared: &Shared<'_>,
+    shared: &SharedOptions<'_>,
     data: &Dataset,
     vocabulary: Option<&Vocabulary>,
 ) -> Result<Box<dyn Problem>, OpenError> {

@@ -12,7 +12,7 @@ use crate::builtin::tree::reading::{TreeVocabulary, dictionary, fault, one_root,
 use crate::data::Trees;
 use crate::data::trees::TreeFault;
 use crate::dataset::Dataset;
-use crate::problem::{MAX_DIM, OpenError, Vocabulary, check_dim};
+use crate::problem::{FeatureSpace, MAX_DIM, OpenError, Vocabulary, check_dim};
 
 /// Most words of a sentence: it takes tables of words times words numbers, some of them for as long as a run lasts.
 const MOST_WORDS: usize = 4096;
@@ -85,5 +85,6 @@ fn learn(spec: &ArborescenceSpec, trees: &Trees, bias: bool) -> Result<TreeVocab
     let columns = dictionary.as_ref().map_or(trees.rows.columns(), |names| names.len());
     let features = columns + usize::from(bias);
     check_size(spec, features)?;
-    Ok(TreeVocabulary { features, dictionary, ..TreeVocabulary::default() })
+    let space = FeatureSpace { dictionary, ..FeatureSpace::default() };
+    Ok(TreeVocabulary { features, space, ..TreeVocabulary::default() })
 }

@@ -9,7 +9,7 @@ use crate::reference::row_features;
 use crate::twofold::Twofold;
 
 /// `[head][word]`: scores of arcs, the root being 0; nothing where there is none.
-type Table = Vec<Vec<Option<Twofold>>>;
+type ArcTable = Vec<Vec<Option<Twofold>>>;
 
 impl ArborescenceTask {
     /// Where the weights of an arc's rows begin, with their amounts.
@@ -38,7 +38,7 @@ impl ArborescenceTask {
     /// `max_y (loss + score) - score of the truth`.
     pub(super) fn plain_hinge(&self, x: &Sentence, truth: &[u32], w: &[f64]) -> f64 {
         let words = x.words();
-        let mut table: Table = vec![vec![None; words + 1]; words + 1];
+        let mut table: ArcTable = vec![vec![None; words + 1]; words + 1];
         let mut of_truth = Twofold::ZERO;
         for word in 0..words {
             for head in (0..=words).filter(|&head| head != word + 1) {
@@ -73,7 +73,7 @@ impl ArborescenceTask {
 
 /// Returns the score of the best tree: that of the best heads where these make no cycle; else that of the cycle, and of
 /// the best tree of a graph in which the cycle is one vertex and arcs into it lose what they replace.
-fn largest(mut table: Table) -> Option<Twofold> {
+fn largest(mut table: ArcTable) -> Option<Twofold> {
     let mut sum = Twofold::ZERO;
     loop {
         let count = table.len();
@@ -88,7 +88,7 @@ fn largest(mut table: Table) -> Option<Twofold> {
         let Some(cycle) = cycle_of(&heads) else { return Some(sum + (1..count).map(best).sum::<Twofold>()) };
         sum = sum + cycle.iter().map(|&word| best(word)).sum::<Twofold>();
         let rest: Vec<usize> = (0..count).filter(|vertex| !cycle.contains(vertex)).collect();
-        let mut next: Table = rest.iter().map(|&a| rest.iter().map(|&b| table[a][b]).collect()).collect();
+        let mut next: ArcTable = rest.iter().map(|&a| rest.iter().map(|&b| table[a][b]).collect()).collect();
         let higher = |a: Option<Twofold>, b: Option<Twofold>| if b > a { b } else { a };
         for (row, &head) in next.iter_mut().zip(&rest) {
             row.push(cycle.iter().map(|&word| table[head][word].map(|score| score - best(word))).fold(None, higher));

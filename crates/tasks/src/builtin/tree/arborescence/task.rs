@@ -4,10 +4,11 @@ use multiplane_core::example::Examples;
 use multiplane_core::layout::Layout;
 use multiplane_core::oracle::{Coded, Prices, Quality};
 use multiplane_core::plane::Plane;
+use multiplane_core::rng::Rng;
 use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task::{
-    CodedFeatures, ExampleOf, LabelCodes, QuestionOf, RecombineLabels, ScoreMagnitudes, Task, TaskCapabilities,
-    WorkspaceOf,
+    CodedFeatures, DiversityPenalty, ExampleOf, KBest, LabelledVariables, QuestionOf, RecombineLabels, ScoreMagnitudes,
+    Task, TaskCapabilities, WorkspaceOf,
 };
 use multiplane_infer::arborescence::Arborescence;
 
@@ -15,7 +16,7 @@ use super::arcs::ArcSums;
 use super::coded::{self, CodedArcs};
 use super::input::Sentence;
 use super::layout::{ArborescenceTask, ArcScores, UNKNOWN};
-use super::marginals::TreeSums;
+use super::marginals::HeadSums;
 use crate::builtin::prices;
 
 /// Working memory of the decoder, of planes and of sums.
@@ -24,7 +25,7 @@ pub struct ArborescenceScratch {
     pub(super) arcs: ArcScores,
     pub(super) engine: Arborescence,
     pub(super) planes: ArcSums,
-    pub(super) sums: TreeSums,
+    pub(super) sums: HeadSums,
     coded: CodedArcs,
 }
 
@@ -75,10 +76,7 @@ impl Task for ArborescenceTask {
         work: WorkspaceOf<'_, Self>,
         out: &mut Vec<u32>,
     ) -> Result<Quality, String> {
-        let (x, ArborescenceScratch { arcs, engine, .. }) = (question.input, work.scratch);
-        self.score_arcs(x, w, question.truth, arcs);
-        engine.solve(self.view(x.words(), &arcs.scores), out).map_err(|error| error.to_string())?;
-        Ok(Quality::Exact)
+        self.decode_diverse(question, w, DiversityPenalty::default(), work, out)
     }
 
     fn prefetch(&self, x: &Sentence) {
@@ -108,14 +106,12 @@ impl Task for ArborescenceTask {
 
     fn capabilities(&self) -> TaskCapabilities<'_, Self> {
         TaskCapabilities {
-            codes: Some(self),
+            variables: Some(self),
             recombination: Some(self),
             coded_planes: Some(self),
             magnitudes: Some(self),
-            top: Some(self),
-            diverse: Some(self),
+            kbest: Some(self),
             marginals: Some(self),
-            max_marginals: Some(self),
         }
     }
 }
@@ -160,13 +156,112 @@ impl ScoreMagnitudes<ArborescenceTask> for ArborescenceTask {
     }
 }
 
-impl LabelCodes<ArborescenceTask> for ArborescenceTask {
-    fn encode(&self, y: &Vec<u32>, code: &mut Vec<u32>) {
-        code.clone_from(y);
+impl LabelledVariables<ArborescenceTask> for ArborescenceTask {
+    fn labels<'a>(&self, y: &'a Vec<u32>) -> &'a [u32] {
+        y
     }
 
-    fn is_code(&self, truth: &Vec<u32>, code: &[u32]) -> bool {
-        code.len() == truth.len() && self.is_tree(code)
+    fn labelling(&self, labels: Vec<u32>) -> Vec<u32> {
+        labels
+    }
+
+    fn variables(&self, x: &Sentence) -> usize {
+        x.words()
+    }
+
+    fn label_count(&self, x: &Sentence, _: usize) -> usize {
+        x.words() + 1
+    }
+
+    fn is_labelling(&self, example: ExampleOf<'_, Self>, code: &[u32]) -> bool {
+        code.len() == example.truth.len() && self.is_tree(code)
+    }
+}
+
+impl KBest<ArborescenceTask> for ArborescenceTask {
+    fn top(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        work: WorkspaceOf<'_, Self>,
+        out: &mut [Vec<u32>],
+    ) -> Result<(usize, Quality), String> {
+        let (x, ArborescenceScratch { arcs, engine, .. }) = (question.input, work.scratch);
+        self.score_arcs(x, w, question.truth, arcs);
+        let listed = engine.solve_best(self.view(x.words(), &arcs.scores), out.len());
+        let listed = listed.map_err(|error| error.to_string())?;
+        let found = out.iter_mut().zip(listed).map(|(out, tree)| *out = tree.heads).count();
+        Ok((found, Quality::Exact))
+    }
+
+    fn decode_diverse(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        penalty: DiversityPenalty<'_>,
+        work: WorkspaceOf<'_, Self>,
+        out: &mut Vec<u32>,
+    ) -> Result<Quality, String> {
+        let (x, ArborescenceScratch { arcs, engine, .. }) = (question.input, work.scratch);
+        self.score_arcs(x, w, question.truth, arcs);
+        let side = x.words() + 1;
+        penalty.each(x.words(), |word, head, penalty| arcs.scores[head as usize * side + word + 1] -= penalty);
+        engine.solve(self.view(x.words(), &arcs.scores), out).map_err(|error| error.to_string())?;
+        Ok(Quality::Exact)
+    }
+
+    /// One search for each arc, O(words^4): 40 words take some 20 ms. Where no tree has the arc, -inf.
+    fn max_marginals(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        work: WorkspaceOf<'_, Self>,
+        out: &mut Vec<f64>,
+    ) -> Result<(), String> {
+        let (x, ArborescenceScratch { arcs, engine, .. }) = (question.input, work.scratch);
+        self.score_arcs(x, w, question.truth, arcs);
+        let (words, side, scores) = (x.words(), x.words() + 1, &mut arcs.scores);
+        let (mut best, mut other) = (Vec::new(), Vec::new());
+        let most = engine.solve(self.view(words, scores), &mut best).map_err(|error| error.to_string())?;
+        out.clear();
+        out.resize(words * side, f64::NEG_INFINITY);
+        for word in 0..words {
+            let column: Vec<f64> = (0..side).map(|head| scores[head * side + word + 1]).collect();
+            (0..side).for_each(|head| scores[head * side + word + 1] = f64::NEG_INFINITY);
+            for head in (0..side).filter(|&head| head != word + 1) {
+                let at = head * side + word + 1;
+                scores[at] = column[head];
+                let found = if best[word] as usize == head {
+                    Ok(most)
+                } else {
+                    engine.solve(self.view(words, scores), &mut other)
+                };
+                out[word * side + head] = found.unwrap_or(f64::NEG_INFINITY);
+                scores[at] = f64::NEG_INFINITY;
+            }
+            (0..side).for_each(|head| scores[head * side + word + 1] = column[head]);
+        }
+        Ok(())
+    }
+
+    /// A tree in which as many of the drawn words as can have another head, and as many of the others as can the same:
+    /// heads cannot be drawn one by one, as they must make a tree.
+    fn relabelled(&self, _: ExampleOf<'_, Self>, code: &[u32], changes: usize, rng: &mut Rng) -> Vec<u32> {
+        let (words, side, mut out) = (code.len(), code.len() + 1, Vec::new());
+        let mut order: Vec<usize> = (0..words).collect();
+        rng.shuffle(&mut order);
+        let mut scores = vec![0.0; side * side];
+        for (rank, &word) in order.iter().enumerate() {
+            for head in 0..side {
+                let (drawn, same) = (rank < changes, head == code[word] as usize);
+                let wanted = if drawn && !same { side as f64 } else { f64::from(!drawn && same) };
+                scores[head * side + word + 1] = wanted + 0.5 * rng.unit() / side as f64;
+            }
+        }
+        if Arborescence::default().solve(self.view(words, &scores), &mut out).is_err() {
+            code.clone_into(&mut out);
+        }
+        out
     }
 }
 

@@ -32,7 +32,7 @@ fn trees(words: usize, single_root: bool) -> Vec<Vec<u32>> {
 }
 
 /// A random problem, with all its trees.
-struct Random {
+struct RandomSentence {
     task: ArborescenceTask,
     x: Sentence,
     w: Vec<f64>,
@@ -41,7 +41,7 @@ struct Random {
     rng: Rng,
 }
 
-fn random(seed: u64) -> Random {
+fn random(seed: u64) -> RandomSentence {
     let mut rng = Rng::new(seed, 5);
     let features = [2, 5, 60][rng.below(3) as usize];
     let distances = [vec![], vec![1], vec![1, 2, 4]][rng.below(3) as usize].clone();
@@ -60,7 +60,7 @@ fn random(seed: u64) -> Random {
     let w = (0..task.dim()).map(|_| rng.unit() - 0.5).collect();
     let all = trees(words, single_root);
     let truth = all[rng.below(all.len() as u64) as usize].clone();
-    Random { task, x: Sentence::new(x), w, all, truth, rng }
+    RandomSentence { task, x: Sentence::new(x), w, all, truth, rng }
 }
 
 fn features(task: &ArborescenceTask, x: &Sentence, y: &Vec<u32>) -> Plane {
@@ -105,7 +105,7 @@ fn choices_of_heads(words: usize) -> Vec<Vec<u32>> {
 fn decoding_equals_enumeration() {
     let mut scratch = ArborescenceScratch::default();
     for seed in 0..400 {
-        let Random { task, x, w, all, truth, .. } = random(seed);
+        let RandomSentence { task, x, w, all, truth, .. } = random(seed);
         let value = |y: &Vec<u32>, augmented: bool| {
             score(&task, &x, y, &w) + if augmented { task.loss(&truth, y) } else { 0.0 }
         };
@@ -153,7 +153,7 @@ fn decoding_equals_enumeration() {
 fn recombination_is_the_best_of_what_is_known() {
     let mut scratch = ArborescenceScratch::default();
     for seed in 0..200 {
-        let Random { task, x, w, all, truth, mut rng } = random(seed);
+        let RandomSentence { task, x, w, all, truth, mut rng } = random(seed);
         let mut tree = || all[rng.below(all.len() as u64) as usize].clone();
         let known = [tree(), tree(), truth.clone()];
         let example = ExampleOf::<ArborescenceTask> { index: 0, input: &x, truth: &truth };
@@ -172,7 +172,7 @@ fn recombination_is_the_best_of_what_is_known() {
 fn planes_by_code_are_feature_differences() {
     let mut scratch = ArborescenceScratch::default();
     for seed in 0..200 {
-        let Random { task, x, w, all, truth, mut rng } = random(seed);
+        let RandomSentence { task, x, w, all, truth, mut rng } = random(seed);
         let count = if x.words() == 0 { 0 } else { seed % 5 };
         let planes: Vec<Vec<u32>> = (0..count).map(|_| all[rng.below(all.len() as u64) as usize].clone()).collect();
         let amounts: Vec<f64> = (0..planes.len()).map(|k| [0.0, 0.5, -2.0][(k + seed as usize) % 3]).collect();
@@ -201,7 +201,7 @@ fn planes_by_code_are_feature_differences() {
 #[test]
 fn neighbours_are_trees() {
     for seed in 0..100 {
-        let Random { task, x, all, truth, mut rng, .. } = random(seed);
+        let RandomSentence { task, x, all, truth, mut rng, .. } = random(seed);
         let found = task.neighbours(&x, &truth, 5, &mut rng);
         assert!(found.iter().all(|y| all.contains(y) && *y != truth), "seed {seed}: {found:?}");
         assert_eq!(found.is_empty(), all.len() == 1, "seed {seed}");

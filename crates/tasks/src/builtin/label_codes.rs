@@ -10,7 +10,7 @@ use multiplane_core::oracle::Coded;
 use crate::data::SparseRows;
 
 /// A structure of positions with labels, and weights beside the rows: each stands at a place and depends on the labels there.
-pub(super) trait Places {
+pub(super) trait PairSlots {
     /// Returns the number of labels.
     fn labels(&self) -> usize;
 
@@ -41,7 +41,7 @@ const FEW_LABELS: usize = 4;
 
 /// Working memory for planes by code.
 #[derive(Debug, Default)]
-pub(super) struct CodedScratch {
+pub(super) struct LabelCodes {
     /// What is compiled of planes that came without.
     compiled: Vec<u32>,
     compiler: Compiler,
@@ -64,12 +64,12 @@ struct Compiler {
     single_starts: Vec<usize>,
 }
 
-/// What [`CodedScratch::compile`] writes, in parts: everything is a number of 32 bits.
+/// What [`LabelCodes::compile`] writes, in parts: everything is a number of 32 bits.
 ///
 /// A term is a label at a position (unary), or a weight of its own that takes the place of the truth's (single); terms
 /// are numbered, unary ones first.
 #[derive(Clone, Copy)]
-struct Terms<'a> {
+struct CodeTerms<'a> {
     /// For every position where a labelling differs: position, number of labels, the truth's label, the others.
     positions: &'a [u32],
     /// Weights gained and lost.
@@ -79,12 +79,12 @@ struct Terms<'a> {
     unary: usize,
 }
 
-impl<'a> Terms<'a> {
+impl<'a> CodeTerms<'a> {
     fn new(compiled: &'a [u32]) -> Self {
         let [positions, unary, singles] = [compiled[0], compiled[1], compiled[2]].map(|size| size as usize);
         let (positions, rest) = compiled[HEADER..].split_at(positions);
         let (singles, labellings) = rest.split_at(2 * singles);
-        Terms { positions, singles: singles.as_chunks().0, labellings, unary }
+        CodeTerms { positions, singles: singles.as_chunks().0, labellings, unary }
     }
 
     /// All terms.
@@ -115,22 +115,22 @@ impl<'a> Terms<'a> {
     }
 }
 
-impl CodedScratch {
+impl LabelCodes {
     /// Writes into `out` what `codes` come to.
-    pub(super) fn compile(&mut self, places: &impl Places, truth: &[u32], codes: &[u32], out: &mut Vec<u32>) {
+    pub(super) fn compile(&mut self, places: &impl PairSlots, truth: &[u32], codes: &[u32], out: &mut Vec<u32>) {
         self.compiler.compile(places, truth, codes, out);
     }
 
     /// Writes `<w, phi(x, y) - phi(x, truth)>` of every labelling.
     pub(super) fn score(
         &mut self,
-        places: &impl Places,
+        places: &impl PairSlots,
         (x, truth): (&SparseRows, &[u32]),
         w: &[f64],
         planes: Coded<'_>,
         out: &mut [f64],
     ) {
-        let CodedScratch { compiled, compiler, terms, labels, .. } = self;
+        let LabelCodes { compiled, compiler, terms, labels, .. } = self;
         let (all, width) = (compiler.terms(places, truth, planes, compiled), places.labels());
         terms.clear();
         terms.resize(all.unary, 0.0);
@@ -160,13 +160,13 @@ impl CodedScratch {
     /// Adds `scale * amount` times the plane of each labelling to `target`, term by term.
     pub(super) fn add(
         &mut self,
-        places: &impl Places,
+        places: &impl PairSlots,
         (x, truth): (&SparseRows, &[u32]),
         planes: Coded<'_>,
         (amounts, scale): (&[f64], f64),
         target: &mut [f64],
     ) {
-        let CodedScratch { compiled, compiler, terms, moved, .. } = self;
+        let LabelCodes { compiled, compiler, terms, moved, .. } = self;
         let (all, width) = (compiler.terms(places, truth, planes, compiled), places.labels());
         terms.clear();
         terms.resize(all.len(), 0.0);
@@ -199,7 +199,7 @@ impl CodedScratch {
 }
 
 impl Compiler {
-    fn compile(&mut self, places: &impl Places, truth: &[u32], codes: &[u32], out: &mut Vec<u32>) {
+    fn compile(&mut self, places: &impl PairSlots, truth: &[u32], codes: &[u32], out: &mut Vec<u32>) {
         let len = truth.len();
         out.clear();
         self.collect(places, truth, codes);
@@ -236,20 +236,20 @@ impl Compiler {
     /// What the planes were compiled to, or are now.
     fn terms<'a>(
         &mut self,
-        places: &impl Places,
+        places: &impl PairSlots,
         truth: &[u32],
         planes: Coded<'a>,
         compiled: &'a mut Vec<u32>,
-    ) -> Terms<'a> {
+    ) -> CodeTerms<'a> {
         if !planes.compiled.is_empty() {
-            return Terms::new(planes.compiled);
+            return CodeTerms::new(planes.compiled);
         }
         self.compile(places, truth, planes.codes, compiled);
-        Terms::new(compiled)
+        CodeTerms::new(compiled)
     }
 
     /// Lists every label and every single weight in which a labelling differs from the truth, once.
-    fn collect(&mut self, places: &impl Places, truth: &[u32], codes: &[u32]) {
+    fn collect(&mut self, places: &impl PairSlots, truth: &[u32], codes: &[u32]) {
         let len = truth.len();
         let labellings = || codes.chunks_exact(len.max(1));
         self.labels.clear();

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::builtin::known::{cut_rows, unseen_features};
+use crate::builtin::vocabulary_match::{cut_rows, unseen_features};
 use crate::data::{SparseRows, Strings};
 use crate::problem::{OpenError, Vocabulary};
 

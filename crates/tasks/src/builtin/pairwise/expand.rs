@@ -13,7 +13,7 @@ const WORTHWHILE: f64 = 0.05;
 /// Solves a model by expansion from a cold start, and again from the messages that this left, until the bound is tight, more
 /// of them do not help, or there were so many sweeps. `of_truth` is the energy of the truth, which the hinge is above; `None`
 /// where a prediction is wanted: then bounds are of no use.
-pub(super) fn expand(
+pub(in crate::builtin) fn expand(
     model: &Mrf,
     of_truth: Option<f64>,
     most_sweeps: u64,

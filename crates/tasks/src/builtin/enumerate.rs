@@ -1,14 +1,17 @@
 //! All labellings of an input, where they are few, and the slack-rescaled hinge by looking at each: slow code for `verify`.
 
+use multiplane_core::example::Example;
+
 use crate::builtin::task::BuiltinTask;
 use crate::twofold::Twofold;
 
 /// Returns the codes of all labellings of an input, where these are `most` at most; `None` where there are more, where
 /// labellings are not made of variables, or where the truth leaves one open.
 pub(super) fn codes<T: BuiltinTask>(task: &T, x: &T::Input, truth: &T::Label, most: usize) -> Option<Vec<Vec<u32>>> {
-    let (known, variables) = (task.capabilities().codes?, task.variables(truth)?);
-    let counts: Vec<usize> = (0..variables.len()).map(|variable| task.label_count(x, variable)).collect();
-    if variables.iter().zip(&counts).any(|(&label, &count)| label as usize >= count) {
+    let variables = task.capabilities().variables?;
+    let labels = variables.labels(truth);
+    let counts: Vec<usize> = (0..labels.len()).map(|variable| variables.label_count(x, variable)).collect();
+    if labels.iter().zip(&counts).any(|(&label, &count)| label as usize >= count) {
         return None;
     }
     counts.iter().try_fold(1usize, |all, &count| all.checked_mul(count).filter(|&all| all <= most))?;
@@ -17,7 +20,8 @@ pub(super) fn codes<T: BuiltinTask>(task: &T, x: &T::Input, truth: &T::Label, mo
         let with = |code: &Vec<u32>, label: u32| code.iter().copied().chain([label]).collect();
         codes = codes.iter().flat_map(|code| (0..count as u32).map(move |label| with(code, label))).collect();
     }
-    codes.retain(|code| known.is_code(truth, code));
+    let example = Example { index: 0, input: x, truth };
+    codes.retain(|code| variables.is_labelling(example, code));
     Some(codes)
 }
 

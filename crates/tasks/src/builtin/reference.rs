@@ -83,12 +83,12 @@ impl Network {
 }
 
 /// A function of some variables: its scope, and a value `[label of the first variable][of the second]...`.
-pub(super) type Function = (Vec<usize>, Vec<Twofold>);
+pub(super) type LabelFunction = (Vec<usize>, Vec<Twofold>);
 
 /// Returns the largest sum of functions by maximising over one variable after the other: of those left, one with the
 /// fewest neighbours. Variable v takes the labels `0..labels[v]`. On trees the time is linear in the number of variables but
 /// for a logarithm.
-pub(super) fn largest_sum(labels: &[usize], functions: Vec<Function>) -> Twofold {
+pub(super) fn largest_sum(labels: &[usize], functions: Vec<LabelFunction>) -> Twofold {
     let mut elimination = Elimination::new(labels, functions);
     let mut constant = Twofold::ZERO;
     while let Some(variable) = elimination.next() {
@@ -102,7 +102,7 @@ pub(super) fn largest_sum(labels: &[usize], functions: Vec<Function>) -> Twofold
 struct Elimination<'a> {
     labels: &'a [usize],
     /// A function that a variable was taken from is none any more.
-    functions: Vec<Option<Function>>,
+    functions: Vec<Option<LabelFunction>>,
     /// By variable, the places of functions with it.
     with: Vec<Vec<usize>>,
     /// By variable, the others that it shares a function with.
@@ -113,7 +113,7 @@ struct Elimination<'a> {
 }
 
 impl<'a> Elimination<'a> {
-    fn new(labels: &'a [usize], functions: Vec<Function>) -> Self {
+    fn new(labels: &'a [usize], functions: Vec<LabelFunction>) -> Self {
         let count = labels.len();
         let mut elimination = Elimination {
             labels,
@@ -133,7 +133,7 @@ impl<'a> Elimination<'a> {
     }
 
     /// Takes one more function.
-    fn add(&mut self, (scope, table): Function) {
+    fn add(&mut self, (scope, table): LabelFunction) {
         for &variable in &scope {
             self.with[variable].push(self.functions.len());
             let before = self.neighbours[variable].len();
@@ -156,7 +156,7 @@ impl<'a> Elimination<'a> {
     }
 
     /// Takes a variable out, and returns the best that it makes of its functions, by the labels of its neighbours.
-    fn eliminate(&mut self, variable: usize) -> Function {
+    fn eliminate(&mut self, variable: usize) -> LabelFunction {
         self.gone[variable] = true;
         let scope: Vec<usize> = std::mem::take(&mut self.neighbours[variable]).into_iter().collect();
         for &other in &scope {
@@ -164,7 +164,7 @@ impl<'a> Elimination<'a> {
             self.wait(other);
         }
         let places = std::mem::take(&mut self.with[variable]);
-        let with: Vec<Function> = places.into_iter().filter_map(|place| self.functions[place].take()).collect();
+        let with: Vec<LabelFunction> = places.into_iter().filter_map(|place| self.functions[place].take()).collect();
         let labels = self.labels;
         let mut given = vec![0; scope.len()];
         let mut table = Vec::new();
@@ -219,7 +219,7 @@ mod tests {
             let unary = |k: usize| [number(2 * k), number(2 * k + 1)];
             let pair = |k: usize| [number(5 * k), number(5 * k + 1), number(5 * k + 2), number(5 * k + 3)];
             let twofold = |values: &[f64]| values.iter().map(|&value| Twofold::from(value)).collect::<Vec<_>>();
-            let mut functions: Vec<Function> = (0..COUNT).map(|k| (vec![k], twofold(&unary(k)))).collect();
+            let mut functions: Vec<LabelFunction> = (0..COUNT).map(|k| (vec![k], twofold(&unary(k)))).collect();
             // Every other edge the other way round: the child first.
             functions.extend((1..COUNT).map(|k| match k % 2 {
                 0 => (vec![parent(k), k], twofold(&pair(k))),

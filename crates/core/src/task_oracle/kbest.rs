@@ -2,21 +2,21 @@
 
 use super::oracle::TaskOracle;
 use crate::example::Workspace;
-use crate::oracle::{DiversePlanes, OracleError, OracleResult, Quality, TopPlanes};
+use crate::oracle::{KBestPlanes, OracleError, OracleResult, Quality};
 use crate::plane::Plane;
 use crate::rng::Rng;
-use crate::task::Task;
+use crate::task::{DiversityPenalty, Task};
 
-impl<T: Task> TopPlanes for TaskOracle<T> {
+impl<T: Task> KBestPlanes for TaskOracle<T> {
     fn top(&mut self, block: usize, w: &[f64], out: &mut [Plane]) -> Result<(usize, Quality), OracleError> {
         let failed = |reason| OracleError { block, reason };
-        let Some(top) = self.task.capabilities().top else {
+        let Some(kbest) = self.task.capabilities().kbest else {
             return Err(failed("this task lists no labellings beside the best".into()));
         };
         let mut labels = vec![self.answer.clone(); out.len()];
         let work = Workspace { scratch: &mut self.scratch, memory: self.memories.of(block) };
         let question = self.examples.get(block).augmented();
-        let (count, quality) = top.top(question, w, work, &mut labels).map_err(failed)?;
+        let (count, quality) = kbest.top(question, w, work, &mut labels).map_err(failed)?;
         for (label, plane) in labels.into_iter().zip(&mut *out).take(count) {
             self.answer = label;
             self.write_plane(block, plane);
@@ -28,17 +28,16 @@ impl<T: Task> TopPlanes for TaskOracle<T> {
             _ => Ok((count, quality)),
         }
     }
-}
 
-impl<T: Task> DiversePlanes for TaskOracle<T> {
     fn apart(&mut self, block: usize, w: &[f64], codes: &[u32], penalties: &[f64], out: &mut Plane) -> OracleResult {
         let failed = |reason| OracleError { block, reason };
-        let Some(diverse) = self.task.capabilities().diverse else {
+        let Some(kbest) = self.task.capabilities().kbest else {
             return Err(failed("this task cannot keep labellings apart".into()));
         };
         let work = Workspace { scratch: &mut self.scratch, memory: self.memories.of(block) };
         let question = self.examples.get(block).augmented();
-        diverse.decode_apart(question, w, codes, penalties, work, &mut self.answer).map_err(failed)?;
+        let penalty = DiversityPenalty { codes, penalties };
+        kbest.decode_diverse(question, w, penalty, work, &mut self.answer).map_err(failed)?;
         self.write_plane(block, out);
         Ok(Quality::Heuristic) // it bounds another sum
     }
@@ -51,10 +50,10 @@ impl<T: Task> DiversePlanes for TaskOracle<T> {
         rng: &mut Rng,
         out: &mut Plane,
     ) -> Result<(), OracleError> {
-        let Some(diverse) = self.task.capabilities().diverse else {
+        let Some(kbest) = self.task.capabilities().kbest else {
             return Err(OracleError { block, reason: "this task cannot change labellings".into() });
         };
-        diverse.relabel(self.examples.get(block), code, changes, rng, &mut self.answer);
+        self.answer = kbest.labelling(kbest.relabelled(self.examples.get(block), code, changes, rng));
         self.write_plane(block, out);
         Ok(())
     }

@@ -7,11 +7,11 @@ use multiplane_core::oracle::{OracleError, Quality};
 use multiplane_core::plane::Plane;
 
 use crate::builtin::problem::{BATCH, TaskProblem};
-use crate::builtin::task::BuiltinTask;
+use crate::builtin::task::{BuiltinTask, labels_of};
 use crate::problem::{MarginPrediction, ScoredLabelling, TopPrediction, decode_all};
 
 /// What the threads work with: the task's memory, a labelling, and room for features.
-type Worker<T> = (<T as multiplane_core::task::Task>::Scratch, <T as multiplane_core::task::Task>::Label, Plane);
+type ListWorker<T> = (<T as multiplane_core::task::Task>::Scratch, <T as multiplane_core::task::Task>::Label, Plane);
 
 impl<T: BuiltinTask> TaskProblem<T> {
     /// Asks for something of every example on its thread and hands over what was found in order; `round` findings wait for
@@ -20,13 +20,13 @@ impl<T: BuiltinTask> TaskProblem<T> {
         &self,
         threads: usize,
         round: usize,
-        ask: impl Fn(Example<'_, T::Input, T::Label>, &mut Worker<T>) -> Result<F, String> + Sync,
+        ask: impl Fn(Example<'_, T::Input, T::Label>, &mut ListWorker<T>) -> Result<F, String> + Sync,
         each: impl FnMut(F),
     ) -> Result<(), OracleError> {
         let n = self.examples.labels.len();
         let worker = |_| (T::Scratch::default(), self.examples.labels[0].clone(), Plane::new());
-        let mut workers: Vec<Worker<T>> = (0..threads.clamp(1, n)).map(worker).collect();
-        let fill = |worker: &mut Worker<T>, examples: Range<usize>, found: &mut Vec<F>| {
+        let mut workers: Vec<ListWorker<T>> = (0..threads.clamp(1, n)).map(worker).collect();
+        let fill = |worker: &mut ListWorker<T>, examples: Range<usize>, found: &mut Vec<F>| {
             for example in examples {
                 found.push(ask(self.examples.get(example), worker)?);
             }
@@ -36,7 +36,7 @@ impl<T: BuiltinTask> TaskProblem<T> {
     }
 
     fn numbers(&self, y: &T::Label) -> Result<Vec<u32>, String> {
-        let numbers = self.task.variables(y).map(<[u32]>::to_vec);
+        let numbers = labels_of(&*self.task, y).map(<[u32]>::to_vec);
         numbers.ok_or_else(|| format!("the labels of task `{}` have no numbers", self.facts.task))
     }
 
@@ -47,12 +47,12 @@ impl<T: BuiltinTask> TaskProblem<T> {
         threads: usize,
         each: &mut dyn FnMut(TopPrediction),
     ) -> Result<(), OracleError> {
-        let list = |example: Example<'_, T::Input, T::Label>, (scratch, answer, features): &mut Worker<T>| {
-            let top = self.task.capabilities().top;
-            let top = top.ok_or_else(|| format!("task `{}` lists no labellings beside the best", self.facts.task))?;
+        let list = |example: Example<'_, T::Input, T::Label>, (scratch, answer, features): &mut ListWorker<T>| {
+            let kbest = self.task.capabilities().kbest;
+            let kbest = kbest.ok_or_else(|| format!("task `{}` lists no labellings beside the best", self.facts.task))?;
             let mut labels = vec![answer.clone(); count];
             let work = Workspace { scratch, memory: &mut T::Memory::default() };
-            let (found, quality) = top.top(example.plain(), w, work, &mut labels)?;
+            let (found, quality) = kbest.top(example.plain(), w, work, &mut labels)?;
             let scored = |y: &T::Label| {
                 let (score, _) = self.task.score(example.input, y, w, features);
                 Ok(ScoredLabelling { text: self.task.show(y, &self.own), numbers: self.numbers(y)?, score })
@@ -69,15 +69,15 @@ impl<T: BuiltinTask> TaskProblem<T> {
         threads: usize,
         each: &mut dyn FnMut(MarginPrediction),
     ) -> Result<(), OracleError> {
-        let find = |example: Example<'_, T::Input, T::Label>, (scratch, answer, _): &mut Worker<T>| {
-            let margins = self.task.capabilities().max_marginals;
-            let margins = margins.ok_or_else(|| format!("task `{}` has no max-marginals", self.facts.task))?;
+        let find = |example: Example<'_, T::Input, T::Label>, (scratch, answer, _): &mut ListWorker<T>| {
+            let kbest = self.task.capabilities().kbest;
+            let kbest = kbest.ok_or_else(|| format!("task `{}` has no max-marginals", self.facts.task))?;
             let memory = &mut T::Memory::default();
             self.task.decode(example.plain(), w, Workspace { scratch: &mut *scratch, memory: &mut *memory }, answer)?;
             let mut max_marginals = Vec::new();
-            margins.max_marginals(example.plain(), w, Workspace { scratch, memory }, &mut max_marginals)?;
+            kbest.max_marginals(example.plain(), w, Workspace { scratch, memory }, &mut max_marginals)?;
             let numbers = self.numbers(answer)?;
-            let counts = (0..numbers.len()).map(|variable| self.task.label_count(example.input, variable)).collect();
+            let counts = (0..numbers.len()).map(|variable| kbest.label_count(example.input, variable)).collect();
             Ok(MarginPrediction { text: self.task.show(answer, &self.own), numbers, counts, max_marginals })
         };
         self.ask_all(threads, BATCH, find, each)

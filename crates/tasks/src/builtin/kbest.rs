@@ -1,0 +1,140 @@
+//! More labellings than the best: lists and max-marginals of pairwise models, by the engine that decodes them, and of one
+//! variable.
+
+use std::cmp::Ordering;
+
+use multiplane_core::oracle::Quality;
+use multiplane_core::task::DiversityPenalty;
+use multiplane_infer::brute::Brute;
+use multiplane_infer::engine::unwatched;
+use multiplane_infer::expansion::Expansion;
+use multiplane_infer::min_cut::MinCut;
+use multiplane_infer::tree::Tree;
+use multiplane_infer::trws::Trws;
+use multiplane_infer::{MBest, MinMarginals, Mrf};
+
+use crate::builtin::pairwise::EngineChoice;
+
+/// The model of a question, and what decodes it.
+pub(super) struct ModelQuestion {
+    pub(super) model: Mrf,
+    pub(super) engine: EngineChoice,
+    /// Of message passing.
+    pub(super) max_iterations: u64,
+}
+
+impl ModelQuestion {
+    /// Lists the `count` labellings of lowest energy, beginning with `first`, the decoder's answer of quality `quality`.
+    /// The list is proven where that quality is [`Quality::Exact`]; where only its first labelling is, the quality is the
+    /// bound that this one meets.
+    ///
+    /// Approximate engines are asked with what was found forbidden (Lawler): all labellings differ, and none is the worse
+    /// for being late, but there may be better ones.
+    pub(super) fn list(
+        &self,
+        (first, quality): (Vec<u32>, Quality),
+        count: usize,
+    ) -> Result<(Vec<Vec<u32>>, Quality), String> {
+        let model = &self.model;
+        let found = match self.engine.of_model(model) {
+            EngineChoice::Tree => Tree::default().solve_best(model, count, &mut unwatched),
+            EngineChoice::Brute => Brute.solve_best(model, count, &mut unwatched),
+            EngineChoice::Cut => MinCut::default().solve_best(model, count, &mut unwatched),
+            EngineChoice::Expansion => Expansion::default().solve_best(model, count, &mut unwatched),
+            EngineChoice::CutOrMessages | EngineChoice::Messages => {
+                let mut engine = Trws::default();
+                engine.max_iterations = self.max_iterations;
+                engine.solve_best(model, count, &mut unwatched)
+            }
+        };
+        let found = found.map_err(|error| error.to_string())?;
+        let proven = found.iter().all(|one| one.answer.is_exact());
+        let quality = match quality {
+            Quality::Exact if !proven => Quality::UpperBound(-model.energy(&first)),
+            quality => quality,
+        };
+        let mut list = found.into_iter().map(|one| one.labels).collect();
+        put_first(first, count, &mut list);
+        Ok((list, quality))
+    }
+
+    /// Writes the highest score with each label of each node, where the engine is exact.
+    ///
+    /// # Errors
+    ///
+    /// It is not, or cannot solve the model.
+    pub(super) fn max_marginals(&self, out: &mut Vec<f64>) -> Result<(), String> {
+        let model = &self.model;
+        let solved = match self.engine.of_model(model) {
+            EngineChoice::Tree => MinMarginals::min_marginals(&mut Tree::default(), model, out),
+            EngineChoice::Brute => Brute.min_marginals(model, out),
+            EngineChoice::Cut => MinCut::default().min_marginals(model, out),
+            EngineChoice::Expansion | EngineChoice::CutOrMessages | EngineChoice::Messages => {
+                let (nodes, labels) = (model.nodes(), model.most_labels());
+                return Err(format!(
+                    "its {nodes} nodes of up to {labels} labels make cycles that no exact decoder takes at these \
+                     weights, and max-marginals are exact: they are there for graphs without cycles, small ones, and two \
+                     labels whose edges like to agree"
+                ));
+            }
+        };
+        solved.map_err(|error| error.to_string())?;
+        out.iter_mut().for_each(|energy| *energy = -*energy);
+        Ok(())
+    }
+}
+
+/// Writes a list into `out` and returns how many labellings there are.
+pub(super) fn write_list(list: Vec<Vec<u32>>, out: &mut [Vec<u32>]) -> usize {
+    out.iter_mut().zip(list).map(|(out, labels)| *out = labels).count()
+}
+
+/// Brings the labelling that the decoder answers to the front of a list of `count` at most: where several are equally
+/// good, lists may begin with another one.
+pub(super) fn put_first<L: PartialEq>(first: L, count: usize, list: &mut Vec<L>) {
+    match list.iter().position(|other| *other == first) {
+        Some(place) => list[..=place].rotate_right(1),
+        None => {
+            list.truncate(count.saturating_sub(1));
+            list.insert(0, first);
+        }
+    }
+}
+
+/// Writes the labels of the highest scores of one variable into `out`, the best first and the lower label first where
+/// scores are equal; returns how many there are.
+pub(super) fn top_of_one(scores: &[f64], out: &mut [u32]) -> usize {
+    let mut labels: Vec<u32> = (0..scores.len() as u32).collect();
+    // Stable; and no `total_cmp`, by which 0 would be above -0.
+    labels.sort_by(|&a, &b| scores[b as usize].partial_cmp(&scores[a as usize]).unwrap_or(Ordering::Equal));
+    out.iter_mut().zip(labels).map(|(out, label)| *out = label).count()
+}
+
+/// Returns the first label of the highest score of one variable once penalties are taken off.
+pub(super) fn best_of_one(scores: &mut [f64], penalty: DiversityPenalty<'_>) -> u32 {
+    penalty.each(1, |_, label, penalty| scores[label as usize] -= penalty);
+    let mut best = 0;
+    for (label, &score) in scores.iter().enumerate() {
+        if score > scores[best] {
+            best = label;
+        }
+    }
+    best as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is in the list moves, what is not comes in at the cost of the last.
+    #[test]
+    fn answers_come_first() {
+        let mut list = vec![1, 2, 3];
+        put_first(3, 3, &mut list);
+        assert_eq!(list, [3, 1, 2]);
+        put_first(9, 3, &mut list);
+        assert_eq!(list, [9, 3, 1]);
+        put_first(7, 5, &mut list);
+        assert_eq!(list, [7, 9, 3, 1]);
+    }
+}
