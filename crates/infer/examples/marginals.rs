@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use multiplane_infer::arborescence::{Arborescence, EdgeMarginals, HeadScores, MatrixTree};
 use multiplane_infer::chain::ChainView;
-use multiplane_infer::distance::{Spring, Transform};
 use multiplane_infer::engine::unwatched;
 use multiplane_infer::marginals::{
     ChainMarginals, ForwardBackward, Marginals, SumProduct, TiltedChain, Transitions, chain_size,
@@ -28,7 +27,6 @@ fn main() {
     tree_marginals(rounds);
     sentences(rounds);
     several_best(rounds);
-    grids(rounds);
 }
 
 /// Runs batches of calls in turn and prints the median time of a call of each.
@@ -281,15 +279,4 @@ fn several_best(rounds: usize) {
         ("general_lent", Box::new(|_| drop(several::best_with(&mut c, &mrf, 10, &mut unwatched, &mut memory)))),
     ];
     report("ten best of a word", rounds / 10, 1, &mut measured);
-}
-
-/// Transforms of a grid of 60 x 80.
-fn grids(rounds: usize) {
-    let mut random = Random(7);
-    let from = random.table(60 * 80, 10.0);
-    let springs = [Spring { a: 0.05, b: 0.0 }, Spring { a: 0.1, b: -0.4 }];
-    let (mut transform, mut out, mut places) = (Transform::default(), Vec::new(), Vec::new());
-    let mut measured: [Measured; 1] =
-        [("transform", Box::new(|_| drop(transform.grid(&from, 80, springs, &mut out, &mut places))))];
-    report("grid of 60 x 80", rounds / 10, 1, &mut measured);
 }

@@ -49,7 +49,6 @@
 //! * [`restricted`]: the best combination of a few known labellings;
 //! * [`grid`]: images, whose edges follow from their size: two labels are cut without a list of edges;
 //! * [`marginals`]: sum-product: how probable labels are, and the log-partition;
-//! * [`distance`]: distance transforms, and parts that deform on a grid;
 //! * [`maxflow`]: maximum flow and minimum cut by themselves;
 //! * [`mod@file`]: how data files are opened, plain or gzip, with errors that name line and column.
 //!
@@ -74,7 +73,6 @@ pub mod best_paths;
 pub mod brute;
 pub mod chain;
 mod cut_graph;
-pub mod distance;
 pub mod engine;
 pub mod entry;
 pub mod error;

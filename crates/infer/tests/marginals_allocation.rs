@@ -1,4 +1,4 @@
-//! Marginals, arborescences and transforms reuse their buffers: counted by the allocator.
+//! Marginals and arborescences reuse their buffers: counted by the allocator.
 
 mod common;
 #[path = "common/counting.rs"]
@@ -10,7 +10,6 @@ use counting::allocations;
 use models::{Traits, random_model, redraw_unary};
 use multiplane_infer::arborescence::{Arborescence, EdgeMarginals, HeadScores, MatrixTree};
 use multiplane_infer::chain::ChainView;
-use multiplane_infer::distance::{Part, PartTree, Spring, Transform};
 use multiplane_infer::marginals::{ChainMarginals, ForwardBackward, Marginals, SumProduct, Transitions};
 use multiplane_infer::score_tree::{ROOT, ScoreTree, TreeShape, TreeView};
 use multiplane_infer::several::{SeveralMemory, diverse_with};
@@ -27,10 +26,6 @@ fn calls_do_not_allocate_when_warm() {
     let (mut viterbi, mut best) = (Viterbi::default(), Vec::new());
     let (mut tree, mut theorem, mut heads, mut edges) =
         (Arborescence::default(), MatrixTree::default(), Vec::new(), EdgeMarginals::default());
-    let (mut transform, mut parts, mut out, mut places) =
-        (Transform::default(), PartTree::default(), Vec::new(), Vec::new());
-    let spring = Spring { a: 0.5, b: 0.25 };
-    let part = Part { parent: 0, springs: [spring; 2] };
     let ends = random_forest(&mut random, 30, 0.1);
     let traits = Traits { integral: false, forbids: false };
     let mut mrf = random_model(&mut random, 30, &ends, traits);
@@ -39,7 +34,7 @@ fn calls_do_not_allocate_when_warm() {
     for round in 0..12 {
         let size = if round % 2 == 0 { 1.0 } else { 1e4 };
         let mut numbers = |count: usize| -> Vec<f64> { (0..count).map(|_| size * random.real()).collect() };
-        let (unary, pair, scores, grid) = (numbers(8 * 26), numbers(26 * 26), numbers(21 * 21), numbers(2 * 30));
+        let (unary, pair, scores) = (numbers(8 * 26), numbers(26 * 26), numbers(21 * 21));
         let view = TreeView { labels: 5, unary: &unary[..20], pair: &pair[..25], types: &[0; 4] };
         let before = allocations();
         transitions.set_shared(26, &pair).unwrap();
@@ -50,8 +45,6 @@ fn calls_do_not_allocate_when_warm() {
             tree.solve(scores, &mut heads).unwrap();
             theorem.solve(scores, &mut edges).unwrap();
         }
-        transform.grid(&grid, 6, [spring; 2], &mut out, &mut places).unwrap();
-        parts.solve(&grid, 6, &[part], &mut places).unwrap();
         sums.solve(&mrf, &mut marginals).unwrap();
         least.min_marginals(&mrf, &mut best).unwrap();
         score_tree.solve(view, &shape, &mut heads);
