@@ -1,15 +1,14 @@
 //! States as bytes: what a checkpoint holds of a solver and of a run, exact to the bit.
 //!
 //! A state is whatever its struct derives, so a new field is saved without a word. The encoding (postcard) has no
-//! names and no tags: bytes are read by the sources that wrote them ([`SOURCES`]). Work buffers are left out: `skip` where
+//! names and no tags: bytes are read by programs of the same [`FORMAT`] alone. Work buffers are left out: `skip` where
 //! nothing of them matters, `blank` where their length does.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Hash of the sources of this crate. A state has neither names nor tags, and it promises to go on to the same bits:
-/// what another source wrote is not to be read.
-pub const SOURCES: &str = env!("MULTIPLANE_SOURCES");
+/// Version of all saved states. Raise it with every change of a saved struct, and of code that decides how a run goes on.
+pub const FORMAT: u32 = 4;
 
 /// Why bytes are no state of what is to be restored, or a state has no bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

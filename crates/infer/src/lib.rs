@@ -111,9 +111,6 @@ pub use mrf::{Edge, Mrf};
 pub use several::MBest;
 pub use term::{Table, Term};
 
-/// Hash of the sources of this crate: what its engines answer decides how a run goes on.
-pub const SOURCES: &str = env!("MULTIPLANE_SOURCES");
-
 /// The examples of the page on inference.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/inference.md")]

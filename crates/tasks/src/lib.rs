@@ -23,7 +23,3 @@ pub mod twofold;
 
 pub use multiplane_data as data;
 pub use multiplane_data::{dataset, synth, templates as text};
-
-/// Hash of the sources of this crate: planes that are kept by their labellings alone are computed anew by its code, and
-/// its decoders and prices decide how a run goes on.
-pub const SOURCES: &str = env!("MULTIPLANE_SOURCES");

@@ -12,25 +12,14 @@ use safetensors::tensor::Dtype;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::container::{self, sha256, zero_checksum};
+use super::container::{self, zero_checksum};
 use super::durable::durable_replace;
 use super::record::RecordPosition;
 use crate::error::Error;
 use crate::spec::Outer;
 
-/// Version of the checkpoint format that this program writes and reads.
-pub const CHECKPOINT_FORMAT: u32 = 3;
-
-/// Hashes of the crates whose code a run goes on by.
-const CRATES: [&str; 3] = [state::SOURCES, multiplane_tasks::SOURCES, multiplane_infer::SOURCES];
-
-/// The sources of what a loop's position is made of.
-const POSITIONS: [&str; 4] = [
-    include_str!("breakpoint.rs"),
-    include_str!("../outer/grid.rs"),
-    include_str!("../outer/path.rs"),
-    include_str!("../outer/position.rs"),
-];
+/// Version of the checkpoint format that this program writes and reads: that of the states.
+pub const CHECKPOINT_FORMAT: u32 = state::FORMAT;
 
 /// The `kind` in the metadata of a checkpoint.
 const KIND: &str = "checkpoint";
@@ -60,8 +49,6 @@ pub struct CheckpointInfo {
     pub format: u32,
     /// Version of the program.
     pub version: String,
-    /// Hash of the sources of all states; they are read by the sources that wrote them.
-    pub sources: String,
     /// The whole run specification, paths included.
     pub spec: Value,
     /// sha256 of the parsed training data.
@@ -105,7 +92,6 @@ impl CheckpointInfo {
             kind: KIND.into(),
             format: CHECKPOINT_FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
-            sources: sources(),
             spec,
             fingerprint,
             test_fingerprint,
@@ -139,13 +125,6 @@ impl CheckpointInfo {
     }
 }
 
-/// Hash of the sources of all that is saved of a run and of loops around it, and of what makes planes and answers.
-fn sources() -> String {
-    let mut parts: Vec<&[u8]> = CRATES.iter().map(|hash| hash.as_bytes()).collect();
-    parts.extend(POSITIONS.iter().map(|text| text.as_bytes()));
-    sha256(&parts)
-}
-
 /// Reads what a checkpoint says of itself.
 fn read_info(value: Value) -> Result<CheckpointInfo, String> {
     if value["kind"] != KIND {
@@ -157,12 +136,6 @@ fn read_info(value: Value) -> Result<CheckpointInfo, String> {
         return Err(format!(
             "it was written by version {by} (checkpoint format {format}), this is version {version} (format \
              {CHECKPOINT_FORMAT}): resume with the version that wrote it"
-        ));
-    }
-    if value["sources"] != sources() {
-        return Err(format!(
-            "it was written by another build of version {version}, from other sources: resume with the build that \
-             wrote it"
         ));
     }
     serde_json::from_value(value).map_err(|error| container::broken(&error))
@@ -298,7 +271,7 @@ mod tests {
         assert!(crate::Model::from_bytes(&bytes).unwrap_err().contains("it is a checkpoint"));
     }
 
-    /// Files of another version are refused with both versions; those of other sources of the same version, too.
+    /// Files of another version or format are refused with both of each.
     #[test]
     fn other_versions_are_refused() {
         let mut other = checkpoint(b"");
@@ -306,9 +279,10 @@ mod tests {
         let error = Checkpoint::from_bytes(&other.to_bytes().unwrap()).unwrap_err();
         assert!(error.contains("version 9.9.9") && error.contains(env!("CARGO_PKG_VERSION")), "{error}");
         let mut other = checkpoint(b"");
-        other.info.sources = "ab".repeat(32);
+        other.info.format -= 1;
         let error = Checkpoint::from_bytes(&other.to_bytes().unwrap()).unwrap_err();
-        assert!(error.contains("another build") && error.contains("other sources"), "{error}");
+        let (found, expected) = (CHECKPOINT_FORMAT - 1, CHECKPOINT_FORMAT);
+        assert!(error.contains(&format!("format {found}")) && error.contains(&format!("format {expected}")), "{error}");
     }
 
     /// The previous generation takes over where the newest is damaged or gone.
@@ -331,25 +305,5 @@ mod tests {
         assert_eq!(newest(&path).unwrap(), (2.0, true));
         fs::write(previous(&path), "damaged").unwrap();
         assert!(newest(&path).is_err());
-    }
-
-    /// A checkpoint knows the sources of all crates that a run goes on by: each has a hash of its own, made by one and
-    /// the same build script.
-    #[test]
-    fn all_sources_that_a_run_goes_on_by_are_hashed() {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let script = |name: &str| fs::read(folder.join(name).join("build.rs")).unwrap();
-        assert!(script("core") == script("tasks") && script("core") == script("infer"));
-        for crate_of in ["core", "tasks", "infer"] {
-            let hash = match crate_of {
-                "core" => state::SOURCES,
-                "tasks" => multiplane_tasks::SOURCES,
-                _ => multiplane_infer::SOURCES,
-            };
-            let others = CRATES.iter().copied().filter(|other| *other != hash);
-            let parts: Vec<&[u8]> = others.chain(POSITIONS).map(str::as_bytes).collect();
-            assert_eq!((hash.len(), parts.len()), (32, 2 + POSITIONS.len()), "{crate_of}");
-            assert_ne!(sha256(&parts), sources(), "without {crate_of}");
-        }
     }
 }

@@ -240,7 +240,7 @@ impl Learner {
     pub fn save(&self) -> Result<Vec<u8>, Error> {
         let failed = |error: state::StateError| Error::failed(error.to_string());
         let mut bytes = Vec::new();
-        state::encode(&(state::SOURCES, &self.rng, &self.clock, &self.kept), &mut bytes).map_err(failed)?;
+        state::encode(&(state::FORMAT, &self.rng, &self.clock, &self.kept), &mut bytes).map_err(failed)?;
         self.online.save(&mut bytes).map_err(failed)?;
         Ok(bytes)
     }
@@ -252,9 +252,9 @@ impl Learner {
     /// [`Error::Input`] for bytes of another learner or another version, and damaged ones.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let refused = |error: state::StateError| Error::input(format!("the learner's state: {error}"));
-        let (head, rest): ((String, Rng, Clock, Kept), _) = state::decode_front(bytes).map_err(refused)?;
-        let (sources, rng, clock, kept) = head;
-        if sources != state::SOURCES {
+        let (head, rest): ((u32, Rng, Clock, Kept), _) = state::decode_front(bytes).map_err(refused)?;
+        let (format, rng, clock, kept) = head;
+        if format != state::FORMAT {
             return Err(Error::input("the learner's state is of another version of the program"));
         }
         self.online.restore(rest).map_err(refused)?;
