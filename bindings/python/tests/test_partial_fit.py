@@ -144,11 +144,11 @@ def test_more_rows_than_announced_are_told():
 
 
 def test_parameters_without_a_say_are_refused():
-    """Sizes and samplings of functional descent, and orders, are nothing on a stream."""
+    """Samplings of functional descent, and orders, are nothing on a stream."""
     x, y = blobs(2, n=50)
-    for solver, name in [("sfd1", "size"), ("sfd2", "size")]:
-        with pytest.raises(ValueError, match=f"solver.{name} = 7: has no say"):
-            BinarySSVM(solver=solver, params={f"solver.{name}": 7, "stream.n": 50}).partial_fit(x, y)
+    for solver, name, value in [("sfd1", "sampling", "uniform"), ("ssg", "order", "permutation")]:
+        with pytest.raises(ValueError, match=f"solver.{name} = {value}: has no say"):
+            BinarySSVM(solver=solver, lam=0.1, params={f"solver.{name}": value}).partial_fit(x, y)
 
 
 @pytest.mark.parametrize("estimator", ONLINE)

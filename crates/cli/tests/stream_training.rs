@@ -86,12 +86,12 @@ fn what_no_stream_has_is_refused() {
         ("--task binary --data rows.svm --set solver.budget=removal", "solver.budget = removal: needs a kernel"),
         ("--task binary --format hmm --data a.seq", "format hmm cannot be read as a stream; these can: libsvm, csv"),
         (
-            "--task binary --data rows.svm --solver sfd1 --set solver.size=5",
-            "solver.size = 5: has no say: a step on a stream is on a whole window, whose rows are stream.window",
+            "--task binary --data rows.svm --solver sfd1 --set solver.size=1001",
+            "solver.size = 1001: must be at most stream.window",
         ),
         (
             "--task binary --data rows.svm --set solver.sampling=importance",
-            "solver.sampling = importance: has no say: a step on a stream is on all rows of a window",
+            "solver.sampling = importance: has no say: rows of a stream are taken as they come",
         ),
         (
             "--task binary --data rows.svm --set solver.sampling=sequential --set solver.sampling.shuffle=false",
@@ -380,8 +380,8 @@ fn a_wrong_length_is_told() {
         ("--solver sfd2 --set stream.n=400", ""),
         (
             "--solver sfd2 --set stream.n=500",
-            "stream.n = 500, but 400 rows were read: lambda_t = t/n was that of 500 rows: the last step had 0.008, of 400 rows it \
-             had had 0.01",
+            "stream.n = 500, but 400 rows were read: lambda_t = t/n was that of 500 rows: the last step had 0.8, of 400 rows it \
+             had had 1",
         ),
         ("--solver sfd2 --set stream.n=100", "stream.n = 100, but 400 rows were read: lambda_t = t/n"),
         (

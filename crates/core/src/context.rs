@@ -217,12 +217,6 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         self.oracle.capabilities()?.hinge_at_zero(block)
     }
 
-    /// Hands over the weights that scores and planes of `block` take notice of; `false` where nobody knows them. No call. See
-    /// [`Capabilities::reads`].
-    pub fn reads(&mut self, block: usize, each: &mut dyn FnMut(u32, &[u32])) -> bool {
-        self.oracle.capabilities().is_some_and(|known| known.reads(block, each))
-    }
-
     /// Has labels of a labelling drawn anew: no call, charged like a plane kept. See
     /// [`KBestPlanes::relabelled`](crate::oracle::KBestPlanes::relabelled).
     ///

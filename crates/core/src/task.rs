@@ -112,13 +112,6 @@ pub trait Task {
         out.seal();
     }
 
-    /// Hands to `each` the indices of all weights that scores and features of `x` take notice of, whatever the labelling: a
-    /// start, and numbers that are added to it. Returns `false`, and hands over nothing, where it does not know them. Who
-    /// keeps weights scaled brings these up to date before a call, and not all d.
-    fn reads(&self, _x: &Self::Input, _each: &mut dyn FnMut(u32, &[u32])) -> bool {
-        false
-    }
-
     /// Takes the hint that `x` will be decoded next; its numbers may be brought nearer.
     fn prefetch(&self, _x: &Self::Input) {}
 

@@ -31,6 +31,17 @@ impl SparseRows {
         self.columns = self.columns.max(columns);
     }
 
+    /// Leaves out the columns without entries and numbers the others anew; returns those that stay, in ascending order.
+    pub fn compact(&mut self) -> Vec<u32> {
+        let mut kept = self.indices.clone();
+        kept.sort_unstable();
+        kept.dedup();
+        let place = |column: &u32| kept.partition_point(|other| other < column) as u32;
+        self.indices.iter_mut().for_each(|column| *column = place(column));
+        self.columns = kept.len();
+        kept
+    }
+
     /// Appends the row that has `values[k]` in column `indices[k]` and zeros elsewhere.
     ///
     /// Zeros among the values are not stored, but their columns count: [`columns`](Self::columns) grows to the

@@ -50,6 +50,15 @@ impl AnswerAverage {
         }
     }
 
+    /// Returns `a` and `b` such that iterates `from + 1` to `to` make `a average + b point` of a running average, if iterate t is
+    /// `scale(t) point`; `None` without averages.
+    pub(super) fn over(self, from: u64, to: u64, scale: impl Fn(u64) -> f64) -> Option<(f64, f64)> {
+        let step = |(a, b): (f64, f64), t| {
+            self.weight(t).map(|weight| ((1.0 - weight) * a, (1.0 - weight) * b + weight * scale(t)))
+        };
+        (from + 1..=to).try_fold((1.0, 0.0), step).filter(|_| self != AnswerAverage::None)
+    }
+
     /// Returns the weight of iterate `t`, from 1, in a running average; `None` where there is none.
     pub(super) fn weight(self, t: u64) -> Option<f64> {
         let t = t as f64;

@@ -48,12 +48,6 @@ pub trait Capabilities {
         None
     }
 
-    /// Hands to `each` the indices of all weights that scores and planes of `block` take notice of, as a start and numbers
-    /// that are added to it; `false`, and then nothing, where nobody knows them.
-    fn reads(&self, _block: usize, _each: &mut dyn FnMut(u32, &[u32])) -> bool {
-        false
-    }
-
     /// Expected planes under a Gibbs distribution over labellings.
     fn marginals(&mut self) -> Option<&mut dyn Marginals> {
         None
@@ -103,9 +97,6 @@ impl<C: Capabilities + ?Sized> Capabilities for &mut C {
     }
     fn hinge_at_zero(&mut self, block: usize) -> Option<f64> {
         (**self).hinge_at_zero(block)
-    }
-    fn reads(&self, block: usize, each: &mut dyn FnMut(u32, &[u32])) -> bool {
-        (**self).reads(block, each)
     }
     fn recombination(&mut self) -> Option<&mut dyn Recombination> {
         (**self).recombination()

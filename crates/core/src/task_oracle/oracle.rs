@@ -122,9 +122,6 @@ impl<T: Task> Capabilities for TaskOracle<T> {
     fn hinge_at_zero(&mut self, block: usize) -> Option<f64> {
         Some(self.scale(block) * self.task.largest_loss(self.examples.get(block))?)
     }
-    fn reads(&self, block: usize, each: &mut dyn FnMut(u32, &[u32])) -> bool {
-        self.task.reads(&self.examples.inputs[block], each)
-    }
     fn recombination(&mut self) -> Option<&mut dyn Recombination> {
         let has = self.task.capabilities();
         (has.variables.is_some() && has.recombination.is_some()).then_some(self as _)

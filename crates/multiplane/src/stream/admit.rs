@@ -63,7 +63,7 @@ impl Learner {
         }
         let bias = usize::from(self.has_bias());
         // One column even where no row has had a feature yet.
-        let features = self.kept.features.max(columns.max(1 - bias) + bias);
+        let features = self.features().max(columns.max(1 - bias) + bias);
         check_dim(features, if self.spec.task.name == "binary" { 1 } else { labels })?;
         Ok(features)
     }

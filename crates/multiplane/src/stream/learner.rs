@@ -1,17 +1,17 @@
 //! The learner of a stream: what is kept between windows, and what a window does to it.
 //!
-//! A window is opened as a problem of its own, by the vocabulary of the stream; it is predicted, then learned. Features that
-//! were never seen widen w; labels are those declared, or those of the first window. Memory is a few vectors like w, and the
-//! window in hand.
+//! A window is opened as a problem of its own, on the columns that it has; it is predicted, then the ordinary solver makes a pass
+//! over it. Features that were never seen widen w; labels are those declared, or those of the first window. Memory is a few vectors
+//! like w, and the window in hand.
 
 use multiplane_core::clock::Clock;
 use multiplane_core::context::{CallCounts, Ctx};
 use multiplane_core::metric::Metric;
 use multiplane_core::observe::Certificate;
-use multiplane_core::online::{Growth, Online};
+use multiplane_core::online::{Online, StreamWeights};
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::rng::Rng;
-use multiplane_core::solver::SfdStep;
+use multiplane_core::solver::Details;
 use multiplane_core::state;
 use multiplane_solvers::SOLVERS;
 use multiplane_tasks::data::Classified;
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::file::{Model, ModelInfo, Provenance, sha256};
-use crate::spec::{RunSpec, StreamSpec};
+use crate::spec::{Lambda, RunSpec, StreamSpec};
 
 /// Tasks that learn from streams: their examples are rows, so that w can grow.
 const TASKS: [&str; 2] = ["binary", "multiclass"];
@@ -35,6 +35,9 @@ pub struct Learner {
     rng: Rng,
     clock: Clock,
     pub(super) kept: Kept,
+    /// Without tables before the first window.
+    weights: StreamWeights,
+    details: Option<Details>,
 }
 
 /// What is kept beside the weights.
@@ -42,8 +45,6 @@ pub struct Learner {
 pub(super) struct Kept {
     /// Names of the labels; none before the first window.
     pub(super) labels: Vec<i64>,
-    /// Features, a bias feature included.
-    pub(super) features: usize,
     pub(super) examples: u64,
     windows: u64,
     /// Sum of the losses of predictions made before examples were learned.
@@ -81,15 +82,24 @@ impl Learner {
             return Err(Error::input(format!("solver `{name}` does not learn from streams; these do: {able}")));
         };
         let (rng, clock) = (Rng::new(spec.seed, 0), Clock::new(spec.clock));
-        Ok(Learner { online: online?, rng, clock, kept: Kept::default(), spec, stream })
+        Ok(Learner {
+            online: online?,
+            rng,
+            clock,
+            kept: Kept::default(),
+            weights: StreamWeights::default(),
+            details: None,
+            spec,
+            stream,
+        })
     }
 
     /// Predicts the examples of a window, then learns from them.
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] for data of another kind, and labels or features that there may not be; nothing is learned then.
-    /// [`Error::Failed`] where the task fails.
+    /// [`Error::Input`] for data of another kind, and labels or features that there may not be; [`Error::Failed`] if the task fails.
+    /// Nothing is learned then.
     pub fn learn(&mut self, data: Dataset) -> Result<Window, Error> {
         let Some(rows) = data.get::<Classified>() else {
             let found = data.describe();
@@ -101,48 +111,95 @@ impl Learner {
         self.check_lengths(rows)?;
         let labels = self.labels_with(rows)?;
         let features = self.features_with(rows, labels.len())?;
-        (self.kept.labels, self.kept.features) = (labels, features);
-        self.grow();
-        let problem = self.open(data)?;
+        if self.kept.labels.is_empty() {
+            self.weights = StreamWeights::new(self.tables(labels.len()), self.online.average_over(0, 1).is_some());
+        }
+        self.kept.labels = labels;
+        self.weights.widen(features);
+        let mut rows = Classified { features: None, ..rows.clone() };
+        let mut columns = rows.rows.compact();
+        columns.iter_mut().for_each(|column| *column += u32::from(self.has_bias()));
+        if self.has_bias() || columns.is_empty() {
+            columns.push(0);
+        }
         self.clock.resume();
-        let window = self.predict_and_learn(&*problem);
+        let window = self.predict_and_learn(&Dataset::new(rows), &columns);
         self.clock.pause();
         let window = window?;
         self.kept.examples += window.examples as u64;
         self.kept.windows += 1;
         self.kept.losses += window.loss * window.examples as f64;
-        self.kept.fingerprint = sha256(&[self.kept.fingerprint.as_bytes(), problem.fingerprint().as_bytes()]);
+        self.kept.fingerprint = sha256(&[self.kept.fingerprint.as_bytes(), data.fingerprint().as_bytes()]);
         Ok(window)
     }
 
-    fn predict_and_learn(&mut self, problem: &dyn Problem) -> Result<Window, Error> {
-        let mut oracle: BoxedOracle = problem.oracle()?;
-        let blocks = problem.blocks();
-        let mut ctx = Ctx::new(&mut oracle, &mut self.rng, &mut self.clock, &mut self.kept.counts);
-        let shown = self.online.shown(blocks, &mut ctx);
-        let loss = problem.predictor().evaluate(shown, 1)?.loss.unwrap_or(0.0); // all labels are known
-        self.online.learn(blocks, &mut ctx)?;
-        Ok(Window { examples: blocks, loss })
-    }
-
-    /// Gives the weights of features that were never seen their place.
-    fn grow(&mut self) {
-        let tables = if self.spec.task.name == "binary" { 1 } else { self.kept.labels.len() };
-        let (from, to) = (self.online.dim() / tables, self.kept.features);
-        if to > from {
-            let kept = if from == 0 { 0 } else { usize::from(self.has_bias()) };
-            self.online.grow(&Growth { tables, from, to, kept });
+    /// Predicts and learns a window that has these columns of w. The last step is shorter if it must be.
+    fn predict_and_learn(&mut self, data: &Dataset, columns: &[u32]) -> Result<Window, Error> {
+        let (n, size) = (data.len(), self.online.size().min(data.len()));
+        let (mut carried, mut shown) = (self.weights.take(columns), Vec::new());
+        self.online.on_window(n, size, carried.clone()).answer(&mut shown);
+        let whole = self.open(data.clone(), columns.len())?;
+        let loss = whole.predictor().evaluate(&shown, 1)?.loss.unwrap_or(0.0); // all labels are known
+        let end = n - n % size;
+        for (begin, end) in [(0, end), (end, n)].into_iter().filter(|(begin, end)| begin < end) {
+            let part = (end - begin < n)
+                .then(|| self.open(data.subset(&(begin..end).collect::<Vec<_>>()), columns.len()))
+                .transpose()?;
+            let mut oracle: BoxedOracle = part.as_ref().unwrap_or(&whole).oracle()?;
+            let blocks = end - begin;
+            let mut solver = self.online.on_window(blocks, size.min(blocks), carried);
+            let last = solver.steps() + blocks.div_ceil(size) as u64;
+            let mut ctx = Ctx::new(&mut oracle, &mut self.rng, &mut self.clock, &mut self.kept.counts);
+            while solver.steps() < last {
+                solver.step(&mut ctx)?;
+            }
+            self.details = solver.details();
+            carried = solver.into_carried();
         }
+        self.weights.put(columns, carried, &*self.online);
+        Ok(Window { examples: n, loss })
     }
 
-    fn vocabulary(&self) -> Vocabulary {
+    /// Predicts the examples of a piece, then learns from them in windows of the stream's size: from all, or from none. Returns the
+    /// mean loss of the predictions. Costs O(d) besides the windows, as the state before is kept until the piece is learned.
+    ///
+    /// # Errors
+    ///
+    /// As [`learn`](Learner::learn), and [`Error::Failed`] if the weights are no longer finite; the learner is then as it was, to the
+    /// bit.
+    pub fn learn_piece(&mut self, data: &Dataset) -> Result<f64, Error> {
+        let before = (self.rng.clone(), self.clock.clone(), self.kept.clone(), self.weights.clone(), self.details.clone());
+        let learned = self.learn_windows(data).and_then(|loss| self.all_weights().map(|_| loss));
+        if learned.is_err() {
+            (self.rng, self.clock, self.kept, self.weights, self.details) = before;
+        }
+        learned
+    }
+
+    fn learn_windows(&mut self, data: &Dataset) -> Result<f64, Error> {
+        let (most, n) = (self.stream.window, data.len());
+        let mut losses = 0.0;
+        for begin in (0..n).step_by(most) {
+            let examples: Vec<usize> = (begin..n.min(begin + most)).collect();
+            let part = if n > most { data.subset(&examples) } else { data.clone() };
+            losses += self.learn(part)?.loss * examples.len() as f64;
+        }
+        Ok(losses / n.max(1) as f64)
+    }
+
+    /// Returns the tables of w: columns have a weight in each.
+    fn tables(&self, labels: usize) -> usize {
+        if self.spec.task.name == "binary" { 1 } else { labels }
+    }
+
+    fn vocabulary(&self, features: usize) -> Vocabulary {
         let labels = self.kept.labels.iter().map(i64::to_string).collect();
-        Vocabulary { labels, features: self.kept.features, ..Vocabulary::default() }
+        Vocabulary { labels, features, ..Vocabulary::default() }
     }
 
-    fn open(&self, data: Dataset) -> Result<Box<dyn Problem>, Error> {
+    fn open(&self, data: Dataset, features: usize) -> Result<Box<dyn Problem>, Error> {
         let parameters = Value::Object(self.spec.task.params.clone());
-        Ok(self.spec.task_entry()?.open(&parameters, data, Some(&self.vocabulary()))?)
+        Ok(self.spec.task_entry()?.open(&parameters, data, Some(&self.vocabulary(features)))?)
     }
 
     /// Returns the model as it stands: usable, and without a certificate.
@@ -154,12 +211,12 @@ impl Learner {
         if self.kept.windows == 0 {
             return Err(Error::input("there is no example in the stream"));
         }
-        let w = self.weights()?;
+        let w = self.all_weights()?;
         let mut spec = self.spec.provenance();
         spec["stream"] = json!(self.stream);
         let provenance = Provenance {
             task: self.spec.task.name.clone(),
-            vocabulary: self.vocabulary(),
+            vocabulary: self.vocabulary(self.features()),
             spec,
             fingerprint: self.kept.fingerprint.clone(),
             n: self.kept.examples as usize,
@@ -168,23 +225,29 @@ impl Learner {
         Ok(Model { w, info: ModelInfo::new(provenance, lambda, Certificate::new(f64::INFINITY, None, false)) })
     }
 
-    pub(super) fn weights(&self) -> Result<Vec<f64>, Error> {
-        let mut w = Vec::new();
-        self.online.answer(&mut w);
+    /// Returns the features that w has columns of, a bias included.
+    pub(super) fn features(&self) -> usize {
+        self.weights.columns()
+    }
+
+    fn all_weights(&self) -> Result<Vec<f64>, Error> {
+        let (mut w, bias) = (Vec::new(), u32::from(self.has_bias()));
+        let columns: Vec<u32> = (bias..self.features() as u32).chain(0..bias).collect();
+        self.online.on_window(1, 1, self.weights.take(&columns)).answer(&mut w);
         match w.iter().all(|weight| weight.is_finite()) {
             true => Ok(w),
             false => Err(Error::failed("the weights are not finite: the features are too large, or lambda too small")),
         }
     }
 
-    /// Returns what the last step of functional descent did.
-    pub fn descent(&self) -> Option<SfdStep> {
-        self.online.descent()
+    /// Returns what the solver reports of its last step.
+    pub fn details(&self) -> Option<&Details> {
+        self.details.as_ref()
     }
 
     /// Returns lambda, where the solver goes by one.
     pub fn lambda(&self) -> Option<f64> {
-        self.stream.facts(self.spec.lambda).lambda.filter(|_| self.online.minimises())
+        self.stream.facts(self.spec.lambda).lambda.filter(|_| self.spec.solver.entry.minimises)
     }
 
     /// Returns the run's specification.
@@ -209,12 +272,12 @@ impl Learner {
 
     /// Returns the steps made.
     pub fn steps(&self) -> u64 {
-        self.online.steps()
+        self.weights.steps()
     }
 
     /// Returns the length of w.
     pub fn dim(&self) -> usize {
-        self.online.dim()
+        self.weights.dim()
     }
 
     /// Returns the mean loss of all predictions, each made before its example was learned.
@@ -232,16 +295,48 @@ impl Learner {
         self.clock.now()
     }
 
-    /// Writes what there is as bytes, to go on from later.
+    /// Returns the warning that lambda is given to a solver that ignores it, if so.
+    pub fn lambda_warning(&self) -> Option<String> {
+        self.spec.lambda.unused_by(self.spec.solver.entry)
+    }
+
+    /// Returns the warning that the examples are not as many as `stream.n` announced, or already more if the stream has not `ended`.
+    pub fn length_warning(&self, ended: bool) -> Option<String> {
+        let (found, announced) = (self.kept.examples, self.stream.n?);
+        if found == announced || (found < announced && !ended) {
+            return None;
+        }
+        let meaning = if self.online.goes_by_examples() {
+            let last = |n| self.steps() as f64 / n as f64;
+            format!(
+                "lambda_t = t/n was that of {announced} rows: the last step had {}, of {found} rows it had had {}",
+                last(announced),
+                last(found)
+            )
+        } else {
+            match (self.spec.lambda, self.lambda()) {
+                (Lambda::Value(_), _) | (_, None) => "nothing of this solver goes by it".into(),
+                (by_n, Some(lambda)) => {
+                    let meant = by_n.value(found as f64)?;
+                    format!("lambda was that of {announced} rows, {lambda}: of {found} rows it is {meant}")
+                }
+            }
+        };
+        Some(format!("stream.n = {announced}, but {found} rows were read: {meaning}"))
+    }
+
+    /// Returns the state as bytes, to go on from later.
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] where that fails.
+    /// [`Error::Failed`] if it cannot be encoded.
     pub fn save(&self) -> Result<Vec<u8>, Error> {
-        let failed = |error: state::StateError| Error::failed(error.to_string());
         let mut bytes = Vec::new();
-        state::encode(&(state::FORMAT, &self.rng, &self.clock, &self.kept), &mut bytes).map_err(failed)?;
-        self.online.save(&mut bytes).map_err(failed)?;
+        state::encode(
+            &(state::FORMAT, self.parameters(), &self.rng, &self.clock, &self.kept, &self.weights),
+            &mut bytes,
+        )
+        .map_err(|error| Error::failed(error.to_string()))?;
         Ok(bytes)
     }
 
@@ -252,17 +347,30 @@ impl Learner {
     /// [`Error::Input`] for bytes of another learner or another version, and damaged ones.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let refused = |error: state::StateError| Error::input(format!("the learner's state: {error}"));
-        let (head, rest): ((u32, Rng, Clock, Kept), _) = state::decode_front(bytes).map_err(refused)?;
-        let (format, rng, clock, kept) = head;
+        let (format, rest): (u32, _) = state::decode_front(bytes).map_err(refused)?;
         if format != state::FORMAT {
             return Err(Error::input("the learner's state is of another version of the program"));
         }
-        self.online.restore(rest).map_err(refused)?;
-        let tables = if self.spec.task.name == "binary" { 1 } else { kept.labels.len() };
-        if kept.features.checked_mul(tables) != Some(self.online.dim()) || clock.kind() != self.spec.clock {
-            return Err(Error::input("the learner's state does not fit its parameters"));
-        }
-        (self.rng, self.clock, self.kept) = (rng, clock, kept);
+        type State = (String, Rng, Clock, Kept, StreamWeights);
+        let averages = self.online.average_over(0, 1).is_some();
+        let state: State = state::decode(rest, |(parameters, _, clock, kept, weights): &State| {
+            let tables = self.tables(kept.labels.len());
+            let same = *parameters == self.parameters() && clock.kind() == self.spec.clock;
+            state::ensure(same, "the parameters")?;
+            let sound = match kept.labels.is_empty() {
+                true => *weights == StreamWeights::default(),
+                false => weights.is_sound(tables, averages),
+            };
+            state::ensure(sound, "the weights")
+        })
+        .map_err(refused)?;
+        (_, self.rng, self.clock, self.kept, self.weights) = state;
+        self.details = None;
         Ok(())
+    }
+
+    /// Returns a hash of the parameters.
+    fn parameters(&self) -> String {
+        sha256(&[json!([self.spec.provenance(), self.stream]).to_string().as_bytes()])
     }
 }

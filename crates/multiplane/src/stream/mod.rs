@@ -4,8 +4,6 @@
 //! |---|---|
 //! | `learner.rs` | what is kept between windows, and what a window does to it |
 //! | `admit.rs` | which labels and features it takes |
-//! | `piece.rs` | pieces that are learned as a whole or not at all |
-//! | `length.rs` | a warning where `stream.n` was wrong |
 //! | `feed.rs` | windows read off a pipe or file, on a thread of their own |
 //! | `held_out.rs` | looks at test data, the best weights, patience |
 //! | `follow.rs` | window after window: records, snapshots, stops |
@@ -16,8 +14,6 @@ mod feed;
 mod follow;
 mod held_out;
 mod learner;
-mod length;
-mod piece;
 mod summary;
 
 pub use feed::Feed;

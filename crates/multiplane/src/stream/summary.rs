@@ -2,7 +2,7 @@
 
 use multiplane_core::clock::ClockKind;
 use multiplane_core::observe::{Certificate, RunCost};
-use multiplane_core::solver::SfdStep;
+use multiplane_core::solver::Details;
 use serde::Serialize;
 
 use super::learner::{Learner, Window};
@@ -63,9 +63,9 @@ pub struct StreamRecord {
     pub window_loss: f64,
     /// The same of all examples so far.
     pub progressive_loss: Option<f64>,
-    /// What the last step of functional descent did.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub descent: Option<SfdStep>,
+    /// What the solver reports of its last step.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Details>,
 }
 
 impl StreamRecord {
@@ -88,7 +88,7 @@ impl StreamRecord {
             d: learner.dim(),
             window_loss: window.loss,
             progressive_loss: learner.progressive_loss(),
-            descent: learner.descent(),
+            details: learner.details().cloned(),
         }
     }
 }

@@ -13,7 +13,7 @@
 //! | `margins.rs` | the answer about an example, its residual margin clamped |
 //! | `inner/` | the problem of one step, by 1-slack cutting planes or by blocks |
 //! | `solver.rs` | step after step |
-//! | `stream.rs` | the same on a stream, a step for every window |
+//! | `stream.rs` | window after window of a stream |
 
 mod choice;
 mod config;

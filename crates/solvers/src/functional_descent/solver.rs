@@ -8,6 +8,7 @@ use super::inner::StepProblem;
 use super::margins::{Answers, MarginQuestion};
 use crate::context::Ctx;
 use crate::linalg;
+use crate::online::{Carried, CarriesOn};
 use crate::oracle::{MaxOracle, OracleError};
 use crate::order::{ExampleSampler, Sampling, size_of};
 use crate::plane::Plane;
@@ -21,6 +22,8 @@ pub struct FunctionalDescentSolver {
     #[serde(with = "crate::state::json")]
     config: FunctionalDescent,
     blocks: usize,
+    /// The n of lambda_t: the blocks, or the examples of a stream.
+    examples: usize,
     /// Of the run: it gives the first weights and the constraints, its strength is not used.
     regularizer: Regularizer,
     /// w_t, a point (see [`crate::metric`]), and the additions that it went through since it was last made anew.
@@ -60,6 +63,7 @@ impl FunctionalDescentSolver {
         let size = size_of(config.size, blocks);
         FunctionalDescentSolver {
             blocks,
+            examples: blocks,
             size,
             sampler: ExampleSampler::new(config.sampling, blocks),
             sample: Vec::with_capacity(size),
@@ -82,13 +86,28 @@ impl FunctionalDescentSolver {
         }
     }
 
+    /// Returns a solver of a window of a stream: `blocks` examples, `size` of them to a step, `examples` in the whole stream. It goes on
+    /// from `carried`.
+    pub(super) fn on_window(
+        config: FunctionalDescent,
+        (blocks, size): (usize, usize),
+        examples: usize,
+        carried: Carried,
+    ) -> Self {
+        let Carried { point, average, steps } = carried;
+        let config = FunctionalDescent { size: size as f64, ..config };
+        let solver = FunctionalDescentSolver::new(config, blocks, point.len(), Regularizer::from(1.0));
+        let average = (steps > 0 && !average.is_empty()).then_some(average);
+        FunctionalDescentSolver { examples, weights: point, average, steps, ..solver }
+    }
+
     /// Draws the sample of the next step, or the candidates for it.
     fn begin<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) {
         match self.config.sampling.candidates(self.size, self.blocks) {
             Some(most) => self.sampler.draw(most, ctx.rng, &mut self.choice.candidates),
             None => self.sampler.draw(self.size, ctx.rng, &mut self.sample),
         }
-        self.inner.begin(self.config.schedule.at(self.steps + 1, self.size, self.blocks), &self.weights);
+        self.inner.begin(self.config.schedule.at(self.steps + 1, self.size, self.examples), &self.weights);
         self.under_way = true;
     }
 
@@ -150,7 +169,7 @@ impl FunctionalDescentSolver {
 }
 
 /// `bar <- (1 - weight) bar + weight w`; the first w where there is none yet.
-pub(super) fn average_in(bar: &mut Vec<f64>, weight: f64, w: &[f64]) {
+fn average_in(bar: &mut Vec<f64>, weight: f64, w: &[f64]) {
     bar.resize(w.len(), 0.0);
     linalg::scale(1.0 - weight, bar);
     linalg::axpy(weight, w, bar);
@@ -164,7 +183,10 @@ impl<O: MaxOracle + ?Sized> SavedState<O> for FunctionalDescentSolver {
 
     fn check(&self, fresh: &Self, _oracle: &mut O) -> Result<(), StateError> {
         let size = fresh.weights.len();
-        ensure(self.config == fresh.config && self.blocks == fresh.blocks, "the parameters or the number of examples")?;
+        ensure(
+            self.config == fresh.config && (self.blocks, self.examples) == (fresh.blocks, fresh.examples),
+            "the parameters or the number of examples",
+        )?;
         ensure(self.regularizer == fresh.regularizer, "the regulariser")?;
         ensure(self.weights.len() == size && finite(&self.weights) && self.additions >= 0.0, "the weights")?;
         let average = self.average.as_deref().is_none_or(|average| average.len() == size && finite(average));
@@ -251,5 +273,15 @@ impl<O: MaxOracle + ?Sized> Solver<O> for FunctionalDescentSolver {
 
     fn details(&self) -> Option<Details> {
         self.last.map(|step| step.details())
+    }
+}
+
+impl CarriesOn for FunctionalDescentSolver {
+    fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    fn into_carried(self: Box<Self>) -> Carried {
+        Carried { point: self.weights, average: self.average.unwrap_or_default(), steps: self.steps }
     }
 }

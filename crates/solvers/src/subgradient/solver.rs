@@ -8,6 +8,7 @@ use crate::context::Ctx;
 use crate::gaps::GapTable;
 use crate::linalg;
 use crate::metric::SupportBudget;
+use crate::online::{Carried, CarriesOn};
 use crate::oracle::{MaxOracle, OracleError};
 use crate::order::{BlockOrder, Visiting, size_of};
 use crate::plane::Plane;
@@ -34,7 +35,8 @@ pub struct SubgradientSolver {
     averaging: AnswerAverage,
     #[serde(with = "crate::state::json")]
     budget: SupportBudget,
-    order: BlockOrder,
+    /// `None` visits examples as they come.
+    order: Option<BlockOrder>,
     /// The examples of the step in hand, and how many of them were asked about.
     batch: Vec<u32>,
     asked: usize,
@@ -80,7 +82,7 @@ impl SubgradientSolver {
             regularizer,
             averaging: config.averaging,
             budget: config.budget,
-            order: BlockOrder::new(config.order, blocks),
+            order: Some(BlockOrder::new(config.order, blocks)),
             batch: Vec::with_capacity(size),
             asked: 0,
             additions: 0.0,
@@ -92,13 +94,35 @@ impl SubgradientSolver {
         }
     }
 
+    /// Returns a solver of a window of a stream: it visits the `blocks` examples in their order, `size` of them to a step, and goes on
+    /// from `carried`.
+    pub(super) fn on_window(
+        config: Subgradient,
+        (blocks, size): (usize, usize),
+        lambda: f64,
+        carried: Carried,
+    ) -> Self {
+        let Carried { point, average, steps } = carried;
+        let config = Subgradient { size: size as f64, ..config };
+        let mut solver = SubgradientSolver::new(config, blocks, point.len(), lambda.into());
+        let shrink = 1.0 / steps.max(1) as f64;
+        solver.weights = point.iter().map(|z| shrink * z).collect();
+        solver.average = solver.average.map(|_| average);
+        SubgradientSolver { order: None, scaled: point, steps, ..solver }
+    }
+
     /// Draws the examples of a step.
     fn draw<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) {
         for drawn in self.visits..self.visits + self.size as u64 {
-            if drawn.is_multiple_of(self.blocks as u64) {
-                self.order.begin_pass(ctx.rng, &mut GapTable::new(0), Visiting::Calls);
+            let place = drawn % self.blocks as u64;
+            let Some(order) = &mut self.order else {
+                self.batch.push(place as u32);
+                continue;
+            };
+            if place == 0 {
+                order.begin_pass(ctx.rng, &mut GapTable::new(0), Visiting::Calls);
             }
-            self.batch.push(self.order.next(ctx.rng) as u32);
+            self.batch.push(order.next(ctx.rng) as u32);
         }
     }
 
@@ -170,7 +194,8 @@ impl<O: MaxOracle + ?Sized> SavedState<O> for SubgradientSolver {
             "the steps",
         )?;
         ensure(self.size == fresh.size && self.batch.len() <= self.size && known && place, "the step in hand")?;
-        self.order.check(self.blocks)
+        ensure(self.order.is_some() == fresh.order.is_some(), "the order")?;
+        self.order.as_ref().map_or(Ok(()), |order| order.check(self.blocks))
     }
 }
 
@@ -245,5 +270,15 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
     fn details(&self) -> Option<Details> {
         let SubgradientStep { step_size, hinge } = self.last?;
         Some(Details::new("subgradient", [("step_size", step_size.into()), ("hinge", hinge.into())]))
+    }
+}
+
+impl CarriesOn for SubgradientSolver {
+    fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    fn into_carried(self: Box<Self>) -> Carried {
+        Carried { point: self.scaled, average: self.average.unwrap_or_default(), steps: self.steps }
     }
 }

@@ -104,10 +104,6 @@ impl RowLayout for OneTable {
         prices::of_binary(x, self.features)
     }
 
-    fn starts(&self, each: &mut dyn FnMut(u32)) {
-        each(0);
-    }
-
     fn score(&self, row: Row<'_>, w: &[f64], sums: bool, scores: &mut [f64; 2]) {
         let mut score = [0.0];
         if sums {

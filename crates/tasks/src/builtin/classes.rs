@@ -41,9 +41,6 @@ pub trait RowLayout: Clone + Debug + Send + Sync + 'static {
     /// Returns what a call and a plane of this row cost.
     fn prices(&self, x: &SparseRows) -> Prices;
 
-    /// Hands over where the weights of a row begin; see [`Task::reads`].
-    fn starts(&self, each: &mut dyn FnMut(u32));
-
     /// Writes the scores of all labels; `sums` says whether they are summed over, for which products may be added up in
     /// another order.
     fn score(&self, row: Row<'_>, w: &[f64], sums: bool, scores: &mut Self::Scores);
@@ -152,11 +149,6 @@ impl<R: RowLayout> Task for RowTask<R> {
         out: &mut u32,
     ) -> Result<Quality, String> {
         self.decode_diverse(question, w, DiversityPenalty::default(), work, out)
-    }
-
-    fn reads(&self, x: &SparseRows, each: &mut dyn FnMut(u32, &[u32])) -> bool {
-        self.weights.starts(&mut |start| each(start, x.row(0).indices));
-        true
     }
 
     fn prefetch(&self, x: &SparseRows) {

@@ -97,10 +97,6 @@ impl RowLayout for TablePerClass {
         prices::of_multiclass(x, self.classes, self.dim())
     }
 
-    fn starts(&self, each: &mut dyn FnMut(u32)) {
-        (0..self.classes).for_each(|class| each((class * self.features) as u32));
-    }
-
     fn score(&self, row: Row<'_>, w: &[f64], _: bool, scores: &mut Vec<f64>) {
         scores.clear();
         scores.resize(self.classes, 0.0);
