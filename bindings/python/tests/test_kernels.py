@@ -134,15 +134,13 @@ def test_rows_of_a_matrix_are_known_by_their_numbers(tmp_path):
 
 
 def test_results_that_are_not_there_say_why(tmp_path):
-    """Rows that merged, files, models without kernels, estimators without models; weights of features."""
+    """Files, models without kernels, estimators without models; weights of features."""
     model = BinarySSVM(kernel="rbf", gamma=0.5, lam="c:1").fit(X, Y)
     model.save(tmp_path / "m")
-    merged = {"task.kernel_budget": "merging", "task.kernel_budget.rows": 5}
     for other, why in [
         (BinarySSVM(), "it is not fitted yet"),
         (BinarySSVM().fit(X, Y), "it has no kernel"),
         (multiplane.load(tmp_path / "m"), "but not their numbers"),
-        (BinarySSVM(kernel="rbf", gamma=0.5, lam="c:1", params=merged).fit(X, Y), "they were merged"),
     ]:
         for name in ("support_", "n_support_"):
             with pytest.raises(AttributeError, match=f"has no attribute '{name}': .*{why}"):

@@ -61,12 +61,8 @@ pub(crate) fn print_on(text: &str) -> Result<bool, Error> {
 /// Returns a summary's line of the cost of a kernel.
 pub(crate) fn of_kernel(kernel: &KernelCost) -> String {
     let (kept, all) = (kernel.support_vectors, kernel.kernel_rows);
-    let rows = match kernel.merged {
-        true => format!("{kept} rows that were merged out of {all} carry weight"),
-        false => format!("{kept} of {all} rows carry weight"),
-    };
     let (computed, read) = (number(kernel.kernel_evaluations as f64), number(kernel.kernel_reread as f64));
-    format!("  kernel  {computed} values computed, {read} read again; {rows}\n")
+    format!("  kernel  {computed} values computed, {read} read again; {kept} of {all} rows carry weight\n")
 }
 
 /// Writes a line to standard error, escaped: names of files, labels and what programs say end up in messages. If even

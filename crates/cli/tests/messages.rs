@@ -51,15 +51,6 @@ fn parameters_are_named() {
             "task.kernel.gamma needs a kernel that has it: rbf, polynomial, chi-square; found `none`".into(),
         ),
         (
-            "--set task.kernel_budget.rows=5".into(),
-            "task.kernel_budget.rows needs a kernel budget that has it: removal, projection, merging; found `none`"
-                .into(),
-        ),
-        (
-            "--solver pegasos --passes 2 --set solver.budget.rows=5".into(),
-            "solver.budget.rows needs a budget that has it: removal, projection; found `none`".into(),
-        ),
-        (
             "--solver pegasos --passes 2 --set solver.averaging.eta=5".into(),
             "solver.averaging.eta needs an averaging that has it: polynomial; found `none`".into(),
         ),
@@ -185,24 +176,6 @@ fn gaps_of_searches_are_told_apart() {
         "{stopped}"
     );
     assert!(!stopped.contains("lambda"), "{stopped}");
-}
-
-/// Rows that were merged are no rows of the data.
-#[test]
-fn merged_rows_are_called_so() {
-    let scratch = rows();
-    for solver in ["auto", "pegasos --passes 3"] {
-        let train = format!("train --task binary --data a.svm --set task.kernel=rbf --solver {solver}");
-        let kernel = |rest: &str| {
-            let ran = scratch.succeed(&format!("{train} {rest} --clock work"));
-            ran.stdout.lines().find(|line| line.contains("  kernel  ")).unwrap().to_string()
-        };
-        let budget = "--set task.kernel_budget.rows=4 --set task.kernel_budget";
-        let merged = kernel(&format!("{budget}=merging"));
-        assert!(merged.ends_with("; 4 rows that were merged out of 40 carry weight"), "{merged}");
-        let removed = kernel(&format!("{budget}=removal"));
-        assert!(removed.ends_with("; 4 of 40 rows carry weight"), "{removed}");
-    }
 }
 
 /// Kernels are described with their parameters, by the name of the parameter as well.

@@ -83,7 +83,6 @@ fn what_no_stream_has_is_refused() {
         ("--task binary --data rows.svm --set stream.patience=2", "stream.patience: there are no test data"),
         ("--task binary --data rows.svm --set stream.window=0", "stream.window = 0: must be 1 to 16777216"),
         ("--task binary --data rows.svm --set stream.widow=5", "unknown parameter of stream: `widow`"),
-        ("--task binary --data rows.svm --set solver.budget=removal", "solver.budget = removal: needs a kernel"),
         ("--task binary --format hmm --data a.seq", "format hmm cannot be read as a stream; these can: libsvm, csv"),
         (
             "--task binary --data rows.svm --solver sfd1 --set solver.size=1001",

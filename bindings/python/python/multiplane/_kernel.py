@@ -49,7 +49,7 @@ class Kernels(Several):
     gamma: float | str = "scale"
     degree: int = 3
     coef0: float = 0.0
-    kernel_budget: str | dict[str, Any] = "none"
+    kernel_budget: int | None = None
     kernel_rows: dict[str, Any] | None = None
 
     # -- the specification --
@@ -206,7 +206,7 @@ class Kernels(Several):
             return "it has no kernel"
         if "_problem" not in self.__dict__:
             return "its model is of a file or a path, which hold the rows that carry weight, but not their numbers"
-        return "the rows that carry weight are no rows of X: they were merged, or made of text"
+        return "the rows that carry weight are no rows of X: they were made of text"
 
     if not TYPE_CHECKING:
 

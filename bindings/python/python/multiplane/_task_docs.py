@@ -20,9 +20,7 @@ OWN = {
         "``classes_`` (rows are true labels), or a function ``loss(truth, label)``, which is asked once for every two labels."
     ),
     "kernel_rows": "How rows of the kernel's matrix are kept: a dict with ``cache_mb`` and ``storage``.",
-    "kernel_budget": (
-        "Most rows that a model may hold: a name, or a dict as in ``{\"name\": \"projection\", \"rows\": 1000}``."
-    ),
+    "kernel_budget": "Most rows that a model may hold; None for as many as carry weight.",
     "root": "How many words hang on the root: ``\"single\"`` or ``\"any\"``.",
     "distances": "The largest distance of each bucket of distances, ascending: (1, 2, 3, 5, 10) where not given.",
     "pairwise_edges": "Which pairs of labels have weights: a name, or a list of pairs of columns.",

@@ -242,8 +242,6 @@ class SFD1(_AsSFD1):
     Args:
         accuracy: A step is solved to this gap, in units of the loss: that of the mean hinge of its examples.
         averaging: What the answer is: the last w_t or an average of them, which takes out what single samples do.
-        budget: With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`,
-            or `projection`). Merging is for models: `task.kernel_budget`.
         inner: What solves a step.
         margins: What becomes of residual margins outside of what losses can be: `clamped`, `capped` or `exact`.
         sampling: Which examples a step is about.
@@ -260,9 +258,6 @@ class SSG(_AsSSG):
 
     Args:
         averaging: What the answer is: the last iterate or an average.
-        budget: With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`,
-            or `projection`). An average is brought within it when it is the answer. Merging is for models:
-            `task.kernel_budget`.
         order: Which example is visited next.
         size: Examples of a step (k): a whole number, or below 1 a share of all, at least one.
     """

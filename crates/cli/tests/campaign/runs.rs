@@ -105,8 +105,8 @@ pub(crate) fn jobs(scratch: &Scratch) -> Vec<Job> {
         "--task binary --data two --passes 12 --set task.kernel=rbf --set task.kernel.gamma=0.5",
         "--task chain --data words --passes 6 --set task.kernel=rbf --set task.kernel.gamma=0.5 --solver bcfw-gap",
         "--task multiclass --data three --passes 12 --set task.kernel=polynomial --solver one-slack",
-        "--task multiclass --data three --passes 9 --set task.kernel=rbf --set task.kernel_budget=removal \
-         --set task.kernel_budget.rows=10 --solver mp-bcfw",
+        "--task multiclass --data three --passes 9 --set task.kernel=rbf --set task.kernel_budget=10 \
+         --solver mp-bcfw",
         "--task multiclass --data three --passes 12 --test three --set task.rescaling=slack",
         "--task tree --data trees --passes 8 --solver bcpl",
         "--task graph --data graphs --passes 8 --solver mp-bcfw-avg --set task.pairwise=full",

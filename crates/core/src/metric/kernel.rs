@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard};
 use crate::kernel::{KernelCounts, KernelMatrix, RowMove};
 use crate::layout::Layout;
 use crate::plane::Star;
+use crate::span::project;
 
 /// The image is renewed after so many additions: what it is off by grows with them, and renewing it costs.
 pub(super) const MOST_ADDITIONS: f64 = 262_144.0;
@@ -133,16 +134,36 @@ impl KernelMetric {
     }
 
     /// Returns K of a row with itself.
-    pub(super) fn diagonal(&self, row: usize) -> f64 {
+    fn diagonal(&self, row: usize) -> f64 {
         self.diagonal[row]
     }
 
     /// Writes K of a row with some rows. Costs O(R): the row is computed as a whole, as whoever moves it needs it.
-    pub(super) fn gather(&self, row: usize, rows: &[usize], out: &mut [f64]) {
+    fn gather(&self, row: usize, rows: &[usize], out: &mut [f64]) {
         let KernelBuffers { matrix, row: values, .. } = &mut *self.lock();
         values.fill(0.0);
         matrix.add_row(row, 1.0, values);
         out.iter_mut().zip(rows).for_each(|(out, &other)| *out = values[other]);
+    }
+
+    /// Returns the coefficients of the weights' projection onto the span of at most `most` rows. Linear coordinates, such as the bias,
+    /// stay as they are: rows are orthogonal to them.
+    pub(super) fn projected(&self, most: usize, weights: &[f64], coefficients: &[f64]) -> Option<Vec<f64>> {
+        let (table, labels) = (&self.table, 0..self.table.labels);
+        let support: Vec<usize> = table.carrying(coefficients).collect();
+        if support.len() <= most {
+            return None;
+        }
+        let squares: Vec<f64> = support.iter().map(|&row| self.diagonal(row)).collect();
+        let of_label = |label| support.iter().map(move |&row| weights[table.at(row, label)]);
+        let mut targets: Vec<f64> = labels.clone().flat_map(of_label).collect();
+        let found = project(&squares, &mut targets, most, |k, out| self.gather(support[k], &support, out));
+        let mut reduced = coefficients.to_vec();
+        support.iter().for_each(|&row| labels.clone().for_each(|label| reduced[table.at(row, label)] = 0.0));
+        for (label, of_label) in found.coefficients.chunks_exact(found.chosen.len().max(1)).enumerate() {
+            found.chosen.iter().zip(of_label).for_each(|(&k, &value)| reduced[table.at(support[k], label)] = value);
+        }
+        Some(reduced)
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, KernelBuffers> {

@@ -5,11 +5,9 @@
 //! 2 d numbers, the image `M u`, which oracles are handed as weights, and the coefficients u. Everything that is linear in
 //! points (steps, averages, mixtures) need not know. Whatever moves points or measures one asks here.
 
-mod budget;
 mod kernel;
 mod waiting;
 
-pub use budget::{BudgetRows, SupportBudget};
 pub use kernel::{KernelMetric, KernelTable};
 pub use waiting::Waiting;
 
@@ -224,22 +222,12 @@ impl Metric {
         if self.kernel.is_some() { kernel::MOST_ADDITIONS } else { f64::INFINITY }
     }
 
-    /// Brings a point within a budget of rows that carry coefficients; one that is within it keeps every bit. `additions` are
-    /// those that the point's image went through, and are counted on. Without a kernel there is nothing to do.
-    pub fn keep_within(&self, budget: SupportBudget, point: &mut [f64], additions: &mut f64) {
-        let Some(kernel) = &self.kernel else { return };
-        let (weights, coefficients) = halves(point);
-        let Some(reduced) = kernel.within(budget, weights, coefficients) else { return };
-        let changed = (0..).zip(reduced.iter().zip(&*coefficients)).filter(|(_, (new, old))| new != old);
-        let (indices, values): (Vec<u32>, Vec<f64>) = changed.map(|(k, (new, old))| (k, new - old)).unzip();
-        coefficients.copy_from_slice(&reduced);
-        if 2 * indices.len() < reduced.iter().filter(|&&value| value != 0.0).count() {
-            let direction = Star::Sparse { indices: &indices, values: &values };
-            *additions += kernel.add(1.0, direction, weights) as f64;
-        } else {
-            kernel.image(coefficients, weights);
-            *additions = 0.0;
-        }
+    /// Projects a point's weights onto the span of at most `most` rows, chosen one by one; returns the new coefficients (`[d]`).
+    /// Returns `None` without a kernel, or if no more rows carry coefficients. Takes as many numbers of memory as rows that carry
+    /// coefficients times `most`, and as many operations times `most`.
+    pub fn projected(&self, most: usize, point: &[f64]) -> Option<Vec<f64>> {
+        let (weights, coefficients) = point.split_at(point.len() / 2);
+        self.kernel.as_ref()?.projected(most, weights, coefficients)
     }
 
     /// Returns the values of the kernel computed and read so far; `None` without one.

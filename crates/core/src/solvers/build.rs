@@ -46,7 +46,6 @@ impl SolverEntry {
         regularizer: Regularizer,
     ) -> Result<BoxedSolver, BuildError> {
         let config = (self.parse)(parameters)?;
-        config.check_metric(regularizer.metric())?;
         match regularizer.fault(dim) {
             Some(fault) => Err(BuildError::Regularizer(fault)),
             None if regularizer.metric().has_kernel() && !config.takes_kernels() => Err(BuildError::kernel(self)),

@@ -7,7 +7,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::metric::{Metric, SupportBudget};
 use crate::online::{Online, StreamFacts};
 use crate::oracle::{Ability, BoxedOracle};
 use crate::parameter::{self, ParameterError, shown};
@@ -36,24 +35,6 @@ pub trait SolverConfig: fmt::Debug + Send + Sync {
     /// Returns whether it can train where the regulariser's metric is a kernel's.
     fn takes_kernels(&self) -> bool {
         false
-    }
-
-    /// Returns the budget of rows that it trains within.
-    fn budget(&self) -> SupportBudget {
-        SupportBudget::None
-    }
-
-    /// Refuses a regulariser's metric that it cannot train with.
-    ///
-    /// # Errors
-    ///
-    /// A budget of rows without a kernel.
-    fn check_metric(&self, metric: &Metric) -> Result<(), ParameterError> {
-        if metric.has_kernel() || !self.budget().is_some() {
-            return Ok(());
-        }
-        let name = serde_json::to_value(self.budget()).map_or_else(|_| String::new(), |budget| shown(&budget["name"]));
-        Err(ParameterError::new("budget", name, "needs a kernel, without one there are no support vectors"))
     }
 
     /// Returns what a user should know of parameters that do not go with `blocks` examples, or with a run that ends after so many

@@ -153,8 +153,6 @@ impl Session {
         if regularizer.metric().has_kernel() && !spec.solver.config.takes_kernels() {
             return Err(Error::input(refusal(&BuildError::kernel(spec.solver.entry))));
         }
-        let fits = spec.solver.config.check_metric(regularizer.metric());
-        fits.map_err(|error| Error::Parameter(error.under("solver")))?;
         let pool_stats = problem.oracles().pool_stats();
         Ok(Session { spec, problem, audit: None, test, regularizer, pool_stats, choice: None, stopwatch, warnings })
     }

@@ -59,13 +59,10 @@ impl Session {
             self.check_word(&outcome, losses.train)?;
         }
         let gap_before_reduction = gap.filter(|_| reduced.is_some());
-        let is_reduced = reduced.is_some();
         let evaluations = reduced.as_ref().map_or(0, |reduced| reduced.evaluations);
         let parts = reduced.map(|reduced| (reduced.w, reduced.vocabulary));
         let (w, vocabulary) = parts.unwrap_or_else(|| self.problem.model_parts(&outcome.w));
-        let budget = self.spec.task.params.get("kernel_budget");
-        let merged = is_reduced && budget.is_some_and(|budget| budget["name"] == "merging");
-        let kernel = KernelCost::of(self, &vocabulary, evaluations).map(|cost| KernelCost { merged, ..cost });
+        let kernel = KernelCost::of(self, &vocabulary, evaluations);
         let summary = Summary { kernel, gap_before_reduction, ..Summary::new(self, &outcome, losses, loss_seconds) };
         let provenance = Provenance { vocabulary, ..self.provenance() };
         let info = ModelInfo::new(provenance, self.lambda(), outcome.certificate);

@@ -124,9 +124,6 @@ pub struct KernelCost {
     pub support_vectors: usize,
     /// Rows of training: of the examples, or of their parts.
     pub kernel_rows: usize,
-    /// Whether rows that carry weight were merged out of those of training, and are none of these.
-    #[serde(skip)]
-    pub merged: bool,
 }
 
 /// What slack-rescaled answers took since the session began, those of evaluation among them. `oracle_calls` counts answers.
@@ -154,7 +151,7 @@ impl KernelCost {
         let kernel_evaluations = evaluations + beside;
         let support_vectors = vocabulary.support.as_ref()?.len();
         let kernel_rows = session.regularizer.metric().rows()?;
-        Some(KernelCost { kernel_evaluations, kernel_reread: reread, support_vectors, kernel_rows, merged: false })
+        Some(KernelCost { kernel_evaluations, kernel_reread: reread, support_vectors, kernel_rows })
     }
 }
 

@@ -6,7 +6,6 @@
 
 use multiplane_core::clock::Clock;
 use multiplane_core::context::{CallCounts, Ctx};
-use multiplane_core::metric::Metric;
 use multiplane_core::observe::Certificate;
 use multiplane_core::online::{Online, StreamWeights};
 use multiplane_core::oracle::BoxedOracle;
@@ -75,7 +74,6 @@ impl Learner {
             let tasks = TASKS.join(", ");
             return Err(Error::input(format!("task `{task}` does not learn from streams; these do: {tasks}")));
         }
-        spec.solver.config.check_metric(&Metric::default()).map_err(|error| error.under("solver"))?;
         let Some(online) = spec.solver.config.online(stream.facts(spec.lambda)) else {
             let able = SOLVERS.iter().filter(|entry| entry.learns_from_streams()).map(|entry| entry.name);
             let able = able.collect::<Vec<_>>().join(", ");
@@ -168,7 +166,8 @@ impl Learner {
     /// As [`learn`](Learner::learn), and [`Error::Failed`] if the weights are no longer finite; the learner is then as it was, to the
     /// bit.
     pub fn learn_piece(&mut self, data: &Dataset) -> Result<f64, Error> {
-        let before = (self.rng.clone(), self.clock.clone(), self.kept.clone(), self.weights.clone(), self.details.clone());
+        let before =
+            (self.rng.clone(), self.clock.clone(), self.kept.clone(), self.weights.clone(), self.details.clone());
         let learned = self.learn_windows(data).and_then(|loss| self.all_weights().map(|_| loss));
         if learned.is_err() {
             (self.rng, self.clock, self.kept, self.weights, self.details) = before;

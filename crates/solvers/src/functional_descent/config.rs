@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::answer_average::{AnswerAverage, PolynomialDecay};
-use crate::metric::SupportBudget;
 use crate::order::{Sampling, check_size};
 use crate::parameter::{ParameterError, require};
 
@@ -33,9 +32,6 @@ pub struct FunctionalDescent {
     pub inner: InnerSolver,
     /// What the answer is: the last w_t or an average of them, which takes out what single samples do.
     pub averaging: AnswerAverage,
-    /// With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`, or `projection`).
-    /// Merging is for models: `task.kernel_budget`.
-    pub budget: SupportBudget,
 }
 
 /// What solves the problem of a step, a regularised problem of its examples alone with w_t as the prior mean.
@@ -201,7 +197,6 @@ impl FunctionalDescent {
         self.sampling.validate().map_err(|error| error.under("sampling"))?;
         self.schedule.check().map_err(|error| error.under("schedule"))?;
         self.averaging.validate().map_err(|error| error.under("averaging"))?;
-        self.budget.validate().map_err(|error| error.under("budget"))?;
         if let InnerSolver::MpBcfw(MpBcfw { passes }) = self.inner {
             require(passes >= 1, "inner.passes", passes, "must be at least 1")?;
         }

@@ -3,7 +3,6 @@
 use super::config::FunctionalDescent;
 use super::solver::FunctionalDescentSolver;
 use super::stream::{OnlineDescent, UNUSED};
-use crate::metric::SupportBudget;
 use crate::online::{Online, StreamFacts};
 use crate::parameter::ParameterError;
 use crate::regularizer::Regularizer;
@@ -15,9 +14,6 @@ impl SolverConfig for FunctionalDescent {
     }
     fn takes_kernels(&self) -> bool {
         true
-    }
-    fn budget(&self) -> SupportBudget {
-        self.budget
     }
     fn online(&self, facts: StreamFacts) -> Option<Result<Box<dyn Online>, ParameterError>> {
         Some(OnlineDescent::new(*self, facts).map(|learner| Box::new(learner) as _))

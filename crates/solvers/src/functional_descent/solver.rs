@@ -150,7 +150,6 @@ impl FunctionalDescentSolver {
             self.additions = 0.0;
         }
         let metric = self.regularizer.metric();
-        metric.keep_within(self.config.budget, &mut self.weights, &mut self.additions);
         for (&block, &margin) in self.sample.iter().zip(&self.margins) {
             self.sampler.observe(block as usize, margin);
         }
@@ -249,7 +248,6 @@ impl<O: MaxOracle + ?Sized> Solver<O> for FunctionalDescentSolver {
         w.extend_from_slice(self.average.as_ref().unwrap_or(&self.weights));
         if self.average.is_some() {
             self.regularizer.clip_all(w); // rounding may have left them
-            self.regularizer.metric().keep_within(self.config.budget, w, &mut 0.0);
         }
         None
     }

@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::answer_average::AnswerAverage;
-use crate::metric::SupportBudget;
 use crate::order::{Order, Uniform, check_size};
 use crate::parameter::{ParameterError, require, shown};
 
@@ -18,14 +17,11 @@ pub struct Subgradient {
     pub size: f64,
     /// What the answer is: the last iterate or an average.
     pub averaging: AnswerAverage,
-    /// With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`, or `projection`).
-    /// An average is brought within it when it is the answer. Merging is for models: `task.kernel_budget`.
-    pub budget: SupportBudget,
 }
 
 impl Default for Subgradient {
     fn default() -> Self {
-        Subgradient { order: Order::default(), size: 1.0, averaging: AnswerAverage::None, budget: SupportBudget::None }
+        Subgradient { order: Order::default(), size: 1.0, averaging: AnswerAverage::None }
     }
 }
 
@@ -56,7 +52,6 @@ impl Subgradient {
         let holds = matches!(self.order, Order::Uniform(_) | Order::Permutation(_));
         require(holds, "order", name.as_str(), rule)?;
         check_size("size", self.size)?;
-        self.budget.validate().map_err(|error| error.under("budget"))?;
         self.averaging.validate().map_err(|error| error.under("averaging"))
     }
 }

@@ -3,7 +3,6 @@
 use super::config::Subgradient;
 use super::solver::SubgradientSolver;
 use super::stream::{OnlineSubgradient, UNUSED};
-use crate::metric::SupportBudget;
 use crate::online::{Online, StreamFacts};
 use crate::oracle::MaxOracle;
 use crate::order::size_note;
@@ -30,9 +29,6 @@ impl SolverConfig for Subgradient {
     }
     fn takes_kernels(&self) -> bool {
         true
-    }
-    fn budget(&self) -> SupportBudget {
-        self.budget
     }
     fn online(&self, facts: StreamFacts) -> Option<Result<Box<dyn Online>, ParameterError>> {
         Some(OnlineSubgradient::new(*self, facts).map(|learner| Box::new(learner) as _))

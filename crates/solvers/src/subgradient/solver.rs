@@ -7,7 +7,6 @@ use crate::answer_average::AnswerAverage;
 use crate::context::Ctx;
 use crate::gaps::GapTable;
 use crate::linalg;
-use crate::metric::SupportBudget;
 use crate::online::{Carried, CarriesOn};
 use crate::oracle::{MaxOracle, OracleError};
 use crate::order::{BlockOrder, Visiting, size_of};
@@ -33,8 +32,6 @@ pub struct SubgradientSolver {
     average: Option<Vec<f64>>,
     #[serde(with = "crate::state::json")]
     averaging: AnswerAverage,
-    #[serde(with = "crate::state::json")]
-    budget: SupportBudget,
     /// `None` visits examples as they come.
     order: Option<BlockOrder>,
     /// The examples of the step in hand, and how many of them were asked about.
@@ -81,7 +78,6 @@ impl SubgradientSolver {
             weights,
             regularizer,
             averaging: config.averaging,
-            budget: config.budget,
             order: Some(BlockOrder::new(config.order, blocks)),
             batch: Vec::with_capacity(size),
             asked: 0,
@@ -139,7 +135,6 @@ impl SubgradientSolver {
             self.regularizer.metric().renew(&mut self.scaled);
             self.additions = 0.0;
         }
-        self.regularizer.metric().keep_within(self.budget, &mut self.scaled, &mut self.additions);
         let shrink = 1.0 / self.steps as f64;
         for (w, z) in self.weights.iter_mut().zip(&self.scaled) {
             *w = shrink * z;
@@ -183,9 +178,7 @@ impl<O: MaxOracle + ?Sized> SavedState<O> for SubgradientSolver {
         ensure(self.regularizer == fresh.regularizer, "the regulariser")?;
         let average = self.average.as_deref().is_none_or(sound);
         ensure(sound(&self.scaled) && sound(&self.weights) && average, "the weights")?;
-        let same = self.averaging == fresh.averaging
-            && self.budget == fresh.budget
-            && self.average.is_some() == fresh.average.is_some();
+        let same = self.averaging == fresh.averaging && self.average.is_some() == fresh.average.is_some();
         ensure(same, "the average")?;
         let known = self.batch.iter().all(|&block| (block as usize) < self.blocks);
         let place = self.batch.is_empty() && self.asked == 0 || self.asked < self.batch.len();
@@ -248,9 +241,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
             }
         }
         if self.average.is_some() {
-            let metric = self.regularizer.metric();
-            metric.renew(w); // an average's image has gone through more than is counted
-            metric.keep_within(self.budget, w, &mut 0.0);
+            self.regularizer.metric().renew(w); // an average's image has gone through more than is counted
         }
         None
     }

@@ -13,7 +13,7 @@ use multiplane_core::task::{
     Task, TaskCapabilities, UNLABELLED, WorkspaceOf,
 };
 
-use crate::builtin::kernelized::{self, KernelBudget, KernelOptions, KernelSpec};
+use crate::builtin::kernelized::{self, KernelOptions, KernelSpec};
 use crate::builtin::magnitudes::{RowSizes, sizes};
 use crate::builtin::rows::{LabelledRows, RowVocabulary};
 use crate::builtin::task::BuiltinTask;
@@ -360,7 +360,7 @@ impl<R: RowLayout> BuiltinTask for RowTask<R> {
 pub(super) struct RowKernelOptions {
     pub(super) kernel: KernelSpec,
     pub(super) store: KernelStore,
-    pub(super) budget: KernelBudget,
+    pub(super) budget: Option<u32>,
     pub(super) bias: bool,
 }
 
@@ -377,7 +377,7 @@ impl RowKernelOptions {
     ) -> Result<Box<dyn Problem>, OpenError> {
         let RowKernelOptions { kernel, store, budget, bias } = self;
         let (kernel, of_row) = (kernel.kernel(), weights(1));
-        budget.validate(kernel).map_err(|error| error.under("kernel_budget"))?;
+        kernelized::check_budget(budget, kernel)?;
         store.validate(kernel).map_err(|error| error.under("kernel_rows"))?;
         let Some(kernel) = kernel else {
             let task = RowTask { weights: weights(rows.vocabulary.features), costs };

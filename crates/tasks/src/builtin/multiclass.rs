@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::builtin::classes::{RowKernelOptions, RowLayout, RowRoom, RowTask};
-use crate::builtin::kernelized::{self, KernelBudget, KernelSpec};
+use crate::builtin::kernelized::{self, KernelSpec};
 use crate::builtin::magnitudes::RowSizes;
 use crate::builtin::prices;
 use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
@@ -49,9 +49,10 @@ pub struct MulticlassSpec {
     pub kernel: KernelSpec,
     /// How rows of the kernel's matrix are kept in training.
     pub kernel_rows: KernelStore,
-    /// How many rows a model may hold, and what becomes of the others once training has ended: `removal`, `projection` or
-    /// `merging`, with `rows` as the bound. P and the gap are those of the model that is left.
-    pub kernel_budget: KernelBudget,
+    /// How many rows a model may hold; `null` for as many as carry weight. Once training has ended, the weights are projected
+    /// onto the span of so many rows, chosen one by one, each time the one that leaves the least. P and the gap are those of the
+    /// model that is left.
+    pub kernel_budget: Option<u32>,
     /// What a wrong answer costs; `hamming` is the 0-1 loss here. The oracle adds it to the scores, and evaluation
     /// reports its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
     pub loss: LossSpec,

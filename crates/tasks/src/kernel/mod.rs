@@ -3,8 +3,7 @@
 //!
 //! `config` and `gamma` say which kernel; `check` refuses features and matrices that it is not defined on; `packed` lays
 //! rows out so that one of them goes against all, `link` makes values of such sums, and `values` puts both together for
-//! blocks of rows on several threads; `cache` is the store, `rows` and `support` are what trainers and predictors take;
-//! `merging` makes few rows of many.
+//! blocks of rows on several threads; `cache` is the store, `rows` and `support` are what trainers and predictors take.
 
 mod cache;
 mod check;
@@ -13,7 +12,6 @@ mod error;
 mod gamma;
 mod given;
 mod link;
-mod merging;
 mod packed;
 mod rows;
 mod stored;
@@ -26,7 +24,6 @@ pub use config::{ChiSquare, Kernel, KernelStore, Polynomial, Rbf, Storage};
 pub use error::KernelError;
 pub use gamma::Gamma;
 pub(crate) use given::MOST_FACTORED;
-pub use merging::merged;
 pub use rows::{KernelRows, kernel_matrix};
 pub use stored::Stored;
 pub use support::SupportRows;

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::builtin::chain::layout::{self, Chain};
-use crate::builtin::kernelized::{self, KernelBudget, KernelOptions, KernelSpec};
+use crate::builtin::kernelized::{self, KernelOptions, KernelSpec};
 use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::sequences::{SequenceOptions, SequenceVocabulary, Sequences};
 use crate::class_weights::ClassWeights;
@@ -52,9 +52,10 @@ pub struct ChainSpec {
     pub kernel: KernelSpec,
     /// How rows of the kernel's matrix are kept in training.
     pub kernel_rows: KernelStore,
-    /// How many rows a model may hold, and what becomes of the others once training has ended: `removal`, `projection` or
-    /// `merging`, with `rows` as the bound. P and the gap are those of the model that is left.
-    pub kernel_budget: KernelBudget,
+    /// How many rows a model may hold; `null` for as many as carry weight. Once training has ended, the weights are projected
+    /// onto the span of so many rows, chosen one by one, each time the one that leaves the least. P and the gap are those of the
+    /// model that is left.
+    pub kernel_budget: Option<u32>,
     /// What a wrong labelling costs: a sum over its positions. The oracle adds it to the scores, and evaluation reports
     /// its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
     pub loss: LossSpec,
@@ -76,7 +77,7 @@ impl Default for ChainSpec {
             min_count: 1,
             kernel: KernelSpec::default(),
             kernel_rows: KernelStore::default(),
-            kernel_budget: KernelBudget::default(),
+            kernel_budget: None,
             loss,
             class_weights: None,
         }
@@ -97,7 +98,7 @@ impl TaskSpec for ChainSpec {
         let labels = sequences.vocabulary.labels.len();
         let costs = CostTable::new(&self.loss, ClassWeights::list(self.class_weights.as_ref())?, labels)?;
         let kernel = self.kernel.kernel();
-        self.kernel_budget.validate(kernel).map_err(|error| error.under("kernel_budget"))?;
+        kernelized::check_budget(self.kernel_budget, kernel)?;
         self.kernel_rows.validate(kernel).map_err(|error| error.under("kernel_rows"))?;
         if let Some(kernel) = kernel {
             if kernel == Kernel::Precomputed {

@@ -9,7 +9,6 @@ use multiplane_core::layout::Layout;
 use multiplane_core::linalg;
 use multiplane_core::oracle::OracleError;
 
-use super::budget::KernelBudget;
 use super::{plain, precomputed};
 use crate::data::{Row, SparseRows};
 use crate::kernel::{Kernel, KernelStore, Storage, SupportRows};
@@ -31,7 +30,7 @@ pub(super) struct Kernelized {
     pub(super) support: SupportRows,
     pub(super) kernel: Kernel,
     pub(super) store: KernelStore,
-    pub(super) budget: KernelBudget,
+    pub(super) budget: Option<u32>,
     /// Labels that have weights of their own.
     pub(super) labels: usize,
     /// How the task lays out weights of labels and rows.

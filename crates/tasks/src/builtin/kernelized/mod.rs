@@ -4,7 +4,6 @@
 //! linear weights. A model holds the coefficients of those rows that carry weight, and the rows; read for other data, they
 //! become the images of its rows. An example is one row, or several, such as a chain's positions.
 
-mod budget;
 mod images;
 mod plain;
 mod precomputed;
@@ -12,13 +11,13 @@ mod problem;
 mod reduced;
 mod spec;
 
-pub use budget::KernelBudget;
 pub use spec::KernelSpec;
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use multiplane_core::layout::Layout;
+use multiplane_core::parameter::{ParameterError, require};
 
 use crate::builtin::reading::Reading;
 use crate::builtin::task::BuiltinTask;
@@ -28,6 +27,18 @@ use crate::problem::tables::{Axis, WeightTable};
 use crate::problem::{OpenError, Problem, TaskVocabulary, check_dim};
 use images::Kernelized;
 
+/// Checks how many rows a model may hold.
+///
+/// # Errors
+///
+/// No row, or no kernel.
+pub fn check_budget(budget: Option<u32>, kernel: Option<Kernel>) -> Result<(), ParameterError> {
+    let Some(rows) = budget else { return Ok(()) };
+    require(rows >= 1, "kernel_budget", rows, "must be at least 1")?;
+    let rule = "needs a kernel, without one there are no support vectors";
+    require(kernel.is_some(), "kernel_budget", rows, rule)
+}
+
 /// Parameters of a kernel as a task has them.
 #[derive(Clone, Copy, Debug)]
 pub struct KernelOptions {
@@ -35,8 +46,8 @@ pub struct KernelOptions {
     pub kernel: Kernel,
     /// How rows of its matrix are kept.
     pub store: KernelStore,
-    /// How many rows a model may hold.
-    pub budget: KernelBudget,
+    /// How many rows a model may hold; `None` for as many as carry weight.
+    pub budget: Option<u32>,
     /// Whether a feature that is always 1 stands after the others; its weights are linear.
     pub bias: bool,
     /// Labels that have weights of their own for each row.

@@ -114,7 +114,7 @@ impl KernelModel for Kernelized {
         self.plain_square(coefficients, threads)
     }
     fn has_budget(&self) -> bool {
-        self.budget.rows().is_some()
+        self.budget.is_some()
     }
     fn reduced(&self, metric: &Metric, point: &[f64]) -> Result<Option<Reduced>, OpenError> {
         self.within_budget(metric, point)

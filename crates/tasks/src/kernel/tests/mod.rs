@@ -2,7 +2,6 @@
 
 mod bits;
 mod faults;
-mod merging;
 mod numbers;
 
 use multiplane_core::rng::Rng;
