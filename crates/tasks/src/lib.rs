@@ -9,6 +9,7 @@
 
 pub mod builtin;
 pub mod class_weights;
+pub mod double_double;
 pub mod entry;
 pub mod foreign;
 pub mod kernel;
@@ -19,7 +20,6 @@ pub mod problem;
 pub mod reference;
 pub mod registry;
 pub mod rescaling;
-pub mod twofold;
 
 pub use multiplane_data as data;
 pub use multiplane_data::{dataset, synth, templates as text};

@@ -6,29 +6,29 @@
 use multiplane_core::rounding::UNIT;
 
 use crate::data::{Row, SparseRows};
-use crate::twofold::Twofold;
+use crate::double_double::DoubleDouble;
 
 /// What one rounding of the scores here is off by at most, as a share of the terms.
 pub(crate) const ROUNDOFF: f64 = UNIT * UNIT;
 
 /// `<row, w[start..start + width]>`, one product after the other.
-pub(crate) fn product(row: Row<'_>, w: &[f64], start: usize) -> Twofold {
-    row.iter().map(|(index, value)| Twofold::product(value, w[start + index as usize])).sum()
+pub(crate) fn product(row: Row<'_>, w: &[f64], start: usize) -> DoubleDouble {
+    row.iter().map(|(index, value)| DoubleDouble::product(value, w[start + index as usize])).sum()
 }
 
 /// Returns `max_y (cost(y) + <w_y, x>) - <w_truth, x>` for classes with a weight row each.
 pub(crate) fn rows_hinge(x: Row<'_>, truth: usize, costs: &[f64], w: &[f64], width: usize) -> f64 {
     let score = |class: usize| product(x, w, class * width);
     let truth = score(truth);
-    let relative = (0..costs.len()).map(|class| Twofold::from(costs[class]) + score(class) - truth);
-    relative.fold(f64::NEG_INFINITY.into(), Twofold::max).value()
+    let relative = (0..costs.len()).map(|class| DoubleDouble::from(costs[class]) + score(class) - truth);
+    relative.fold(f64::NEG_INFINITY.into(), DoubleDouble::max).value()
 }
 
 /// Returns `max(0 at the truth, cost - y <w, x>)` of a binary problem; `sign` is the truth's.
 pub(crate) fn binary_hinge(x: Row<'_>, sign: f64, cost_of_other: f64, w: &[f64]) -> f64 {
     let score = product(x, w, 0);
     let margin = if sign < 0.0 { -score } else { score };
-    (Twofold::from(cost_of_other) - margin).value().max(0.0)
+    (DoubleDouble::from(cost_of_other) - margin).value().max(0.0)
 }
 
 /// Hands over `scale` times a row, from coordinate `start` on.
@@ -70,7 +70,7 @@ pub(crate) struct ChainWeights<'a> {
 }
 
 impl ChainWeights<'_> {
-    fn unary(&self, x: &SparseRows, t: usize, label: usize) -> Twofold {
+    fn unary(&self, x: &SparseRows, t: usize, label: usize) -> DoubleDouble {
         let mut score = product(x.row(t), self.w, label * self.features);
         if self.ends {
             let ends = self.labels * (self.features + self.labels);
@@ -84,14 +84,14 @@ impl ChainWeights<'_> {
         score
     }
 
-    fn pair(&self, from: usize, to: usize) -> Twofold {
+    fn pair(&self, from: usize, to: usize) -> DoubleDouble {
         self.w[self.labels * self.features + from * self.labels + to].into()
     }
 
     /// Score of one labelling.
-    fn score(&self, x: &SparseRows, y: &[u32]) -> Twofold {
-        let unary: Twofold = y.iter().enumerate().map(|(t, &label)| self.unary(x, t, label as usize)).sum();
-        let pair: Twofold = y.windows(2).map(|pair| self.pair(pair[0] as usize, pair[1] as usize)).sum();
+    fn score(&self, x: &SparseRows, y: &[u32]) -> DoubleDouble {
+        let unary: DoubleDouble = y.iter().enumerate().map(|(t, &label)| self.unary(x, t, label as usize)).sum();
+        let pair: DoubleDouble = y.windows(2).map(|pair| self.pair(pair[0] as usize, pair[1] as usize)).sum();
         unary + pair
     }
 
@@ -100,18 +100,18 @@ impl ChainWeights<'_> {
         if x.is_empty() {
             return 0.0;
         }
-        let least = Twofold::from(f64::NEG_INFINITY);
+        let least = DoubleDouble::from(f64::NEG_INFINITY);
         let local = |t: usize, label: usize| self.unary(x, t, label) + cost(t, label).into();
-        let mut best: Vec<Twofold> = (0..self.labels).map(|label| local(0, label)).collect();
+        let mut best: Vec<DoubleDouble> = (0..self.labels).map(|label| local(0, label)).collect();
         for t in 1..x.len() {
             best = (0..self.labels)
                 .map(|to| {
                     let prefix = |from: usize| best[from] + self.pair(from, to);
-                    (0..self.labels).map(prefix).fold(least, Twofold::max) + local(t, to)
+                    (0..self.labels).map(prefix).fold(least, DoubleDouble::max) + local(t, to)
                 })
                 .collect();
         }
-        (best.into_iter().fold(least, Twofold::max) - self.score(x, truth)).value()
+        (best.into_iter().fold(least, DoubleDouble::max) - self.score(x, truth)).value()
     }
 }
 

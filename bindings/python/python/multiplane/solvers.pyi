@@ -22,7 +22,6 @@ _Solutions = Literal["map", "diverse", "m-best", "rand"] | dict[str, Any]
 _Length = Literal["line-search", "full"] | dict[str, Any]
 _Rate = Literal["fixed", "halving"] | dict[str, Any]
 _Start = Literal["uniform", "truth"] | dict[str, Any]
-_Budget = Literal["none", "removal", "projection"] | dict[str, Any]
 _Inner = Literal["one-slack", "mp-bcfw"] | dict[str, Any]
 _Margins = Literal["capped", "clamped", "exact"] | dict[str, Any]
 _Sampling = Literal["uniform", "sequential", "importance", "active"] | dict[str, Any]
@@ -44,21 +43,20 @@ class _AsOneSlack(Solver):
 class _AsSFD1(Solver):
     def __init__(
         self, *, accuracy: float = 0.01,
-        averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ..., budget: _Budget = ...,
-        inner: _Inner = ..., margins: _Margins = 'capped', sampling: _Sampling = ..., schedule: _Schedule = ...,
-        size: float = 0.01,
+        averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ..., inner: _Inner = ...,
+        margins: _Margins = 'capped', sampling: _Sampling = ..., schedule: _Schedule = ..., size: float = 0.01,
     ) -> None: ...
 
 class _AsSSG(Solver):
     def __init__(
         self, *, averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
-        budget: _Budget = ..., order: _Order = ..., size: float = 1.0,
+        order: _Order = ..., size: float = 1.0,
     ) -> None: ...
 
 class _AsPegasos(Solver):
     def __init__(
         self, *, averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
-        budget: _Budget = ..., order: _Order = ..., size: float = 0.01,
+        order: _Order = ..., size: float = 0.01,
     ) -> None: ...
 
 class Auto(Solver):

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::online::{Online, StreamFacts};
 use crate::oracle::{Ability, BoxedOracle};
-use crate::parameter::{self, ParameterError, shown};
+use crate::parameter::{self, ParameterError};
 use crate::regularizer::Regularizer;
 use crate::solver::Solver;
 

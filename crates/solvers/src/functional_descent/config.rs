@@ -183,7 +183,6 @@ impl FunctionalDescent {
             accuracy: 0.01,
             inner: InnerSolver::default(),
             averaging: AnswerAverage::Polynomial(PolynomialDecay::default()),
-            budget: SupportBudget::None,
         }
     }
 

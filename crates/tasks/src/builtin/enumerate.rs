@@ -3,7 +3,7 @@
 use multiplane_core::example::Example;
 
 use crate::builtin::task::BuiltinTask;
-use crate::twofold::Twofold;
+use crate::double_double::DoubleDouble;
 
 /// Returns the codes of all labellings of an input, where these are `most` at most; `None` where there are more, where
 /// labellings are not made of variables, or where the truth leaves one open.
@@ -35,10 +35,10 @@ pub(super) fn slack_hinge<T: BuiltinTask>(
 ) -> Option<f64> {
     let mut largest = 0.0_f64; // the truth's
     for code in codes(task, x, truth, most)? {
-        let mut score = Twofold::ZERO;
+        let mut score = DoubleDouble::ZERO;
         let loss =
-            task.reference_plane(x, truth, &code, &mut |k, value| score = score + Twofold::product(value, w[k]))?;
-        largest = largest.max(loss * (Twofold::from(1.0) + score).value());
+            task.reference_plane(x, truth, &code, &mut |k, value| score = score + DoubleDouble::product(value, w[k]))?;
+        largest = largest.max(loss * (DoubleDouble::from(1.0) + score).value());
     }
     Some(largest)
 }

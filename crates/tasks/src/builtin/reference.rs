@@ -5,12 +5,12 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
-use crate::twofold::Twofold;
+use crate::double_double::DoubleDouble;
 
 /// A network of which a minimum cut is wanted: nodes from 0, and a source and a sink of their own.
 pub(super) struct Network {
     /// (to, residual), an arc and its reverse side by side.
-    arcs: Vec<(usize, Twofold)>,
+    arcs: Vec<(usize, DoubleDouble)>,
     out: Vec<Vec<usize>>,
 }
 
@@ -28,7 +28,7 @@ impl Network {
         self.out.len() - 1
     }
 
-    fn join(&mut self, from: usize, to: usize, there: Twofold, back: Twofold) {
+    fn join(&mut self, from: usize, to: usize, there: DoubleDouble, back: DoubleDouble) {
         self.out[from].push(self.arcs.len());
         self.arcs.push((to, there));
         self.out[to].push(self.arcs.len());
@@ -36,27 +36,27 @@ impl Network {
     }
 
     /// Adds what a node costs more on the source's side than on the sink's.
-    pub(super) fn lean(&mut self, node: usize, slope: Twofold) {
-        self.join(self.source(), node, (-slope).max(Twofold::ZERO), Twofold::ZERO);
-        self.join(node, self.sink(), slope.max(Twofold::ZERO), Twofold::ZERO);
+    pub(super) fn lean(&mut self, node: usize, slope: DoubleDouble) {
+        self.join(self.source(), node, (-slope).max(DoubleDouble::ZERO), DoubleDouble::ZERO);
+        self.join(node, self.sink(), slope.max(DoubleDouble::ZERO), DoubleDouble::ZERO);
     }
 
     /// Adds what it costs if `from` is on the source's side and `to` on the sink's, and the other way round.
-    pub(super) fn part(&mut self, from: usize, to: usize, there: Twofold, back: Twofold) {
+    pub(super) fn part(&mut self, from: usize, to: usize, there: DoubleDouble, back: DoubleDouble) {
         self.join(from, to, there, back);
     }
 
     /// Returns the nodes on the source's side of a minimum cut, and the cut's value.
-    pub(super) fn cut(mut self) -> (Vec<bool>, Twofold) {
+    pub(super) fn cut(mut self) -> (Vec<bool>, DoubleDouble) {
         let (source, sink) = (self.source(), self.sink());
-        let mut flow = Twofold::ZERO;
+        let mut flow = DoubleDouble::ZERO;
         loop {
             let mut by = vec![usize::MAX; self.out.len()];
             let mut queue = VecDeque::from([source]);
             while let Some(node) = queue.pop_front() {
                 for &arc in &self.out[node] {
                     let (to, residual) = self.arcs[arc];
-                    if residual > Twofold::ZERO && to != source && by[to] == usize::MAX {
+                    if residual > DoubleDouble::ZERO && to != source && by[to] == usize::MAX {
                         by[to] = arc;
                         queue.push_back(to);
                     }
@@ -71,7 +71,7 @@ impl Network {
                 path.push(by[node]);
                 node = self.arcs[by[node] ^ 1].0;
             }
-            let least = |one: Twofold, other: Twofold| if other < one { other } else { one };
+            let least = |one: DoubleDouble, other: DoubleDouble| if other < one { other } else { one };
             let sent = path.iter().map(|&arc| self.arcs[arc].1).fold(f64::INFINITY.into(), least);
             for arc in path {
                 self.arcs[arc].1 = self.arcs[arc].1 - sent;
@@ -83,14 +83,14 @@ impl Network {
 }
 
 /// A function of some variables: its scope, and a value `[label of the first variable][of the second]...`.
-pub(super) type LabelFunction = (Vec<usize>, Vec<Twofold>);
+pub(super) type LabelFunction = (Vec<usize>, Vec<DoubleDouble>);
 
 /// Returns the largest sum of functions by maximising over one variable after the other: of those left, one with the
 /// fewest neighbours. Variable v takes the labels `0..labels[v]`. On trees the time is linear in the number of variables but
 /// for a logarithm.
-pub(super) fn largest_sum(labels: &[usize], functions: Vec<LabelFunction>) -> Twofold {
+pub(super) fn largest_sum(labels: &[usize], functions: Vec<LabelFunction>) -> DoubleDouble {
     let mut elimination = Elimination::new(labels, functions);
-    let mut constant = Twofold::ZERO;
+    let mut constant = DoubleDouble::ZERO;
     while let Some(variable) = elimination.next() {
         let (scope, table) = elimination.eliminate(variable);
         if scope.is_empty() { constant = constant + table[0] } else { elimination.add((scope, table)) }
@@ -169,12 +169,12 @@ impl<'a> Elimination<'a> {
         let mut given = vec![0; scope.len()];
         let mut table = Vec::new();
         loop {
-            let value = |own: usize| -> Twofold {
+            let value = |own: usize| -> DoubleDouble {
                 let label = |of: usize| scope.iter().position(|&other| other == of).map_or(own, |place| given[place]);
                 let at = |scope: &[usize]| scope.iter().fold(0, |at, &of| at * labels[of] + label(of));
                 with.iter().map(|(scope, values)| values[at(scope)]).sum()
             };
-            table.push((0..labels[variable]).map(value).fold(f64::NEG_INFINITY.into(), Twofold::max));
+            table.push((0..labels[variable]).map(value).fold(f64::NEG_INFINITY.into(), DoubleDouble::max));
             let Some(next) = (0..scope.len()).rev().find(|&place| given[place] + 1 < labels[scope[place]]) else {
                 return (scope, table);
             };
@@ -192,10 +192,12 @@ mod tests {
     #[test]
     fn by_hand() {
         let mut network = Network::new(3);
-        [(0, -4.0), (1, 1.0), (2, 2.0)].into_iter().for_each(|(node, slope)| network.lean(node, Twofold::from(slope)));
+        [(0, -4.0), (1, 1.0), (2, 2.0)]
+            .into_iter()
+            .for_each(|(node, slope)| network.lean(node, DoubleDouble::from(slope)));
         network.part(0, 1, 3.0.into(), 3.0.into());
         network.part(1, 2, 0.5.into(), 0.0.into());
-        assert_eq!(network.cut(), (vec![true, true, false], Twofold::from(1.5)));
+        assert_eq!(network.cut(), (vec![true, true, false], DoubleDouble::from(1.5)));
 
         let functions = vec![
             (vec![0], vec![0.0, 1.0]),
@@ -203,10 +205,10 @@ mod tests {
             (vec![2, 1], vec![0.0, 0.0, 2.0]),
         ];
         let doubled =
-            |(scope, values): (Vec<usize>, Vec<f64>)| (scope, values.into_iter().map(Twofold::from).collect());
+            |(scope, values): (Vec<usize>, Vec<f64>)| (scope, values.into_iter().map(DoubleDouble::from).collect());
         let functions = functions.into_iter().map(doubled).collect();
-        assert_eq!(largest_sum(&[2, 3, 1], functions), Twofold::from(6.0));
-        assert_eq!(largest_sum(&[], Vec::new()), Twofold::ZERO);
+        assert_eq!(largest_sum(&[2, 3, 1], functions), DoubleDouble::from(6.0));
+        assert_eq!(largest_sum(&[], Vec::new()), DoubleDouble::ZERO);
     }
     /// A chain and a star of many variables take no time to speak of, and come to what looking at both labels from one end
     /// to the other gives.
@@ -218,12 +220,13 @@ mod tests {
             let parent = |k: usize| if star { 0 } else { k - 1 };
             let unary = |k: usize| [number(2 * k), number(2 * k + 1)];
             let pair = |k: usize| [number(5 * k), number(5 * k + 1), number(5 * k + 2), number(5 * k + 3)];
-            let twofold = |values: &[f64]| values.iter().map(|&value| Twofold::from(value)).collect::<Vec<_>>();
-            let mut functions: Vec<LabelFunction> = (0..COUNT).map(|k| (vec![k], twofold(&unary(k)))).collect();
+            let double_double =
+                |values: &[f64]| values.iter().map(|&value| DoubleDouble::from(value)).collect::<Vec<_>>();
+            let mut functions: Vec<LabelFunction> = (0..COUNT).map(|k| (vec![k], double_double(&unary(k)))).collect();
             // Every other edge the other way round: the child first.
             functions.extend((1..COUNT).map(|k| match k % 2 {
-                0 => (vec![parent(k), k], twofold(&pair(k))),
-                _ => (vec![k, parent(k)], twofold(&[pair(k)[0], pair(k)[2], pair(k)[1], pair(k)[3]])),
+                0 => (vec![parent(k), k], double_double(&pair(k))),
+                _ => (vec![k, parent(k)], double_double(&[pair(k)[0], pair(k)[2], pair(k)[1], pair(k)[3]])),
             }));
             let mut left: Vec<[f64; 2]> = (0..COUNT).map(unary).collect();
             for k in (1..COUNT).rev() {
@@ -233,7 +236,7 @@ mod tests {
             }
             let expected = left[0][0].max(left[0][1]);
             let started = std::time::Instant::now();
-            assert_eq!(largest_sum(&[2; COUNT], functions), Twofold::from(expected));
+            assert_eq!(largest_sum(&[2; COUNT], functions), DoubleDouble::from(expected));
             // Time that grows with the square of their number would be minutes.
             assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
         }

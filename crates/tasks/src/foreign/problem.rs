@@ -9,6 +9,7 @@ use multiplane_core::plane::Plane;
 use multiplane_core::rounding::{Magnitudes, UNIT};
 
 use crate::data::SparseRows;
+use crate::double_double::DoubleDouble;
 use crate::foreign::executor;
 use crate::foreign::features::FeatureVector;
 use crate::foreign::oracle::{self, ForeignOracle, Told};
@@ -24,7 +25,6 @@ use crate::problem::{
     decode_all,
 };
 use crate::reference::careful_sum;
-use crate::twofold::Twofold;
 
 /// Workers that the doctor asks at the same time.
 const DOCTOR_THREADS: usize = 2;
@@ -190,13 +190,13 @@ impl<T: Examinable + 'static> ForeignProblem<T> {
         let truth = oracle::truth(&self.told.truths, worker, block)?;
         let mut checked = Plane::new();
         oracle::plane(answer, truth, 1.0, w, &mut checked)?;
-        let term = |(k, value): (u32, f64)| Twofold::product(w[k as usize], value);
-        let score = |features: &FeatureVector| features.iter().map(term).sum::<Twofold>();
+        let term = |(k, value): (u32, f64)| DoubleDouble::product(w[k as usize], value);
+        let score = |features: &FeatureVector| features.iter().map(term).sum::<DoubleDouble>();
         let truth = score(truth);
         let found = score(&answer.features) + answer.loss.max(0.0).into() - truth;
         // Where the answer is a bound, the bound is what the primal value is made of.
         let most = match answer.quality {
-            Quality::UpperBound(bound) => found.max(Twofold::from(bound) - truth),
+            Quality::UpperBound(bound) => found.max(DoubleDouble::from(bound) - truth),
             _ => found,
         };
         Ok(most.value().max(0.0))

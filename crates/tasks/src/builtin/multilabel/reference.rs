@@ -6,8 +6,8 @@
 //! exponential in the number of labels at worst.
 
 use crate::data::SparseRows;
+use crate::double_double::DoubleDouble;
 use crate::reference::{product, row_features};
-use crate::twofold::Twofold;
 
 use super::graph::{LabelGraph, LabelLink};
 use super::layout::Multilabel;
@@ -15,25 +15,25 @@ use super::layout::Multilabel;
 /// Scores of labels and pairs, loss included.
 struct SetReference<'a> {
     graph: &'a LabelGraph,
-    unary: Vec<[Twofold; 2]>,
+    unary: Vec<[DoubleDouble; 2]>,
     pair: &'a [f64],
 }
 
 impl SetReference<'_> {
-    fn pair(&self, edge: usize, j: u32, k: u32) -> Twofold {
+    fn pair(&self, edge: usize, j: u32, k: u32) -> DoubleDouble {
         self.pair[edge * 4 + (j * 2 + k) as usize].into()
     }
 
-    fn score(&self, y: &[u32]) -> Twofold {
-        let unary: Twofold = self.unary.iter().zip(y).map(|(scores, &y)| scores[y as usize]).sum();
+    fn score(&self, y: &[u32]) -> DoubleDouble {
+        let unary: DoubleDouble = self.unary.iter().zip(y).map(|(scores, &y)| scores[y as usize]).sum();
         let pair = |(edge, &[j, k]): (usize, &[u32; 2])| self.pair(edge, y[j as usize], y[k as usize]);
         unary + self.graph.edges().iter().enumerate().map(pair).sum()
     }
 
     /// The best set of a graph without cycles: leaves are taken away one by one, each leaving its best to its parent.
-    fn best_of_forest(&self, links: &[LabelLink]) -> Twofold {
+    fn best_of_forest(&self, links: &[LabelLink]) -> DoubleDouble {
         let mut left = self.unary.clone();
-        let mut best = Twofold::ZERO;
+        let mut best = DoubleDouble::ZERO;
         for link in links.iter().rev() {
             let own = left[link.label as usize];
             let Some((parent, edge)) = link.up else {
@@ -53,18 +53,18 @@ impl SetReference<'_> {
     }
 
     /// The best set, by branch and bound.
-    fn best(&self) -> Twofold {
+    fn best(&self) -> DoubleDouble {
         let labels = self.unary.len();
         // What the labels from k on, with all their pairs with later ones, and each pair's best, come to at most.
         let most = |edge: usize| self.pair[edge * 4..][..4].iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let mut rest = vec![Twofold::ZERO; labels + 1];
+        let mut rest = vec![DoubleDouble::ZERO; labels + 1];
         for k in (0..labels).rev() {
             let pairs = self.graph.edges().iter().enumerate().filter(|(_, edge)| edge[1] as usize == k);
             rest[k] = rest[k + 1] + self.unary[k][0].max(self.unary[k][1]) + pairs.map(|(e, _)| most(e).into()).sum();
         }
         let mut search =
-            SetBranching { scores: self, rest, y: vec![0; labels], best: Twofold::from(f64::NEG_INFINITY) };
-        search.decide(0, Twofold::ZERO);
+            SetBranching { scores: self, rest, y: vec![0; labels], best: DoubleDouble::from(f64::NEG_INFINITY) };
+        search.decide(0, DoubleDouble::ZERO);
         search.best
     }
 }
@@ -72,13 +72,13 @@ impl SetReference<'_> {
 struct SetBranching<'a> {
     scores: &'a SetReference<'a>,
     /// A bound on what labels from k on add.
-    rest: Vec<Twofold>,
+    rest: Vec<DoubleDouble>,
     y: Vec<u32>,
-    best: Twofold,
+    best: DoubleDouble,
 }
 
 impl SetBranching<'_> {
-    fn decide(&mut self, k: usize, sum: Twofold) {
+    fn decide(&mut self, k: usize, sum: DoubleDouble) {
         if k == self.y.len() {
             self.best = self.best.max(sum);
             return;
@@ -106,7 +106,7 @@ impl Multilabel {
     pub(super) fn plain_hinge(&self, x: &SparseRows, truth: &[u32], w: &[f64]) -> f64 {
         let factor = self.costs.factor(truth.len());
         let unary = |k: usize, value: usize| {
-            let score = if value == 1 { product(x.row(0), w, k * self.features) } else { Twofold::ZERO };
+            let score = if value == 1 { product(x.row(0), w, k * self.features) } else { DoubleDouble::ZERO };
             score + (factor * self.costs.row(k, truth[k])[value]).into()
         };
         let unary = (0..self.labels()).map(|k| [unary(k, 0), unary(k, 1)]).collect();

@@ -13,7 +13,7 @@ use super::labelling::{Labelling, NodeCosts, UNLABELLED};
 use super::structure::{Structure, StructureSolver};
 use super::task::{PairwiseScratch, PairwiseTask};
 use crate::builtin::reference::{LabelFunction, Network, largest_sum};
-use crate::twofold::Twofold;
+use crate::double_double::DoubleDouble;
 
 /// By how much a labelling and the bound of a cut may differ, relative to the terms of scores.
 const ROUNDING: f64 = 1e-20;
@@ -111,28 +111,30 @@ impl<'a, S: Structure> ReferenceScores<'a, S> {
     }
 
     /// Returns the score of a label at a node with the loss.
-    fn augmented(&self, node: usize, label: u32) -> Twofold {
-        let mut score = Twofold::ZERO;
-        self.structure.unary(self.x, node, label, &mut |k, value| score = score + Twofold::product(value, self.w[k]));
+    fn augmented(&self, node: usize, label: u32) -> DoubleDouble {
+        let mut score = DoubleDouble::ZERO;
+        self.structure
+            .unary(self.x, node, label, &mut |k, value| score = score + DoubleDouble::product(value, self.w[k]));
         score + self.cost(node, label).into()
     }
 
     /// Returns the score of an edge with these labels.
-    fn pair(&self, edge: usize, a: u32, b: u32) -> Twofold {
-        let mut score = Twofold::ZERO;
-        self.structure.pair(self.x, edge, a, b, &mut |k, value| score = score + Twofold::product(value, self.w[k]));
-        Twofold::from(self.structure.fixed_pair(a, b)) + score
+    fn pair(&self, edge: usize, a: u32, b: u32) -> DoubleDouble {
+        let mut score = DoubleDouble::ZERO;
+        self.structure
+            .pair(self.x, edge, a, b, &mut |k, value| score = score + DoubleDouble::product(value, self.w[k]));
+        DoubleDouble::from(self.structure.fixed_pair(a, b)) + score
     }
 
     /// Returns the score of a labelling with losses.
-    fn score(&self, y: &[u32]) -> Twofold {
+    fn score(&self, y: &[u32]) -> DoubleDouble {
         let of_node = |&node: &usize| self.augmented(node, y[node]);
         let of_edge = |&(tail, head, edge): &(usize, usize, usize)| self.pair(edge, y[tail], y[head]);
-        self.nodes.iter().map(of_node).sum::<Twofold>() + self.edges.iter().map(of_edge).sum()
+        self.nodes.iter().map(of_node).sum::<DoubleDouble>() + self.edges.iter().map(of_edge).sum()
     }
 
     /// Returns the score of the truth.
-    fn of_truth(&self) -> Twofold {
+    fn of_truth(&self) -> DoubleDouble {
         self.score(&self.truth.labels)
     }
 
@@ -156,7 +158,7 @@ impl<'a, S: Structure> ReferenceScores<'a, S> {
     fn claimed_hinge(&self, answer: Result<Quality, String>, y: &Labelling) -> f64 {
         let own = || self.score(&y.labels) - self.of_truth();
         match answer {
-            Ok(Quality::UpperBound(bound)) => own().max(Twofold::from(bound) - self.of_truth()).value(),
+            Ok(Quality::UpperBound(bound)) => own().max(DoubleDouble::from(bound) - self.of_truth()).value(),
             Ok(_) => own().value(),
             Err(_) => f64::NAN,
         }
@@ -173,7 +175,7 @@ impl<'a, S: Structure> ReferenceScores<'a, S> {
 
     /// How large the numbers are that a best score is made of.
     fn terms(&self) -> f64 {
-        let size = |score: Twofold| score.value().abs();
+        let size = |score: DoubleDouble| score.value().abs();
         let of_node =
             |&node: &usize| (0..self.labels(node)).map(|label| size(self.augmented(node, label))).sum::<f64>();
         let of_edge = |&(tail, head, edge): &(usize, usize, usize)| {
@@ -185,14 +187,14 @@ impl<'a, S: Structure> ReferenceScores<'a, S> {
 
     /// Finds the best labelling of nodes with one or two labels whose edges like to agree, with an upper bound on its score
     /// with losses, in which edges that like to differ by a rounding like neither; `None` for all other examples.
-    fn flow(&self) -> Option<(Vec<u32>, Twofold)> {
+    fn flow(&self) -> Option<(Vec<u32>, DoubleDouble)> {
         if self.nodes.iter().any(|&node| self.labels(node) > 2) {
             return None;
         }
         let count = self.structure.nodes(self.x);
         let mut network = Network::new(count);
-        let mut slopes = vec![Twofold::ZERO; count];
-        let mut constant = Twofold::ZERO;
+        let mut slopes = vec![DoubleDouble::ZERO; count];
+        let mut constant = DoubleDouble::ZERO;
         for &node in &self.nodes {
             let zero = self.augmented(node, 0);
             constant = constant - zero;
@@ -205,7 +207,7 @@ impl<'a, S: Structure> ReferenceScores<'a, S> {
             let (two_tail, two_head) = (self.labels(tail) == 2, self.labels(head) == 2);
             let same = energy(0, 0);
             constant = constant + same;
-            let of_tail = if two_tail { energy(1, 0) - same } else { Twofold::ZERO };
+            let of_tail = if two_tail { energy(1, 0) - same } else { DoubleDouble::ZERO };
             slopes[tail] = slopes[tail] + of_tail;
             if two_tail && two_head {
                 // E = same + of_tail x_t + (E11 - E10) x_h + excess (1 - x_t) x_h
@@ -214,14 +216,14 @@ impl<'a, S: Structure> ReferenceScores<'a, S> {
                     return None;
                 }
                 slopes[head] = slopes[head] + (energy(1, 1) - energy(1, 0));
-                network.part(head, tail, excess.max(Twofold::ZERO), Twofold::ZERO);
+                network.part(head, tail, excess.max(DoubleDouble::ZERO), DoubleDouble::ZERO);
             } else if two_head {
                 slopes[head] = slopes[head] + (energy(0, 1) - same);
             }
         }
         for &node in &self.nodes {
             network.lean(node, slopes[node]); // label 1 is the source's side
-            constant = constant - (-slopes[node]).max(Twofold::ZERO);
+            constant = constant - (-slopes[node]).max(DoubleDouble::ZERO);
         }
         let (sides, flow) = network.cut();
         let label = |node: usize| match self.truth.is_labelled(node) {

@@ -3,8 +3,8 @@
 use super::input::TreeInput;
 use super::layout::TreeTask;
 use crate::builtin::reference::{LabelFunction, largest_sum};
+use crate::double_double::DoubleDouble;
 use crate::reference::{product, row_features};
-use crate::twofold::Twofold;
 
 impl TreeTask {
     /// Where the weight of an edge stands in files.
@@ -15,11 +15,11 @@ impl TreeTask {
     /// `max_y (loss + score) - score of the truth`, by maximising over one node after the other.
     pub(super) fn plain_hinge(&self, x: &TreeInput, truth: &[u32], w: &[f64]) -> f64 {
         let factor = self.costs.factor(truth.len());
-        let mut of_truth = Twofold::ZERO;
+        let mut of_truth = DoubleDouble::ZERO;
         let mut functions: Vec<LabelFunction> = Vec::with_capacity(2 * x.nodes());
         for (node, &right) in truth.iter().enumerate() {
             let score = |label: usize| product(x.rows().row(node), w, label * self.features);
-            let cost = |label: usize| Twofold::from(factor * self.costs.row(right)[label]);
+            let cost = |label: usize| DoubleDouble::from(factor * self.costs.row(right)[label]);
             of_truth = of_truth + score(right as usize);
             functions.push((vec![node], (0..self.labels).map(|label| score(label) + cost(label)).collect()));
         }

@@ -5,11 +5,11 @@ use std::cmp::Ordering;
 
 use super::input::Sentence;
 use super::layout::ArborescenceTask;
+use crate::double_double::DoubleDouble;
 use crate::reference::row_features;
-use crate::twofold::Twofold;
 
 /// `[head][word]`: scores of arcs, the root being 0; nothing where there is none.
-type ArcTable = Vec<Vec<Option<Twofold>>>;
+type ArcTable = Vec<Vec<Option<DoubleDouble>>>;
 
 impl ArborescenceTask {
     /// Where the weights of an arc's rows begin, with their amounts.
@@ -27,10 +27,10 @@ impl ArborescenceTask {
         rows
     }
 
-    fn plain_arc(&self, x: &Sentence, head: usize, word: usize, w: &[f64]) -> Twofold {
+    fn plain_arc(&self, x: &Sentence, head: usize, word: usize, w: &[f64]) -> DoubleDouble {
         let of_row = |(start, amount): (usize, f64)| {
-            let term = |(g, value)| Twofold::product(amount, value) * w[start + g as usize];
-            x.rows().row(word).iter().map(term).sum::<Twofold>()
+            let term = |(g, value)| DoubleDouble::product(amount, value) * w[start + g as usize];
+            x.rows().row(word).iter().map(term).sum::<DoubleDouble>()
         };
         self.plain_rows(x, head, word).into_iter().map(of_row).sum()
     }
@@ -39,7 +39,7 @@ impl ArborescenceTask {
     pub(super) fn plain_hinge(&self, x: &Sentence, truth: &[u32], w: &[f64]) -> f64 {
         let words = x.words();
         let mut table: ArcTable = vec![vec![None; words + 1]; words + 1];
-        let mut of_truth = Twofold::ZERO;
+        let mut of_truth = DoubleDouble::ZERO;
         for word in 0..words {
             for head in (0..=words).filter(|&head| head != word + 1) {
                 let (score, right) = (self.plain_arc(x, head, word, w), truth[word] as usize == head);
@@ -54,7 +54,7 @@ impl ArborescenceTask {
                 (1..=words).filter(|&word| word != child).for_each(|word| table[0][word] = None);
                 largest(table)
             };
-            (1..=words).filter_map(alone).reduce(Twofold::max)
+            (1..=words).filter_map(alone).reduce(DoubleDouble::max)
         } else {
             largest(table)
         };
@@ -73,8 +73,8 @@ impl ArborescenceTask {
 
 /// Returns the score of the best tree: that of the best heads where these make no cycle; else that of the cycle, and of
 /// the best tree of a graph in which the cycle is one vertex and arcs into it lose what they replace.
-fn largest(mut table: ArcTable) -> Option<Twofold> {
-    let mut sum = Twofold::ZERO;
+fn largest(mut table: ArcTable) -> Option<DoubleDouble> {
+    let mut sum = DoubleDouble::ZERO;
     loop {
         let count = table.len();
         let mut heads = vec![0; count];
@@ -85,11 +85,11 @@ fn largest(mut table: ArcTable) -> Option<Twofold> {
             table[heads[word]][word]?;
         }
         let best = |word: usize| table[heads[word]][word].unwrap_or_default();
-        let Some(cycle) = cycle_of(&heads) else { return Some(sum + (1..count).map(best).sum::<Twofold>()) };
-        sum = sum + cycle.iter().map(|&word| best(word)).sum::<Twofold>();
+        let Some(cycle) = cycle_of(&heads) else { return Some(sum + (1..count).map(best).sum::<DoubleDouble>()) };
+        sum = sum + cycle.iter().map(|&word| best(word)).sum::<DoubleDouble>();
         let rest: Vec<usize> = (0..count).filter(|vertex| !cycle.contains(vertex)).collect();
         let mut next: ArcTable = rest.iter().map(|&a| rest.iter().map(|&b| table[a][b]).collect()).collect();
-        let higher = |a: Option<Twofold>, b: Option<Twofold>| if b > a { b } else { a };
+        let higher = |a: Option<DoubleDouble>, b: Option<DoubleDouble>| if b > a { b } else { a };
         for (row, &head) in next.iter_mut().zip(&rest) {
             row.push(cycle.iter().map(|&word| table[head][word].map(|score| score - best(word))).fold(None, higher));
         }

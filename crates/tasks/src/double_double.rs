@@ -12,7 +12,7 @@ const SPLITTER: f64 = 134_217_729.0;
 /// A number of about 106 bits. One addition is off by at most `3 u^2` of its result, a product of two doubles, but for
 /// underflow, not at all. What overflows becomes no number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
-pub struct Twofold {
+pub struct DoubleDouble {
     /// The sum, rounded to a double.
     high: f64,
     /// The rest.
@@ -20,10 +20,10 @@ pub struct Twofold {
 }
 
 /// The rounded sum, and what rounding took of it.
-fn exact_sum(a: f64, b: f64) -> Twofold {
+fn exact_sum(a: f64, b: f64) -> DoubleDouble {
     let high = a + b;
     let of_b = high - a;
-    Twofold { high, low: (a - (high - of_b)) + (b - of_b) }
+    DoubleDouble { high, low: (a - (high - of_b)) + (b - of_b) }
 }
 
 /// The two halves of a double's digits.
@@ -33,9 +33,9 @@ fn split(a: f64) -> (f64, f64) {
     (high, a - high)
 }
 
-impl Twofold {
+impl DoubleDouble {
     /// Zero.
-    pub const ZERO: Twofold = Twofold { high: 0.0, low: 0.0 };
+    pub const ZERO: DoubleDouble = DoubleDouble { high: 0.0, low: 0.0 };
 
     /// Returns `a b`.
     pub fn product(a: f64, b: f64) -> Self {
@@ -43,7 +43,7 @@ impl Twofold {
         let ((a1, a2), (b1, b2)) = (split(a), split(b));
         let low = ((a1 * b1 - high) + a1 * b2 + a2 * b1) + a2 * b2;
         // Halves of huge numbers overflow; software does not, but is slow.
-        Twofold { high, low: if low.is_finite() { low } else { a.mul_add(b, -high) } }
+        DoubleDouble { high, low: if low.is_finite() { low } else { a.mul_add(b, -high) } }
     }
 
     /// Returns the nearest double.
@@ -52,55 +52,55 @@ impl Twofold {
     }
 
     /// Returns the larger of two.
-    pub fn max(self, other: Twofold) -> Self {
+    pub fn max(self, other: DoubleDouble) -> Self {
         if other > self { other } else { self }
     }
 }
 
-impl From<f64> for Twofold {
+impl From<f64> for DoubleDouble {
     fn from(value: f64) -> Self {
-        Twofold { high: value, low: 0.0 }
+        DoubleDouble { high: value, low: 0.0 }
     }
 }
 
-impl Add for Twofold {
-    type Output = Twofold;
+impl Add for DoubleDouble {
+    type Output = DoubleDouble;
 
-    fn add(self, other: Twofold) -> Twofold {
+    fn add(self, other: DoubleDouble) -> DoubleDouble {
         let (high, low) = (exact_sum(self.high, other.high), exact_sum(self.low, other.low));
         let sum = exact_sum(high.high, high.low + low.high);
         exact_sum(sum.high, sum.low + low.low)
     }
 }
 
-impl Neg for Twofold {
-    type Output = Twofold;
+impl Neg for DoubleDouble {
+    type Output = DoubleDouble;
 
-    fn neg(self) -> Twofold {
-        Twofold { high: -self.high, low: -self.low }
+    fn neg(self) -> DoubleDouble {
+        DoubleDouble { high: -self.high, low: -self.low }
     }
 }
 
-impl Sub for Twofold {
-    type Output = Twofold;
+impl Sub for DoubleDouble {
+    type Output = DoubleDouble;
 
-    fn sub(self, other: Twofold) -> Twofold {
+    fn sub(self, other: DoubleDouble) -> DoubleDouble {
         self + -other
     }
 }
 
-impl Mul<f64> for Twofold {
-    type Output = Twofold;
+impl Mul<f64> for DoubleDouble {
+    type Output = DoubleDouble;
 
     /// Off by a few `u^2` of the result.
-    fn mul(self, factor: f64) -> Twofold {
-        Twofold::product(self.high, factor) + Twofold::from(self.low * factor)
+    fn mul(self, factor: f64) -> DoubleDouble {
+        DoubleDouble::product(self.high, factor) + DoubleDouble::from(self.low * factor)
     }
 }
 
-impl Sum for Twofold {
-    fn sum<I: Iterator<Item = Twofold>>(numbers: I) -> Twofold {
-        numbers.fold(Twofold::ZERO, Twofold::add)
+impl Sum for DoubleDouble {
+    fn sum<I: Iterator<Item = DoubleDouble>>(numbers: I) -> DoubleDouble {
+        numbers.fold(DoubleDouble::ZERO, DoubleDouble::add)
     }
 }
 
@@ -113,15 +113,15 @@ mod tests {
     fn what_cancels_is_not_lost() {
         for (a, b) in [(0.1, 0.3), (1e160, 1e140 / 3.0), (1.5e300, 0.1), (-1.0 / 3.0, 7.0e-200), (1.6e18 + 256.0, 0.1)]
         {
-            let found = Twofold::product(a, b);
+            let found = DoubleDouble::product(a, b);
             assert_eq!((found.high, found.low), (a * b, f64::mul_add(a, b, -(a * b))), "{a} {b}");
         }
         let terms = [(1.6e18, 1e-4), (0.1, 0.1), (-1.6e18, 1e-4), (1e-30, 1.0)];
-        let sum: Twofold = terms.iter().map(|&(a, b)| Twofold::product(a, b)).sum();
+        let sum: DoubleDouble = terms.iter().map(|&(a, b)| DoubleDouble::product(a, b)).sum();
         assert!((sum.value() - 0.01).abs() < 1e-17, "{sum:?}");
-        assert!((sum - Twofold::product(0.1, 0.1)).value() > 0.0 || sum.value() >= 0.01, "{sum:?}");
-        let (small, large) = (Twofold::from(1.0), Twofold::from(1.0) + Twofold::from(1e-25));
+        assert!((sum - DoubleDouble::product(0.1, 0.1)).value() > 0.0 || sum.value() >= 0.01, "{sum:?}");
+        let (small, large) = (DoubleDouble::from(1.0), DoubleDouble::from(1.0) + DoubleDouble::from(1e-25));
         assert!(small < large && small.max(large) == large && large.max(small) == large);
-        assert!(!(Twofold::product(1e200, 1e200) + Twofold::from(1.0)).value().is_finite());
+        assert!(!(DoubleDouble::product(1e200, 1e200) + DoubleDouble::from(1.0)).value().is_finite());
     }
 }
