@@ -51,9 +51,9 @@ mod _core {
     #[pymodule_export]
     use crate::learner::Learner;
     #[pymodule_export]
-    use crate::model::{Model, PathModel, load};
-    #[pymodule_export]
     use crate::look::{feature_names, feature_rows, look};
+    #[pymodule_export]
+    use crate::model::{Model, PathModel, load};
     #[pymodule_export]
     use crate::path::path;
     #[pymodule_export]

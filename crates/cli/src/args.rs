@@ -44,12 +44,10 @@ pub(crate) enum Command {
     /// Follow the regularisation path, or search a grid: certified models at every lambda of a range
     Path(Box<PathArgs>),
     /// Solve one MAP or min-cut problem from a file: the labelling of least energy, or the maximum flow
-    #[command(
-        after_help = "Engines: tree, min-cut, brute, trws, expansion; max-flow for .max (`multiplane describe \
+    #[command(after_help = "Engines: tree, min-cut, brute, trws, expansion; max-flow for .max (`multiplane describe \
                       engine`).\n\
                             Exit codes: 0 a labelling was found, 1 there is none, 2 bad input or usage, 130 \
-                            interrupted."
-    )]
+                            interrupted.")]
     Infer(InferArgs),
     /// Test a task or oracle for mistakes before training, and forecast what training will cost
     Check(CheckArgs),

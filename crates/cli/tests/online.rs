@@ -42,10 +42,7 @@ fn what_has_no_effect_is_told() {
     for (arguments, warning) in [
         ("--solver sfd1 --lambda 0.1", "solver `sfd1` ignores lambda: lambda = 0.1 changes no weight"),
         ("--solver sfd2 --lambda c:2", "solver `sfd2` ignores lambda: lambda = c:2 changes no weight"),
-        (
-            "--stream --solver sfd1 --lambda 0.1",
-            "solver `sfd1` ignores lambda: lambda = 0.1 changes no weight",
-        ),
+        ("--stream --solver sfd1 --lambda 0.1", "solver `sfd1` ignores lambda: lambda = 0.1 changes no weight"),
         ("--solver sfd1 --set solver.size=500", "solver.size = 500 is more than the 30 examples there are"),
         ("--solver pegasos --lambda 1 --set solver.size=31", "solver.size = 31 is more than the 30 examples there are"),
         (

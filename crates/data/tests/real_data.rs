@@ -3,8 +3,8 @@
 //! The data are looked for in the folder that `MULTIPLANE_DATA` names, else in `shared/data` beside the checkout;
 //! a test whose file is absent says so and passes.
 
-use multiplane_data::{Classified, Words, conll, csv, guess, letter, libsvm, multilabel};
 use multiplane_data::dataset::Dataset;
+use multiplane_data::{Classified, Words, conll, csv, guess, letter, libsvm, multilabel};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

@@ -137,7 +137,8 @@ pub(crate) fn write(dir: &Path, findings: &Findings) -> Result<(), Error> {
                 svg: calls,
                 caption: "What each oracle call buys: the gap as the visits let it expect, and at the end of each \
                           line as it is proven. \
-                          Dashed: the same solver with the costly oracle.".into(),
+                          Dashed: the same solver with the costly oracle."
+                    .into(),
             },
             ReportSection::Figure {
                 heading: "By time, with the oracle as it is".into(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use multiplane_core::executor::{BatchItem, Reply, PoolSize};
+use multiplane_core::executor::{BatchItem, PoolSize, Reply};
 use multiplane_core::oracle::MaxOracle;
 use multiplane_core::plane::{Plane, Star};
 use multiplane_core::rng::Rng;

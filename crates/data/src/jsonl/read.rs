@@ -212,10 +212,7 @@ mod tests {
         assert_errors(
             parse,
             &[
-                (
-                    b"[1]",
-                    "f:1:1: found `[1]` as sequence, expected an object `{\"tokens\": [...], \"labels\": [...]}`",
-                ),
+                (b"[1]", "f:1:1: found `[1]` as sequence, expected an object `{\"tokens\": [...], \"labels\": [...]}`"),
                 (
                     b"{\"tokens\": [",
                     "f:1:12: found the end of the line within JSON, expected all of an object: EOF while parsing a \

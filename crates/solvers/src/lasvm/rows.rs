@@ -158,8 +158,8 @@ pub(super) fn violation([truth, plane]: [bool; 2], score: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dual::BlockDual;
     use crate::average::{Averaging, UpdateKind};
+    use crate::dual::BlockDual;
     use crate::dual::{BlockVisit, StepRule};
     use crate::oracle::NoCapabilities;
     use crate::rng::Rng;

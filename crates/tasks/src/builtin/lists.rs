@@ -49,7 +49,8 @@ impl<T: BuiltinTask> TaskProblem<T> {
     ) -> Result<(), OracleError> {
         let list = |example: Example<'_, T::Input, T::Label>, (scratch, answer, features): &mut ListWorker<T>| {
             let kbest = self.task.capabilities().kbest;
-            let kbest = kbest.ok_or_else(|| format!("task `{}` lists no labellings beside the best", self.facts.task))?;
+            let kbest =
+                kbest.ok_or_else(|| format!("task `{}` lists no labellings beside the best", self.facts.task))?;
             let mut labels = vec![answer.clone(); count];
             let work = Workspace { scratch, memory: &mut T::Memory::default() };
             let (found, quality) = kbest.top(example.plain(), w, work, &mut labels)?;

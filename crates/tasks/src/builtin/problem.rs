@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use multiplane_core::divide::divide;
 use multiplane_core::example::{Example, Examples, Workspace};
-use multiplane_core::executor::{Executor, PoolStats, PoolSize};
+use multiplane_core::executor::{Executor, PoolSize, PoolStats};
 use multiplane_core::oracle::{BoxedOracle, OracleError, SlackCount};
 use multiplane_core::plane::Plane;
 use multiplane_core::rounding::Magnitudes;

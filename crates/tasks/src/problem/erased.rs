@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use multiplane_core::executor::{Executor, PoolStats, PoolSize};
+use multiplane_core::executor::{Executor, PoolSize, PoolStats};
 use multiplane_core::metric::Metric;
 use multiplane_core::oracle::{BoxedOracle, OracleError, SlackCount};
 use multiplane_core::rounding::Magnitudes;

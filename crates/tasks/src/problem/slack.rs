@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use multiplane_core::divide::divide;
-use multiplane_core::executor::{Executor, PoolStats, PoolSize};
+use multiplane_core::executor::{Executor, PoolSize, PoolStats};
 use multiplane_core::oracle::{
     BoxedOracle, MaxOracle, OracleError, Quality, SlackCount, SlackFacts, SlackOracle, bound_of_line,
 };
