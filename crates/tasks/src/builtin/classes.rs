@@ -15,9 +15,10 @@ use multiplane_core::task::{
 
 use crate::builtin::kernelized::{self, KernelOptions, KernelSpec};
 use crate::builtin::magnitudes::{RowSizes, sizes};
+use crate::builtin::marginals;
+use crate::builtin::pairwise::kbest;
 use crate::builtin::rows::{LabelledRows, RowVocabulary};
 use crate::builtin::task::BuiltinTask;
-use crate::builtin::{kbest, marginals};
 use crate::data::{Classified, Row, SparseRows};
 use crate::dataset::Dataset;
 use crate::kernel::KernelStore;

@@ -7,7 +7,6 @@ mod classes;
 mod difference;
 mod enumerate;
 pub mod graph;
-mod kbest;
 pub mod kernelized;
 mod label_codes;
 mod lists;

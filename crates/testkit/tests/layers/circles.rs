@@ -18,6 +18,24 @@ pub(crate) fn between_modules(files: &Graph) -> Graph {
     graph
 }
 
+/// Returns, for every folder that holds modules, the graph between the modules directly in it: as [`between_modules`], one
+/// floor down and further.
+pub(crate) fn inside_modules(files: &Graph) -> BTreeMap<String, Graph> {
+    let mut graphs: BTreeMap<String, Graph> = BTreeMap::new();
+    for ((from, to), names) in files {
+        let (a, b): (Vec<&str>, Vec<&str>) = (from.split('/').collect(), to.split('/').collect());
+        let shared = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+        // Files right in the shared folder have no module of their own; `mod.rs` is the folder itself.
+        let part = |parts: &[&str]| parts.get(shared).map(|part| part.trim_end_matches(".rs").to_string());
+        let (Some(from), Some(to)) = (part(&a), part(&b)) else { continue };
+        if shared > 0 && from != "mod" && to != "mod" {
+            let graph = graphs.entry(a[..shared].join("/")).or_default();
+            graph.entry((from, to)).or_default().extend(names.iter().cloned());
+        }
+    }
+    graphs
+}
+
 /// Returns the module directly below `src` that a file belongs to.
 pub(crate) fn top_module(file: &str) -> &str {
     file.split('/').next().unwrap_or(file).trim_end_matches(".rs")

@@ -1,6 +1,6 @@
 //! The check can fail: each rule on made-up sources.
 
-use crate::circles::{between_modules, circles};
+use crate::circles::{between_modules, circles, inside_modules};
 use crate::content::content_faults;
 use crate::fallible::undocumented;
 use crate::imports::{Imports, imports};
@@ -134,6 +134,16 @@ fn circles_of_modules_are_found() {
     let found = read(&files).files;
     assert_eq!(circles(&found), Vec::<String>::new());
     assert_eq!(circles(&between_modules(&found)).len(), 1);
+    let nested = [
+        ("inner/mod.rs", "pub mod a; pub mod b;"),
+        ("inner/a/mod.rs", "pub mod x; pub mod y;"),
+        ("inner/a/x.rs", "use crate::inner::b::B;"),
+        ("inner/a/y.rs", "pub struct Y;"),
+        ("inner/b.rs", "pub struct B; fn f(_: crate::inner::a::y::Y) {}"),
+    ];
+    let found = read(&nested).files;
+    assert_eq!((circles(&found).len(), circles(&between_modules(&found)).len()), (0, 0));
+    assert_eq!(circles(&inside_modules(&found)["inner"]).len(), 1);
 }
 
 /// Imports do not go from floor to floor upwards, and floors name modules that there are.

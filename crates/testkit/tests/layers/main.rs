@@ -8,6 +8,7 @@
 //! It cannot see what has no path in the sources: a call of a method that another file's `impl` of the same type has,
 //! and a `macro_rules!` used further down without an import.
 
+mod budgets;
 mod circles;
 mod content;
 mod facts;
@@ -19,7 +20,7 @@ mod sources;
 
 use std::fs;
 
-use circles::{between_modules, circles};
+use circles::{between_modules, circles, inside_modules};
 use imports::imports;
 use rules::CRATES;
 use sources::{Source, root};
@@ -33,6 +34,11 @@ fn faults_inside(of: &rules::Crate, files: &[Source]) -> Vec<String> {
     }
     for circle in circles(&between_modules(&found.files)) {
         faults.push(format!("{}/src: modules in a {circle}", of.folder));
+    }
+    for (folder, graph) in inside_modules(&found.files) {
+        faults.extend(
+            circles(&graph).into_iter().map(|circle| format!("{}/src/{folder}: modules in a {circle}", of.folder)),
+        );
     }
     faults.extend(rules::floor_faults(of, &found.files, files));
     faults.extend(rules::style_faults(of, files));
@@ -101,5 +107,20 @@ fn contents_are_where_they_may_be() {
             faults.extend(content::content_faults(&format!("{folder}/{}", file.path), &file.text));
         }
     }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Traits, structs, crates and documents keep to `budgets.toml`, and no two types share a name.
+#[test]
+fn budgets_are_kept() {
+    let budgets = budgets::read();
+    let files = budgets::counted_sources();
+    assert!(files.len() > 100, "no sources");
+    let product = files.iter().filter(|file| !file.path.starts_with("crates/testkit/"));
+    let types: Vec<_> =
+        product.filter(|file| !file.path.ends_with("tests.rs")).flat_map(budgets::type_definitions).collect();
+    let mut faults = budgets.type_faults(&types);
+    faults.extend(budgets.line_faults(&files));
+    faults.extend(budgets.word_faults());
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

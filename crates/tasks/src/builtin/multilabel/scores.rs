@@ -1,7 +1,38 @@
 //! Scores of labels and pairs.
 
 use super::graph::LabelGraph;
-use super::table::tabulate;
+
+/// Fills the table of the scores of all sets of some labels, label k at bit k, about three additions a set: what a label
+/// adds is itself a table over the sets of those before it. `pair(j, k)` with j < k holds what the pair scores, absent or
+/// present at j, then at k.
+pub(super) fn tabulate(
+    unary: &[[f64; 2]],
+    pair: impl Fn(usize, usize) -> [[f64; 2]; 2],
+    gains: &mut [Vec<f64>; 2],
+    sums: &mut Vec<f64>,
+) {
+    sums.clear();
+    sums.push(0.0);
+    for (k, own) in unary.iter().enumerate() {
+        for (value, gain) in gains.iter_mut().enumerate() {
+            gain.clear();
+            gain.push(own[value]);
+            for j in 0..k {
+                let pair = pair(j, k);
+                let half = gain.len();
+                gain.extend_from_within(..);
+                let (without, with) = gain.split_at_mut(half);
+                without.iter_mut().for_each(|gain| *gain += pair[0][value]);
+                with.iter_mut().for_each(|gain| *gain += pair[1][value]);
+            }
+        }
+        let half = sums.len();
+        sums.extend_from_within(..);
+        let (without, with) = sums.split_at_mut(half);
+        without.iter_mut().zip(&gains[0]).for_each(|(sum, gain)| *sum += gain);
+        with.iter_mut().zip(&gains[1]).for_each(|(sum, gain)| *sum += gain);
+    }
+}
 
 /// Scores of absence and presence of every label (`-inf`: not allowed), and of the pairs: four numbers for each edge.
 #[derive(Clone, Copy)]

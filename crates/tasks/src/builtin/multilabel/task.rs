@@ -19,8 +19,8 @@ use super::layout::Multilabel;
 use super::marginals::SetSums;
 use super::scores::SetScores;
 use super::search::{self, MOST_ITERATIONS};
-use crate::builtin::kbest::{self, ModelQuestion};
 use crate::builtin::pairwise::EngineChoice;
+use crate::builtin::pairwise::kbest::{self, ModelQuestion};
 use crate::builtin::prices::{self, SetSearch};
 use crate::data::SparseRows;
 

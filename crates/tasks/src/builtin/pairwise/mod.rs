@@ -2,8 +2,10 @@
 //! it. Labellings with the costs of their truth, the part of a graph that a question is about, engines, lists, recombination,
 //! losses, warnings, and plain code for `verify` are written here once.
 
+mod builtin;
 mod engines;
 mod expand;
+pub(super) mod kbest;
 mod known;
 mod labelling;
 mod loss;
@@ -11,7 +13,10 @@ mod measure;
 mod part;
 mod prices;
 mod reading;
+mod recombine;
 mod reference;
+mod scratch;
+mod solver;
 mod structure;
 mod task;
 
@@ -29,6 +34,9 @@ pub(super) use prices::{ExampleSizes, of_engine, of_planes};
 pub(super) use reading::{Misfit, bare, check_use_of_weights, check_weights, misfit, repeated};
 #[cfg(test)]
 pub(super) use reference::cut_hinge;
-pub(super) use structure::{LONG, StructureQuestion, is_known};
-pub use structure::{Structure, StructureKernels, StructureSolver};
-pub use task::{PairwiseScratch, PairwiseTask};
+pub use scratch::PairwiseScratch;
+pub(super) use solver::LONG;
+pub use solver::StructureSolver;
+pub use structure::{Structure, StructureKernels};
+pub(super) use structure::{StructureQuestion, is_known};
+pub use task::PairwiseTask;

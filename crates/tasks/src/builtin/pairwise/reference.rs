@@ -10,8 +10,10 @@ use multiplane_core::task::DiversityPenalty;
 
 use super::engines::EngineChoice;
 use super::labelling::{Labelling, NodeCosts, UNLABELLED};
-use super::structure::{Structure, StructureSolver};
-use super::task::{PairwiseScratch, PairwiseTask};
+use super::scratch::PairwiseScratch;
+use super::solver::StructureSolver;
+use super::structure::Structure;
+use super::task::PairwiseTask;
 use crate::builtin::reference::{LabelFunction, Network, largest_sum};
 use crate::double_double::DoubleDouble;
 

@@ -1,5 +1,4 @@
-//! A [`Structure`](super::Structure) as a task: features, losses, planes, the decoder and every capability but sums, and what it is beside
-//! training.
+//! A [`Structure`](super::Structure) as a task: features, losses, planes, the decoder, and every capability but sums.
 
 use std::ops::Range;
 
@@ -12,49 +11,16 @@ use multiplane_core::task::{
     TaskCapabilities, WorkspaceOf,
 };
 
-use super::engines::{EngineChoice, EngineLimits, Engines, quality};
-use super::known::KnownLabels;
+use super::engines::{EngineChoice, EngineLimits, quality};
+use super::kbest::ModelQuestion;
 use super::labelling::Labelling;
-use super::measure::WeightedAccuracy;
-use super::part::LabelledPart;
-use super::reference;
-use super::structure::{StructureKernels, StructureQuestion, StructureSolver, is_known, labelled_edges, push_filled};
-use crate::builtin::kbest::ModelQuestion;
-use crate::builtin::task::BuiltinTask;
-use crate::metrics::{LabelReport, Measure};
-use crate::problem::tables::WeightTable;
+use super::scratch::PairwiseScratch;
+use super::solver::StructureSolver;
+use super::structure::{StructureQuestion, is_known, labelled_edges, push_filled};
 
 /// The task of a structure.
 #[derive(Clone, Debug)]
 pub struct PairwiseTask<S>(pub S);
-
-/// Working memory of a pairwise task.
-pub struct PairwiseScratch<S: StructureKernels> {
-    pub(in crate::builtin) part: LabelledPart,
-    pub(in crate::builtin) parents: Vec<u32>,
-    pub(in crate::builtin) engines: Engines,
-    pub(super) known: KnownLabels,
-    /// Labels of the nodes of a part.
-    pub(in crate::builtin) labels: Vec<u32>,
-    /// Numbers of a plane under construction.
-    dense: Vec<f64>,
-    /// That of the structure.
-    pub(in crate::builtin) own: S::Scratch,
-}
-
-impl<S: StructureKernels> Default for PairwiseScratch<S> {
-    fn default() -> Self {
-        PairwiseScratch {
-            part: LabelledPart::default(),
-            parents: Vec::new(),
-            engines: Engines::default(),
-            known: KnownLabels::default(),
-            labels: Vec::new(),
-            dense: Vec::new(),
-            own: S::Scratch::default(),
-        }
-    }
-}
 
 impl<S: StructureSolver> PairwiseTask<S> {
     /// Finds the best labelling, with losses if there is a truth and less for labels that others have, and writes it into
@@ -306,61 +272,5 @@ impl<S: StructureSolver> RecombineLabels<Self> for PairwiseTask<S> {
 impl<S: StructureSolver> ScoreMagnitudes<Self> for PairwiseTask<S> {
     fn magnitudes(&self, examples: &Examples<S::Input, Labelling>) -> Magnitudes {
         self.0.magnitudes(examples)
-    }
-}
-
-impl<S: StructureSolver> BuiltinTask for PairwiseTask<S> {
-    type Vocabulary = S::Vocabulary;
-
-    const REFERENCE_ROUNDOFF: f64 = crate::reference::ROUNDOFF;
-
-    fn show(&self, y: &Labelling, vocabulary: &S::Vocabulary) -> String {
-        self.0.show(&y.labels, vocabulary)
-    }
-
-    fn reference_hinge(&self, x: &S::Input, truth: &Labelling, w: &[f64]) -> f64 {
-        reference::hinge(self, x, truth, w)
-    }
-
-    fn reference_plane(
-        &self,
-        x: &S::Input,
-        truth: &Labelling,
-        code: &[u32],
-        add: &mut dyn FnMut(usize, f64),
-    ) -> Option<f64> {
-        reference::plane(&self.0, x, truth, code, add)
-    }
-
-    fn has_fixed_scores(&self) -> bool {
-        self.0.has_fixed_scores()
-    }
-
-    fn errors(&self, truth: &Labelling, y: &Labelling) -> (usize, usize) {
-        truth.count_errors(y)
-    }
-
-    fn is_known(&self, truth: &Labelling) -> bool {
-        truth.labelled().next().is_some()
-    }
-
-    fn same_variables(&self, one: &Labelling, other: &Labelling) -> bool {
-        (0..one.labels.len()).all(|node| one.is_labelled(node) == other.is_labelled(node))
-    }
-
-    fn measures(&self, _: &S::Vocabulary) -> Vec<Box<dyn Measure<Labelling>>> {
-        vec![Box::new(WeightedAccuracy)]
-    }
-
-    fn label_report(&self, vocabulary: &S::Vocabulary) -> Option<LabelReport> {
-        self.0.label_report(vocabulary)
-    }
-
-    fn is_labelling_of(&self, x: &S::Input, y: &Labelling) -> bool {
-        self.0.is_labelling_of(x, &y.labels)
-    }
-
-    fn weight_tables(&self) -> Vec<WeightTable> {
-        self.0.weight_tables()
     }
 }

@@ -18,10 +18,10 @@ use super::layout::TreeTask;
 use super::marginals::TreeSums;
 use super::recombine::Candidates;
 use crate::builtin::difference::Difference;
-use crate::builtin::kbest::{self, ModelQuestion};
 use crate::builtin::label_codes::{LabelCodes, PairSlots};
 use crate::builtin::magnitudes::sizes;
 use crate::builtin::pairwise::EngineChoice;
+use crate::builtin::pairwise::kbest::{self, ModelQuestion};
 use crate::builtin::prices;
 use crate::data::Trees;
 

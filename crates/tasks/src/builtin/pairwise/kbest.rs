@@ -13,14 +13,14 @@ use multiplane_infer::tree::Tree;
 use multiplane_infer::trws::Trws;
 use multiplane_infer::{MBest, MinMarginals, Mrf};
 
-use crate::builtin::pairwise::EngineChoice;
+use super::engines::EngineChoice;
 
 /// The model of a question, and what decodes it.
-pub(super) struct ModelQuestion {
-    pub(super) model: Mrf,
-    pub(super) engine: EngineChoice,
+pub(in crate::builtin) struct ModelQuestion {
+    pub(in crate::builtin) model: Mrf,
+    pub(in crate::builtin) engine: EngineChoice,
     /// Of message passing.
-    pub(super) max_iterations: u64,
+    pub(in crate::builtin) max_iterations: u64,
 }
 
 impl ModelQuestion {
@@ -30,7 +30,7 @@ impl ModelQuestion {
     ///
     /// Approximate engines are asked with what was found forbidden (Lawler): all labellings differ, and none is the worse
     /// for being late, but there may be better ones.
-    pub(super) fn list(
+    pub(in crate::builtin) fn list(
         &self,
         (first, quality): (Vec<u32>, Quality),
         count: usize,
@@ -63,7 +63,7 @@ impl ModelQuestion {
     /// # Errors
     ///
     /// It is not, or cannot solve the model.
-    pub(super) fn max_marginals(&self, out: &mut Vec<f64>) -> Result<(), String> {
+    pub(in crate::builtin) fn max_marginals(&self, out: &mut Vec<f64>) -> Result<(), String> {
         let model = &self.model;
         let solved = match self.engine.of_model(model) {
             EngineChoice::Tree => MinMarginals::min_marginals(&mut Tree::default(), model, out),
@@ -85,13 +85,13 @@ impl ModelQuestion {
 }
 
 /// Writes a list into `out` and returns how many labellings there are.
-pub(super) fn write_list(list: Vec<Vec<u32>>, out: &mut [Vec<u32>]) -> usize {
+pub(in crate::builtin) fn write_list(list: Vec<Vec<u32>>, out: &mut [Vec<u32>]) -> usize {
     out.iter_mut().zip(list).map(|(out, labels)| *out = labels).count()
 }
 
 /// Brings the labelling that the decoder answers to the front of a list of `count` at most: where several are equally
 /// good, lists may begin with another one.
-pub(super) fn put_first<L: PartialEq>(first: L, count: usize, list: &mut Vec<L>) {
+pub(in crate::builtin) fn put_first<L: PartialEq>(first: L, count: usize, list: &mut Vec<L>) {
     match list.iter().position(|other| *other == first) {
         Some(place) => list[..=place].rotate_right(1),
         None => {
@@ -103,7 +103,7 @@ pub(super) fn put_first<L: PartialEq>(first: L, count: usize, list: &mut Vec<L>)
 
 /// Writes the labels of the highest scores of one variable into `out`, the best first and the lower label first where
 /// scores are equal; returns how many there are.
-pub(super) fn top_of_one(scores: &[f64], out: &mut [u32]) -> usize {
+pub(in crate::builtin) fn top_of_one(scores: &[f64], out: &mut [u32]) -> usize {
     let mut labels: Vec<u32> = (0..scores.len() as u32).collect();
     // Stable; and no `total_cmp`, by which 0 would be above -0.
     labels.sort_by(|&a, &b| scores[b as usize].partial_cmp(&scores[a as usize]).unwrap_or(Ordering::Equal));
@@ -111,7 +111,7 @@ pub(super) fn top_of_one(scores: &[f64], out: &mut [u32]) -> usize {
 }
 
 /// Returns the first label of the highest score of one variable once penalties are taken off.
-pub(super) fn best_of_one(scores: &mut [f64], penalty: DiversityPenalty<'_>) -> u32 {
+pub(in crate::builtin) fn best_of_one(scores: &mut [f64], penalty: DiversityPenalty<'_>) -> u32 {
     penalty.each(1, |_, label, penalty| scores[label as usize] -= penalty);
     let mut best = 0;
     for (label, &score) in scores.iter().enumerate() {
