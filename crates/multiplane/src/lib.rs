@@ -61,7 +61,7 @@ pub use session::{
 pub use spec::{
     Choice, DEFAULT_SOLVER, DataSpec, Folds, GridOptions, GridPoints, GridSpec, GridStart, Holdout, Lambda, OracleSpec,
     Outer, OuterOptions, PathEnd, PathSpec, Points, RegularizerSpec, RunSpec, SolverChoice, StopSpec, StreamSpec,
-    check_threads, find_solver, find_task, format_by_name, params, run_parameters,
+    check_threads, find_solver, find_task, format_by_name, params, run_parameters, unused_on_streams,
 };
 pub use stream::{
     Feed, Learner, Snapshots, StreamEnd, StreamOptions, StreamReason, StreamRecord, StreamSummary, TakeRecord, Window,

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use multiplane::{
     Error, Feed, Learner, RecordFile, RunSpec, Snapshots, StreamEnd, StreamOptions, StreamReason, StreamRecord,
     StreamSpec, StreamSummary, TakeRecord, check_writable, follow_stream, is_special, read_task_data,
+    unused_on_streams,
 };
 use multiplane_lab::numbers::{counted, number};
 
@@ -25,7 +26,11 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     if !tree.contains_key("task") {
         return Err(Error::input("no task given: --task is one of binary, multiclass"));
     }
+    let given = tree.clone();
     let (stream, spec) = StreamSpec::take(&mut tree)?;
+    if !args.quiet {
+        unused_on_streams(&given, &spec).iter().for_each(|unused| complain(&format!("warning: {unused}")));
+    }
     let every = args.checkpoint_every.as_deref().map(seconds).transpose()?;
     check_files(args, &spec, every)?;
     let test = spec.data.test.as_deref();

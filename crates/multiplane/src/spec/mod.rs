@@ -30,7 +30,7 @@ pub use regularizer::RegularizerSpec;
 pub use run::{RunSpec, check_threads, run_parameters};
 pub use stop::StopSpec;
 pub(crate) use stop::USUAL_PASSES;
-pub use stream::StreamSpec;
+pub use stream::{StreamSpec, unused_on_streams};
 
 #[cfg(test)]
 mod tests;

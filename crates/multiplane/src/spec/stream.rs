@@ -134,6 +134,18 @@ fn refuse_stops(tree: &mut Map<String, Value>) -> Result<(), Error> {
     }
 }
 
+/// Lists parameters of the solver that a tree gives and that have no effect on a stream, with the values of the preset:
+/// [`StreamSpec::take`] does not refuse these.
+pub fn unused_on_streams(tree: &Map<String, Value>, run: &RunSpec) -> Vec<ParameterError> {
+    let Some(given) = tree.get("solver").and_then(Value::as_object) else { return Vec::new() };
+    let unused = run.solver.config.unused_online().iter().filter(|(key, _)| given.contains_key(*key));
+    let told = |&(key, why): &(&str, &str)| {
+        let found = shown(given[key].get("name").unwrap_or(&given[key]));
+        ParameterError::new(key, found, format!("has no say: {why}")).under("solver")
+    };
+    unused.map(told).collect()
+}
+
 /// Refuses parameters of the solver that have no say on a stream, where they are given and are not the preset's: a
 /// specification that a model holds names all of them.
 fn refuse_unused(tree: &Map<String, Value>, run: &RunSpec) -> Result<(), Error> {
