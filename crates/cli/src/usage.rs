@@ -125,7 +125,7 @@ fn special(known: &KnownOptions, name: &str, value: Option<&str>) -> Option<Stri
             let c = value.filter(|value| value.parse::<f64>().is_ok()).unwrap_or("X");
             format!("give --lambda c:{c} for C = {c}, which is lambda = 1/({c} n)")
         }
-        "verbose" if known.has("record") && known.has("quiet") => {
+        "v" | "verbose" if known.has("record") && known.has("quiet") => {
             "progress is shown on a terminal, --record FILE writes all there is to know, --quiet says nothing".into()
         }
         "cv" if known.trains() => match value.filter(|value| value.parse::<u32>().is_ok()) {
