@@ -22,6 +22,9 @@ const LANES: usize = 8;
 /// Features from which a product may be added up in so many sums.
 pub(in crate::builtin) const LONG: usize = 16;
 
+/// Hands over features, as weight and value.
+type FeatureVisit<'a> = &'a dyn Fn(&mut dyn FnMut(usize, f64));
+
 /// How a structure is solved, beyond its engine, and how large its numbers are; all of it follows from [`Structure`].
 pub trait StructureSolver: StructureKernels {
     /// What is remembered of an example from call to call.
@@ -78,7 +81,7 @@ pub trait StructureSolver: StructureKernels {
         let (mut loss, mut fixed, mut most, mut rows) = (0.0, 0.0, 0, 0);
         for (x, truth) in examples.inputs.iter().zip(&examples.labels) {
             let costs = truth.costs();
-            let mut add = |features: &dyn Fn(&mut dyn FnMut(usize, f64))| {
+            let mut add = |features: FeatureVisit<'_>| {
                 features(&mut |k, value| {
                     largest[k] = largest[k].max(value.abs());
                     touched.push(k);
