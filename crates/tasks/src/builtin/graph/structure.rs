@@ -17,8 +17,8 @@ use super::layout::{GraphStructure, tables};
 use super::reading::GraphVocabulary;
 use super::spec::{GraphInference, Pairwise};
 use crate::builtin::pairwise::{
-    EngineChoice, ExampleSizes, LabelledPart, Labelling, PairwiseScratch, Structure, StructureKernels,
-    StructureQuestion, StructureSolver, UNLABELLED, is_known, of_engine, of_planes,
+    EngineChoice, ExampleSizes, LabelledPart, Labelling, Structure, StructureKernels, StructureQuestion,
+    StructureSolver, UNLABELLED, is_known, of_engine, of_planes,
 };
 use crate::losses::UNSEEN;
 use crate::metrics::LabelReport;
@@ -59,6 +59,8 @@ pub struct GraphScratch {
     restricted: Restricted,
     /// Codes without the nodes that are none of a part.
     codes: Vec<u32>,
+    /// Labels of the nodes of a part.
+    labels: Vec<u32>,
 }
 
 impl Memory for CutMemory {
@@ -304,25 +306,26 @@ impl StructureSolver for GraphStructure {
     }
 
     /// By expansion among the known labels.
-    fn recombine(
+    fn recombine_directly(
         &self,
         Example { input: x, truth, .. }: Example<'_, GraphInput, Labelling>,
         w: &[f64],
         codes: &[u32],
-        scratch: &mut PairwiseScratch<Self>,
+        part: &LabelledPart,
+        own: &mut GraphScratch,
         out: &mut [u32],
-    ) -> Result<(), Error> {
-        let PairwiseScratch { part, labels, own, .. } = scratch;
+    ) -> Result<bool, Error> {
         let model = self.energies((x, w, Some(truth)), part, own)?;
         // A truth that training never saw is none of the model's labels.
         let known = |label: u32| if (label as usize) < self.labels { label } else { 0 };
-        own.codes.clear();
+        let GraphScratch { restricted, codes: inner, labels, .. } = own;
+        inner.clear();
         for code in std::iter::once(&truth.labels[..]).chain(codes.chunks_exact(truth.labels.len())) {
-            own.codes.extend(part.nodes.iter().map(|&node| known(code[node as usize])));
+            inner.extend(part.nodes.iter().map(|&node| known(code[node as usize])));
         }
-        own.restricted.solve(&model, own.codes.chunks_exact(part.nodes.len()), labels)?;
+        restricted.solve(&model, inner.chunks_exact(part.nodes.len()), labels)?;
         part.nodes.iter().zip(&*labels).for_each(|(&node, &label)| out[node as usize] = label);
-        Ok(())
+        Ok(true)
     }
 
     /// Every labelled node gives its features to one label, every edge of such nodes its features to one pair.

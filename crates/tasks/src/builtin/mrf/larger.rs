@@ -67,7 +67,7 @@ fn larger_models_are_cut() {
             let quality = oracle.maximize(0, &w, &mut plane).unwrap();
             let found = plane.view().score(&w);
             let again = task.reference_hinge(example.input, example.truth, &w);
-            assert_eq!(cut_hinge(task, example.input, example.truth, &w).is_some(), is_cut, "seed {seed}, {w:?}");
+            assert_eq!(cut_hinge(&task.0, example.input, example.truth, &w).is_some(), is_cut, "seed {seed}, {w:?}");
             match quality {
                 Quality::UpperBound(bound) => assert!(!is_cut && (again - bound).abs() < 1e-9 && bound >= found - 1e-9),
                 _ => assert!((again - found).abs() < 1e-9, "seed {seed}, {w:?}: {again} {found}"),

@@ -18,6 +18,6 @@ mod tests;
 
 pub use input::MrfInput;
 pub use loss::MrfLoss;
-pub use reading::{ENTRY, MrfVocabulary, examples};
+pub use reading::{ENTRY, examples};
 pub use spec::{MrfInference, MrfSpec};
-pub use structure::{ColumnWeights, MrfStructure, MrfTask};
+pub use structure::{ColumnWeights, MrfStructure, MrfTask, MrfVocabulary};

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use multiplane_core::example::Examples;
 use multiplane_core::parameter::require;
-use serde::{Deserialize, Serialize};
 
 use super::input::MrfInput;
 use super::spec::{MrfInference, MrfSpec};
-use super::structure::{MrfTask, tables};
+use super::structure::{MrfTask, MrfVocabulary, tables};
 use crate::builtin::pairwise::{
     EngineChoice, Judge, Labelling, Misfit, UNLABELLED, bare, check_use_of_weights, check_weights, misfit, repeated,
 };
@@ -18,7 +17,7 @@ use crate::data::mrf::{self, Mrfs};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::problem::tables::WeightTable;
-use crate::problem::{OpenError, Problem, TaskVocabulary, Vocabulary, check_dim};
+use crate::problem::{OpenError, Problem, Vocabulary, check_dim};
 
 /// The task as users name it.
 pub const ENTRY: TaskEntry = TaskEntry::new::<MrfSpec>("mrf")
@@ -29,16 +28,6 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<MrfSpec>("mrf")
     .bounded()
     .oracle("trees, cuts and small models exactly, else message passing with a proven bound")
     .lists_several();
-
-/// What a model remembers. Labels have no names: they are numbers that mean something at their node only.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct MrfVocabulary {
-    /// Features of labels and of pairs of labels, which are the weights.
-    pub features: usize,
-}
-
-impl TaskVocabulary for MrfVocabulary {}
 
 impl TaskSpec for MrfSpec {
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {

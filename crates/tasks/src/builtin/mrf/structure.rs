@@ -1,15 +1,16 @@
 //! Pairwise models as a structure: every row of a table of features is that of a label, or of a pair of labels.
 
 use multiplane_core::oracle::Prices;
+use serde::{Deserialize, Serialize};
 
 use super::input::MrfInput;
-use super::reading::MrfVocabulary;
 use super::scores::{add_row, gather, score_row, score_rows};
 use super::spec::{MrfInference, MrfSpec};
 use crate::builtin::pairwise::{
     EngineChoice, ExampleSizes, LabelledPart, PairwiseTask, Structure, StructureKernels, StructureSolver, UNLABELLED,
     of_engine, of_planes,
 };
+use crate::problem::TaskVocabulary;
 use crate::problem::tables::{Axis, WeightTable};
 
 /// Seconds of a call beside everything that grows; of a feature read and weighed; of a node or edge laid out; see
@@ -31,6 +32,16 @@ pub struct MrfStructure {
     inference: MrfInference,
     max_iterations: u64,
 }
+
+/// What a model remembers. Labels have no names: they are numbers that mean something at their node only.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MrfVocabulary {
+    /// Features of labels and of pairs of labels, which are the weights.
+    pub features: usize,
+}
+
+impl TaskVocabulary for MrfVocabulary {}
 
 /// The weights of columns.
 #[derive(Debug, Default)]

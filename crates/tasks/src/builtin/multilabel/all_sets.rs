@@ -2,12 +2,13 @@
 
 use super::graph::LabelGraph;
 use super::scores::SetScores;
+use super::table::tabulate_all;
 
 /// Returns the score of every set; label k is bit k of a set's number. For at most
 /// [`MOST_ENUMERATED`](super::layout::MOST_ENUMERATED) labels.
 fn all(graph: &LabelGraph, scores: SetScores<'_>) -> Vec<f64> {
     let (mut gains, mut sums) = Default::default();
-    scores.tabulate(graph, &mut gains, &mut sums);
+    tabulate_all(graph, scores, &mut gains, &mut sums);
     sums
 }
 

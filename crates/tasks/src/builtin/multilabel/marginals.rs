@@ -11,6 +11,7 @@ use multiplane_infer::marginals::FLOOR;
 use super::graph::{LabelGraph, LabelLink};
 use super::layout::Multilabel;
 use super::scores::SetScores;
+use super::table::tabulate_all;
 use crate::builtin::marginals::{entropy, gibbs, gibbs_of};
 use crate::data::SparseRows;
 
@@ -62,7 +63,7 @@ impl LabelMarginals<Multilabel> for Multilabel {
         let value = match self.graph.forest() {
             Some(links) => tau * sums.pass_messages(&self.graph, links, scores, tau, from, to),
             None => {
-                scores.tabulate(&self.graph, &mut sums.gains, &mut sums.scores);
+                tabulate_all(&self.graph, scores, &mut sums.gains, &mut sums.scores);
                 gibbs(&sums.scores, tau, from, to)
             }
         };

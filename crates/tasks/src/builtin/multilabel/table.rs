@@ -13,7 +13,7 @@ const TABLED: usize = 9;
 /// Fills the table of the scores of all sets of some labels, label k at bit k, about three additions a set: what a label
 /// adds is itself a table over the sets of those before it. `pair(j, k)` with j < k holds what the pair scores, absent or
 /// present at j, then at k.
-pub(super) fn tabulate(
+fn tabulate(
     unary: &[[f64; 2]],
     pair: impl Fn(usize, usize) -> [[f64; 2]; 2],
     gains: &mut [Vec<f64>; 2],
@@ -40,6 +40,15 @@ pub(super) fn tabulate(
         without.iter_mut().zip(&gains[0]).for_each(|(sum, gain)| *sum += gain);
         with.iter_mut().zip(&gains[1]).for_each(|(sum, gain)| *sum += gain);
     }
+}
+
+/// Fills the table of the scores of all sets of a graph's labels; see [`tabulate`].
+pub(super) fn tabulate_all(graph: &LabelGraph, scores: SetScores<'_>, gains: &mut [Vec<f64>; 2], sums: &mut Vec<f64>) {
+    let pair = |j: usize, k: usize| match graph.edges().binary_search(&[j as u32, k as u32]) {
+        Ok(edge) => [0, 1].map(|own| [scores.pair(edge, own, 0), scores.pair(edge, own, 1)]),
+        Err(_) => [[0.0; 2]; 2],
+    };
+    tabulate(scores.unary, pair, gains, sums);
 }
 
 /// Scores of labels and pairs without gaps, and the tables.

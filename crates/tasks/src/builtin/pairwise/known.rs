@@ -8,7 +8,6 @@ use super::engines::{EngineChoice, EngineLimits, Engines};
 use super::labelling::Labelling;
 use super::part::LabelledPart;
 use super::structure::StructureKernels;
-use super::task::PairwiseScratch;
 
 /// Iterations of message passing where the known labels leave cycles: no bound is wanted, only a good combination.
 const ITERATIONS: u64 = 10;
@@ -126,10 +125,10 @@ pub(super) fn combine<S: StructureKernels>(
     Example { input: x, truth, .. }: Example<'_, S::Input, Labelling>,
     w: &[f64],
     codes: &[u32],
-    scratch: &mut PairwiseScratch<S>,
+    part: &LabelledPart,
+    (known, engines, parents, own): (&mut KnownLabels, &mut Engines, &mut Vec<u32>, &mut S::Scratch),
     out: &mut [u32],
 ) -> Result<(), Error> {
-    let PairwiseScratch { part, parents, engines, known, own, .. } = scratch;
     let width = truth.labels.len().max(1);
     let count = 1 + codes.len() / width;
     let of = |k: usize, node: usize| if k == 0 { truth.labels[node] } else { codes[(k - 1) * width + node] };

@@ -6,12 +6,11 @@
 //! and that the bound is the engine's, not the engine's proof.
 
 use multiplane_core::oracle::Quality;
-use multiplane_core::task::DiversityPenalty;
 
 use super::engines::EngineChoice;
 use super::labelling::{Labelling, NodeCosts, UNLABELLED};
-use super::structure::{Structure, StructureSolver};
-use super::task::{PairwiseScratch, PairwiseTask};
+use super::part::LabelledPart;
+use super::structure::Structure;
 use crate::builtin::reference::{LabelFunction, Network, largest_sum};
 use crate::double_double::DoubleDouble;
 
@@ -33,12 +32,19 @@ struct ReferenceScores<'a, S: Structure> {
     edges: Vec<(usize, usize, usize)>,
 }
 
-/// Returns `max_y loss + score - score of the truth`; where it is only bounded, the bound.
-pub(super) fn hinge<S: StructureSolver>(task: &PairwiseTask<S>, x: &S::Input, truth: &Labelling, w: &[f64]) -> f64 {
-    let (structure, plain) = (&task.0, ReferenceScores::new(&task.0, x, truth, w));
-    let (mut scratch, mut memory) = (PairwiseScratch::default(), S::Memory::default());
-    scratch.part.take(structure.nodes(x), structure.edges(x), Some(&truth.labels));
-    match structure.engine(x, &scratch.part, &mut scratch.parents) {
+/// Returns `max_y loss + score - score of the truth`; where it is only bounded, the bound. `ask` has the engine write its
+/// answer.
+pub(super) fn hinge<S: Structure>(
+    structure: &S,
+    x: &S::Input,
+    truth: &Labelling,
+    w: &[f64],
+    ask: impl FnOnce(&mut Labelling) -> Result<Quality, String>,
+) -> f64 {
+    let plain = ReferenceScores::new(structure, x, truth, w);
+    let mut part = LabelledPart::default();
+    part.take(structure.nodes(x), structure.edges(x), Some(&truth.labels));
+    match structure.engine(x, &part, &mut Vec::new()) {
         EngineChoice::Tree | EngineChoice::Brute => return plain.exact_hinge(),
         EngineChoice::Cut | EngineChoice::CutOrMessages => {
             if let Some(found) = plain.cut_hinge() {
@@ -48,19 +54,19 @@ pub(super) fn hinge<S: StructureSolver>(task: &PairwiseTask<S>, x: &S::Input, tr
         EngineChoice::Expansion | EngineChoice::Messages => {}
     }
     let mut y = Labelling::default();
-    let answer = task.label((x, w, Some(truth)), DiversityPenalty::default(), &mut scratch, &mut memory, &mut y);
+    let answer = ask(&mut y);
     plain.claimed_hinge(answer, &y)
 }
 
 /// Returns the hinge of an example that is a cut at these weights; `None` if it is none.
 #[cfg(test)]
-pub(in crate::builtin) fn cut_hinge<S: StructureSolver>(
-    task: &PairwiseTask<S>,
+pub(in crate::builtin) fn cut_hinge<S: Structure>(
+    structure: &S,
     x: &S::Input,
     truth: &Labelling,
     w: &[f64],
 ) -> Option<f64> {
-    ReferenceScores::new(&task.0, x, truth, w).cut_hinge()
+    ReferenceScores::new(structure, x, truth, w).cut_hinge()
 }
 
 /// Hands over the parts of the plane that `code` says and returns its constant part.

@@ -11,10 +11,8 @@ use multiplane_core::task::DiversityPenalty;
 use multiplane_infer::{Error, Mrf, Table, Term};
 
 use super::engines::EngineChoice;
-use super::known::combine;
 use super::labelling::Labelling;
 use super::part::LabelledPart;
-use super::task::PairwiseScratch;
 use crate::metrics::LabelReport;
 use crate::problem::TaskVocabulary;
 use crate::problem::tables::WeightTable;
@@ -269,20 +267,22 @@ pub trait StructureSolver: StructureKernels {
         true
     }
 
-    /// Finds a labelling of labels that the truth or one of `codes` has, no worse than any of these.
+    /// Finds a labelling of labels that the truth or one of `codes` has, no worse than any of these, and writes the labels of
+    /// the part into `out`; `false` to have it found among the known labels.
     ///
     /// # Errors
     ///
     /// The scores are no finite numbers.
-    fn recombine(
+    fn recombine_directly(
         &self,
-        example: Example<'_, Self::Input, Labelling>,
-        w: &[f64],
-        codes: &[u32],
-        scratch: &mut PairwiseScratch<Self>,
-        out: &mut [u32],
-    ) -> Result<(), Error> {
-        combine(self, example, w, codes, scratch, out)
+        _example: Example<'_, Self::Input, Labelling>,
+        _w: &[f64],
+        _codes: &[u32],
+        _part: &LabelledPart,
+        _own: &mut Self::Scratch,
+        _out: &mut [u32],
+    ) -> Result<bool, Error> {
+        Ok(false)
     }
 
     /// Bounds the terms of all scores: every labelled node gives the features of one of its labels, every edge of such

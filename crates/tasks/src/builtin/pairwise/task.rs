@@ -13,7 +13,7 @@ use multiplane_core::task::{
 };
 
 use super::engines::{EngineChoice, EngineLimits, Engines, quality};
-use super::known::KnownLabels;
+use super::known::{KnownLabels, combine};
 use super::labelling::Labelling;
 use super::measure::WeightedAccuracy;
 use super::part::LabelledPart;
@@ -33,7 +33,7 @@ pub struct PairwiseScratch<S: StructureKernels> {
     pub(in crate::builtin) part: LabelledPart,
     pub(in crate::builtin) parents: Vec<u32>,
     pub(in crate::builtin) engines: Engines,
-    pub(super) known: KnownLabels,
+    known: KnownLabels,
     /// Labels of the nodes of a part.
     pub(in crate::builtin) labels: Vec<u32>,
     /// Numbers of a plane under construction.
@@ -59,7 +59,7 @@ impl<S: StructureKernels> Default for PairwiseScratch<S> {
 impl<S: StructureSolver> PairwiseTask<S> {
     /// Finds the best labelling, with losses if there is a truth and less for labels that others have, and writes it into
     /// `out`.
-    pub(super) fn label(
+    fn label(
         &self,
         asked: StructureQuestion<'_, S>,
         penalty: DiversityPenalty<'_>,
@@ -293,13 +293,17 @@ impl<S: StructureSolver> RecombineLabels<Self> for PairwiseTask<S> {
         out: &mut Labelling,
     ) -> Result<(), String> {
         let (PairwiseTask(structure), x, truth) = (self, example.input, example.truth);
-        work.scratch.part.take(structure.nodes(x), structure.edges(x), Some(&truth.labels));
+        let PairwiseScratch { part, parents, engines, known, own, .. } = work.scratch;
+        part.take(structure.nodes(x), structure.edges(x), Some(&truth.labels));
         out.judge = None;
         out.labels.clone_from(&truth.labels);
-        if work.scratch.part.nodes.is_empty() {
+        let text = |error: multiplane_infer::Error| error.to_string();
+        if part.nodes.is_empty()
+            || structure.recombine_directly(example, w, codes, part, own, &mut out.labels).map_err(text)?
+        {
             return Ok(());
         }
-        structure.recombine(example, w, codes, work.scratch, &mut out.labels).map_err(|error| error.to_string())
+        combine(structure, example, w, codes, part, (known, engines, parents, own), &mut out.labels).map_err(text)
     }
 }
 
@@ -319,7 +323,10 @@ impl<S: StructureSolver> BuiltinTask for PairwiseTask<S> {
     }
 
     fn reference_hinge(&self, x: &S::Input, truth: &Labelling, w: &[f64]) -> f64 {
-        reference::hinge(self, x, truth, w)
+        reference::hinge(&self.0, x, truth, w, |y| {
+            let (mut scratch, mut memory) = (PairwiseScratch::default(), S::Memory::default());
+            self.label((x, w, Some(truth)), DiversityPenalty::default(), &mut scratch, &mut memory, y)
+        })
     }
 
     fn reference_plane(
