@@ -36,7 +36,7 @@ impl Transport for PythonTransport {
     fn receive(&mut self, limit: Duration) -> Result<Option<(u64, Vec<u8>)>, String> {
         Python::attach(|py| {
             let came = self.0.bind(py).call_method1("receive", (limit.as_secs_f64(),));
-            let read = came.and_then(|came| came.extract::<Option<(u64, Bound<'_, PyBytes>)>>().map_err(PyErr::from));
+            let read = came.and_then(|came| came.extract::<Option<(u64, Bound<'_, PyBytes>)>>());
             let read = read.map_err(|error| text(py, &error))?;
             Ok(read.map(|(number, message)| (number, message.as_bytes().to_vec())))
         })

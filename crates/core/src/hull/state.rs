@@ -74,7 +74,7 @@ impl HullState {
     /// Appends to `out` the dual values with bounds on their rounding, as [`BlockDual::rounded`] does: of planes that went
     /// through so many additions before they came here, and whose terms are as `seen` tells.
     ///
-    /// [`BlockDual::rounded`]: crate::dual::BlockDual::rounded
+    /// [`BlockDual::rounded`]: crate::dual::DualPoint::rounded
     pub fn rounded_with(
         &self,
         rounding: &Rounding,

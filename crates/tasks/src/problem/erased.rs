@@ -360,7 +360,7 @@ impl dyn Problem + '_ {
         self.layout().to_file(w)
     }
 
-    /// Inverts [`to_file_layout`](Self::to_file_layout).
+    /// Inverts `to_file_layout`.
     #[allow(clippy::wrong_self_convention)] // weights come from a file's layout, the problem stays
     pub fn from_file_layout(&self, w: &[f64]) -> Vec<f64> {
         self.layout().from_file(w)

@@ -219,6 +219,17 @@ fn words(path: &Path) -> usize {
     inside.map(|path| words(&path)).sum()
 }
 
+/// Reads the Rust sources that budgets count, by path from the root.
+pub(crate) fn counted_sources() -> Vec<Source> {
+    let mut files = Vec::new();
+    for folder in ["crates", "bindings/python/src"] {
+        let inside = sources::read(&root().join(folder)).into_iter();
+        let named = inside.map(|file| Source { path: format!("{folder}/{}", file.path), text: file.text });
+        files.extend(named.filter(|file| file.path.contains("/src/")));
+    }
+    files
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -264,15 +275,4 @@ mod tests {
         let found = budgets().line_faults(&files);
         assert!(found.len() == 1 && found[0].contains("a: lines: 3"), "{found:?}");
     }
-}
-
-/// Reads the Rust sources that budgets count, by path from the root.
-pub(crate) fn counted_sources() -> Vec<Source> {
-    let mut files = Vec::new();
-    for folder in ["crates", "bindings/python/src"] {
-        let inside = sources::read(&root().join(folder)).into_iter();
-        let named = inside.map(|file| Source { path: format!("{folder}/{}", file.path), text: file.text });
-        files.extend(named.filter(|file| file.path.contains("/src/")));
-    }
-    files
 }

@@ -25,7 +25,8 @@ pub(in crate::builtin) const LONG: usize = 16;
 /// Hands over features, as weight and value.
 type FeatureVisit<'a> = &'a dyn Fn(&mut dyn FnMut(usize, f64));
 
-/// How a structure is solved, beyond its engine, and how large its numbers are; all of it follows from [`Structure`].
+/// How a structure is solved, beyond its engine, and how large its numbers are; all of it follows from
+/// [`Structure`](super::Structure).
 pub trait StructureSolver: StructureKernels {
     /// What is remembered of an example from call to call.
     type Memory: Memory;
