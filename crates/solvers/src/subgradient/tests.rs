@@ -49,7 +49,7 @@ fn steps_are_those_of_pegasos() {
     for (averaging, weight) in weights {
         let mut oracle = Points(points.clone());
         let order = Order::Permutation(Permutation {});
-        let config = Subgradient { order, size: 3.0, averaging, ..Subgradient::default() };
+        let config = Subgradient { order, size: 3.0, averaging };
         let mut solver: Box<dyn Solver<Points>> = config.solver(3, 2, lambda);
         let (mut rng, mut clock, mut counts) = (Rng::new(1, 0), Clock::new(ClockKind::Work), CallCounts::default());
         let (mut w, mut bar) = ([0.0; 2], [0.0; 2]);
