@@ -49,8 +49,8 @@ impl Transport for PythonTransport {
     }
 }
 
-/// What a process says of an example: labelling, features, loss and seconds; the first time features and loss of the truth
-/// as well.
+/// The answer of a process about an example: labelling, features, loss and seconds; the first time the features and the
+/// loss of the truth as well.
 pub(crate) type Described = (Py<PyAny>, Py<PyAny>, Py<PyAny>, f64, Option<(Py<PyAny>, Py<PyAny>)>);
 
 /// A request that a process has been sent.

@@ -128,7 +128,7 @@ impl Worker {
         })
     }
 
-    /// What came without features comes from a task without truths.
+    /// Answers come without features if the task has no truths.
     fn take_described(
         &mut self,
         py: Python<'_>,

@@ -192,7 +192,7 @@ pub(crate) struct PathArgs {
     /// in 5% [default: 0.1]
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub(crate) eps: Option<String>,
-    /// Where the path or an even grid begins: a number, 1/n or c:X; above it the first weights serve, scaled [default:
+    /// Start of the path or of an even grid: a number, 1/n or c:X; above it the first weights serve, scaled [default:
     /// where answers begin to change]
     #[arg(long, value_name = "L", allow_hyphen_values = true)]
     pub(crate) lambda_max: Option<String>,

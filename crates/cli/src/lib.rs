@@ -68,7 +68,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     code
 }
 
-/// What libraries write of parameters, and what that is on the command line.
+/// Phrases of the libraries about parameters, each with its form on the command line.
 const FLAGS: [(&str, &str); 8] = [
     ("use task=", "use --task "),
     ("as data.format", "with --format"),

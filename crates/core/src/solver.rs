@@ -122,7 +122,7 @@ pub struct PassValue<'a> {
     pub terms: TermSizes,
 }
 
-/// What holds of a solver from beginning to end.
+/// The facts of a solver, which hold from beginning to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SolverFacts {
     /// The answers seek the minimum of P at the run's lambda. Otherwise the latest answer is the one to save, and P only

@@ -119,7 +119,7 @@ pub trait SavedState<O: ?Sized>: Serialize + DeserializeOwned {
     ///
     /// # Errors
     ///
-    /// What is left.
+    /// The bytes that are left.
     fn check_settled(&self) -> Result<(), StateError> {
         Ok(())
     }
@@ -128,7 +128,7 @@ pub trait SavedState<O: ?Sized>: Serialize + DeserializeOwned {
     ///
     /// # Errors
     ///
-    /// What does not fit.
+    /// The part that does not fit.
     fn check(&self, fresh: &Self, oracle: &mut O) -> Result<(), StateError>;
 }
 

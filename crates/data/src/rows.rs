@@ -31,7 +31,7 @@ impl SparseRows {
         self.columns = self.columns.max(columns);
     }
 
-    /// Leaves out the columns without entries and numbers the others anew; returns those that stay, in ascending order.
+    /// Leaves out the columns without entries and renumbers the others; returns those that stay, in ascending order.
     pub fn compact(&mut self) -> Vec<u32> {
         let mut kept = self.indices.clone();
         kept.sort_unstable();

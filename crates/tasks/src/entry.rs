@@ -126,9 +126,9 @@ pub struct TaskEntry {
     pub several: bool,
     /// Whether its labellings can be summed over, unless its parameters say otherwise.
     pub marginals: bool,
-    /// Whether a program of the user's is the task.
+    /// If the task is a program of the user's.
     pub is_program: bool,
-    /// Whether two labels share one table of weights, so that an example has one plane.
+    /// If two labels share one table of weights, so that an example has one plane.
     pub shares_table: bool,
     /// What the task is opened on where no data is named; `None` where it needs data.
     pub without_data: Option<fn() -> Dataset>,

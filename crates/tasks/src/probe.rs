@@ -95,8 +95,8 @@ pub trait Probe {
         false
     }
 
-    /// Whether two labellings of an example have the same variables, so that decode should return the better one. If the
-    /// truth leaves variables open, loss-augmented labellings have fewer than others.
+    /// Returns if two labellings of an example have the same variables, so that decode should return the better one. If
+    /// the truth leaves variables open, loss-augmented labellings have fewer than others.
     fn same_variables(&mut self, _one: &Self::Label, _other: &Self::Label) -> bool {
         true
     }

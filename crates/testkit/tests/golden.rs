@@ -42,7 +42,7 @@ fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
 }
 
-/// Returns the content of a golden file, written anew if that is asked for.
+/// Returns the content of a golden file, which is written first if `UPDATE_GOLDEN` is set.
 fn golden(name: &str, found: &[u8]) -> Vec<u8> {
     let path = path(name);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
@@ -64,7 +64,7 @@ fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// What is saved changes together with its version: checkpoints of other states are refused by it.
+/// Saved states change together with their version: checkpoints of another version are refused.
 #[test]
 fn states_have_a_format() {
     let mut found = format!("format {}\n", state::FORMAT);

@@ -212,7 +212,7 @@ impl MaxOracle for Slow {
     }
 }
 
-/// Where calls turn out to be slow, workers are spawned up to the limit; where they are fast, none is. Who cannot come costs
+/// If calls turn out to be slow, workers are spawned up to the limit; if they are fast, none is. Who cannot come costs
 /// nothing but a note.
 #[test]
 fn workers_are_spawned_where_calls_are_slow() {

@@ -21,7 +21,7 @@ from multiplane._tasks import Bounded, _declared
 
 _starting = threading.Lock()
 _pipes: set[Any] = set()
-"""Our ends of all pipes: a fork closes its copies, or nobody would see the end of the others."""
+"""Our ends of all pipes. A forked process closes its copies: an open copy would hide that a pipe was closed."""
 
 
 class LostWorkers(RuntimeError):

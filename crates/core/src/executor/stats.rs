@@ -1,4 +1,4 @@
-//! What happened to the workers of a pool. No decision depends on it; users are told.
+//! Counts of worker failures in a pool. No decision depends on them; users are told.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -67,7 +67,7 @@ impl fmt::Debug for PoolStats {
 }
 
 impl PoolStats {
-    /// Counts with somebody who hears at once of the first question that lost workers leave without an answer.
+    /// Returns empty counts that call `on_loss` at once with the first question that lost workers leave unanswered.
     pub fn with_on_loss(on_loss: impl Fn(&OracleError) + Send + Sync + 'static) -> Self {
         PoolStats { on_loss: OnceLock::from(Box::new(on_loss) as OnLoss), ..PoolStats::default() }
     }

@@ -42,11 +42,11 @@ pub trait Transport: Send + 'static {
 pub struct Patience {
     /// The time limit of an answer.
     pub limit: Duration,
-    /// What the message about a late answer adds, such as the parameter that sets the limit.
+    /// The end of the message about a late answer, such as the parameter that sets the limit.
     pub hint: &'static str,
     /// Number of restarts in a row; some answers earn them back.
     pub restarts: usize,
-    /// Set once nobody waits for answers any more.
+    /// Set once no answer is waited for any more.
     pub stop: Arc<AtomicBool>,
 }
 
@@ -138,7 +138,7 @@ impl<T: Transport> Connection<T> {
             }
             let left = self.patience.limit.saturating_sub(Duration::from_secs_f64(self.silence.seconds()));
             match self.transport.receive(left.min(SLICE))? {
-                // An answer that nobody waits for is dropped.
+                // An answer to an unknown message is dropped.
                 Some((other, answer)) => {
                     self.silence = Stopwatch::start();
                     if let Some(place) = self.open.iter().position(|open| *open == other) {
@@ -304,7 +304,7 @@ mod tests {
         assert_eq!((failures.restarted, failures.lost), (4, 1));
     }
 
-    /// Where nobody waits any more, neither does the connection; that is no loss.
+    /// A connection that was stopped waits no longer, and counts no loss.
     #[test]
     fn a_stopped_connection_ends() {
         let (mut connection, stats) = connection(&[Step::Silence; 10], 60_000, 3);

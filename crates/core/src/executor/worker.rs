@@ -1,4 +1,4 @@
-//! What a pool wants of its workers.
+//! The interface of a pool's workers.
 
 use super::interface::Version;
 use super::item::{BatchItem, Reply};

@@ -30,7 +30,7 @@ pub(super) struct PartialEvaluation {
     /// Hinges by block; lower bounds on them where none was asked for yet.
     pub(super) hinges: Vec<f64>,
     pub(super) calls: usize,
-    /// Whether the oracle vouches for all hinges that were asked for, and for some of them.
+    /// If the oracle vouches for all hinges that were asked for, and if for some of them.
     pub(super) proven: bool,
     pub(super) partly_proven: bool,
     /// Terms of the scores, where the task does not bound them.

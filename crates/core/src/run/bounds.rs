@@ -55,7 +55,7 @@ pub(super) struct RunBounds {
     /// P(0), if it is known without a call.
     #[serde(skip)]
     pub(super) primal_at_zero: Option<f64>,
-    /// Whether the answer is the latest, and w = 0 none.
+    /// If the answer is the latest iterate, and never w = 0.
     #[serde(skip)]
     pub(super) online: bool,
     #[serde(skip)]

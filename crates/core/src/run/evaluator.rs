@@ -15,7 +15,7 @@ use crate::rounding::{Rounded, Rounding};
 /// An evaluation goes on after an interrupt if what is left of it takes no longer than this, in seconds.
 pub(super) const PATIENCE_SECONDS: f64 = 2.0;
 
-/// RunBounds, and all that finds them.
+/// The bounds of a run, and everything that finds them.
 pub(crate) struct Evaluator<O> {
     pub(super) hinges: EvaluationOracle<O>,
     pub(super) mode: Evaluate,

@@ -21,7 +21,7 @@ const LARGE_BATCH_COEFFICIENTS: usize = 1 << 22;
 pub(super) struct EvaluationOracle<O> {
     oracle: O,
     executor: Option<Box<dyn Executor>>,
-    /// Whether planes must be looked at for the bounds on rounding.
+    /// If the bounds on rounding need the planes.
     needs_planes: bool,
     pub(super) latency: Latency,
     /// The answers of the last batch.

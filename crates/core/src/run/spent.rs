@@ -1,4 +1,4 @@
-//! What calls and evaluations take: in seconds, as decisions go by them, and in work.
+//! The cost of calls and evaluations: in seconds, in the pace that decisions use, and in work.
 
 use serde::{Deserialize, Serialize};
 

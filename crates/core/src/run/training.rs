@@ -93,7 +93,7 @@ impl<O: MaxOracle> Training<O> {
         self.regularizer.metric().size(self.oracle.dim())
     }
 
-    /// Returns the visits so far, n of which are a pass: oracle calls, or what the solver counts instead.
+    /// Returns the visits so far (n visits are a pass): oracle calls, or what the solver counts instead.
     pub(super) fn visits(&self) -> u64 {
         self.solver.drawn().unwrap_or(self.counts.oracle_calls)
     }

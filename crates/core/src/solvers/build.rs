@@ -20,7 +20,7 @@ pub enum BuildError {
     Kernel {
         /// Its name.
         name: &'static str,
-        /// Whether it is the parameters that do not go with a kernel, as its preset does.
+        /// If the preset takes a kernel and these parameters do not.
         at_parameters: bool,
     },
 }

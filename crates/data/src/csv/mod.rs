@@ -235,7 +235,7 @@ fn row(
     Ok(label)
 }
 
-/// Returns advice for a column with a word in it. It looks like the label where nobody says which is, and the
+/// Returns advice for a column with a word in it. It looks like the label if no column is named as such, and the
 /// last one has a number.
 fn advice(column: usize, fields: &[Field<'_>], head: &TableHead, rules: &ReadRules) -> String {
     let is_number = |field: &Field<'_>| field.text.parse::<f64>().is_ok();

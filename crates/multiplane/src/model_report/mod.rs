@@ -69,11 +69,11 @@ pub struct FeatureReport {
     pub labels: Vec<String>,
     /// Features of a variable, a bias included; 0 where only the task knows.
     pub features: usize,
-    /// Whether the model knows its features by name.
+    /// If the model knows its features by name.
     pub named_features: bool,
     /// How features are made of text, where they are.
     pub template: Option<Value>,
-    /// Whether features are divided by what stands in the model: weights are those of features so divided.
+    /// If features are divided by numbers in the model: weights are those of the divided features.
     pub scaled: bool,
     /// The kernel, where there is one: then weights are coefficients of rows.
     pub kernel: Option<Value>,

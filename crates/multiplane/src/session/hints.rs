@@ -55,7 +55,7 @@ impl Session {
         Advice { session: self, set }
     }
 
-    /// Whether a training loss can lead to a hint about lambda.
+    /// Returns if a training loss can lead to a hint about lambda.
     pub(super) fn wants_lambda_hint(&self) -> bool {
         let is_built_in = self.spec().task_entry().is_ok_and(|entry| !entry.is_program);
         self.spec().lambda == Lambda::OneOverN && is_built_in && self.problem().blocks() >= FEW && self.test().is_none()

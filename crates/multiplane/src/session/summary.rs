@@ -64,7 +64,7 @@ pub struct Summary {
     /// Figures that no report prints as they are.
     #[serde(skip)]
     pub aside: SummaryAside,
-    /// What the checkpoints came to, where there were to be any.
+    /// The checkpoints that were written, if any were to be.
     #[serde(skip)]
     pub checkpoints: Option<CheckpointReport>,
 }
@@ -82,7 +82,7 @@ pub struct RunSubject {
     pub d: usize,
 }
 
-/// What a run's results may depend on besides data and parameters; the names are those of all reports.
+/// Facts that a run's results may depend on besides data and parameters; the names are those of all reports.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct RunMachine {
     /// Seed of all chance.

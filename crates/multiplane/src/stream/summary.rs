@@ -63,7 +63,7 @@ pub struct StreamRecord {
     pub window_loss: f64,
     /// The same of all examples so far.
     pub progressive_loss: Option<f64>,
-    /// What the solver reports of its last step.
+    /// The solver's report of its last step.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
 }

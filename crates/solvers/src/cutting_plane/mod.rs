@@ -1,4 +1,4 @@
-//! Cutting planes: the hinges are bounded from below by the planes kept, and the bound is minimised anew after every
+//! Cutting planes: the hinges are bounded from below by the planes kept, and the bound is minimised again after every
 //! pass.
 //!
 //! | preset | what a pass of n calls adds |

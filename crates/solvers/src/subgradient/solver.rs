@@ -49,7 +49,7 @@ pub struct SubgradientSolver {
     last: Option<SubgradientStep>,
 }
 
-/// What the last step did.
+/// The last step's figures.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct SubgradientStep {
     /// Its length eta_t = 1 / (lambda t), t from 1.

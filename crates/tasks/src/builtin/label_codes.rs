@@ -64,7 +64,7 @@ struct Compiler {
     single_starts: Vec<usize>,
 }
 
-/// What [`LabelCodes::compile`] writes, in parts: everything is a number of 32 bits.
+/// The output of [`LabelCodes::compile`], in parts: everything is a number of 32 bits.
 ///
 /// A term is a label at a position (unary), or a weight of its own that takes the place of the truth's (single); terms
 /// are numbered, unary ones first.

@@ -27,7 +27,7 @@ pub struct RowVocabulary {
     /// of the features then; 0 where it has weights for all.
     #[serde(skip_serializing_if = "is_zero")]
     pub width: usize,
-    /// What is known of the features: their names, what they were divided by, the rows of a kernel.
+    /// Facts of the features: their names, what they were divided by, the rows of a kernel.
     #[serde(skip)]
     pub space: FeatureSpace,
     /// The kernel, its gamma a number, where there is one.

@@ -18,7 +18,7 @@ pub trait BuiltinTask:
     /// What a model must remember to read other data in the same way.
     type Vocabulary: TaskVocabulary;
 
-    /// What one rounding of a score in [`reference_hinge`](BuiltinTask::reference_hinge) is off by at most, as a share of
+    /// The largest error of one rounding of a score in [`reference_hinge`](BuiltinTask::reference_hinge), as a share of
     /// the terms: where it adds doubles, u.
     const REFERENCE_ROUNDOFF: f64 = UNIT;
 
@@ -67,7 +67,7 @@ pub trait BuiltinTask:
         variables.labels(truth).iter().enumerate().all(is_label)
     }
 
-    /// Whether scores of two labellings of one input are sums over the same variables.
+    /// Returns if scores of two labellings of one input are sums over the same variables.
     fn same_variables(&self, _one: &Self::Label, _other: &Self::Label) -> bool {
         true
     }

@@ -231,12 +231,12 @@ pub trait Examinable: ForeignTask {
         Ok(RawFeatures::Pairs(features.iter().map(|(index, value)| (i64::from(index), value)).collect()))
     }
 
-    /// Whether two labellings are the same.
+    /// Returns if two labellings are the same.
     fn same(&mut self, one: &Self::Label, other: &Self::Label) -> bool {
         matches!((self.show(one), self.show(other)), (Ok(one), Ok(other)) if one == other)
     }
 
-    /// Says of which type a labelling is, in words.
+    /// Returns the type of a labelling, in words.
     fn kind(&mut self, _label: &Self::Label) -> String {
         String::new()
     }
@@ -246,7 +246,7 @@ pub trait Examinable: ForeignTask {
         Vec::new()
     }
 
-    /// Whether `label`, seen with another example, is a labelling of this one too.
+    /// Returns if `label`, seen with another example, is a labelling of this one too.
     fn fits(&mut self, _example: usize, _label: &Self::Label) -> bool {
         false
     }

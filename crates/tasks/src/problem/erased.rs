@@ -43,7 +43,7 @@ pub struct Prediction {
 /// Puts something around a problem.
 pub type WrapProblem = dyn Fn(Arc<dyn Problem>) -> Result<Arc<dyn Problem>, OpenError>;
 
-/// What is known of a problem before it is asked anything.
+/// The facts of a problem that are known before it is asked anything.
 #[derive(Clone, Debug)]
 pub struct ProblemFacts {
     /// The name of the task.
@@ -54,20 +54,20 @@ pub struct ProblemFacts {
     pub dim: usize,
     /// Weights that must stay `>= 0`; see [`Task::nonnegative`](multiplane_core::task::Task::nonnegative).
     pub nonnegative: Vec<Range<usize>>,
-    /// Whether answers of its oracles, also those of [`Oracles::executor`], are held against each other already.
+    /// If answers of its oracles, also those of [`Oracles::executor`], are compared with each other already.
     pub is_audited: bool,
-    /// Whether scores have a part that no weight multiplies.
+    /// If scores have a part that no weight multiplies.
     pub has_fixed_scores: bool,
-    /// Whether examples were given weights.
+    /// If examples were given weights.
     pub is_weighted: bool,
     /// The sum of the weights of the examples, n if all count the same. It is the n of `lambda = 1/n` and of
     /// C = 1/(lambda n), so that an example of weight 2 is one that is there twice.
     pub total_weight: f64,
-    /// What a model must remember.
+    /// The facts that a model must remember.
     pub vocabulary: Vocabulary,
     /// The sha256 of the parsed data.
     pub fingerprint: String,
-    /// What a user should know.
+    /// Warnings to the user.
     pub warnings: Vec<String>,
 }
 

@@ -49,18 +49,18 @@ pub trait TaskVocabulary: Clone + Serialize + DeserializeOwned + Send + Sync + '
         None
     }
 
-    /// Whether features are numbers of the data, whatever they are called, and not made of text.
+    /// If features are numbers of the data, whatever their names, and not made of text.
     fn has_numbers(&self) -> bool {
         self.space().is_none_or(|space| space.dictionary.is_none())
     }
 }
 
-/// What is known of features beyond their number; fields of a [`Vocabulary`].
+/// Facts of features beyond their number; fields of a [`Vocabulary`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FeatureSpace {
     /// Names of the features, where they have any.
     pub dictionary: Option<Arc<Strings>>,
-    /// What the features were divided by, where they were.
+    /// The divisors of the features, if they were scaled.
     pub scale: Option<FeatureScale>,
     /// Rows that a kernel compares others with, where there is one.
     pub support: Option<Arc<SparseRows>>,

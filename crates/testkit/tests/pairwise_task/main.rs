@@ -1,5 +1,5 @@
-//! What a pairwise task costs its author: one that names its nodes, edges and features in a file of 120 lines has decoder,
-//! planes, lists, recombination, max-marginals, bounds of rounding and the slow code of `verify`, and all hold against
+//! The cost of a pairwise task for its author: one that names its nodes, edges and features in a file of 120 lines has
+//! decoder, planes, lists, recombination, max-marginals, bounds of rounding and the slow code of `verify`, and all hold against
 //! enumeration.
 
 mod ring;
@@ -73,7 +73,7 @@ fn solvers_come_to_the_optimum() {
     }
 }
 
-/// What `verify` computes again, recombination and the bounds of rounding follow from the same lines.
+/// The computation of `verify`, recombination and the bounds of rounding follow from the same lines.
 #[test]
 fn capabilities_hold_against_enumeration() {
     for seed in 0..40 {

@@ -30,7 +30,7 @@ pub(super) struct PassBudget {
     decisions: Decisions,
 }
 
-/// What an automatic solver measured, and decided by it, in the outer iteration in hand.
+/// The measurements of an automatic solver in the current outer iteration, and its decisions by them.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Decisions {
     /// Mean seconds of an oracle call, and of an approximate step.
@@ -40,7 +40,7 @@ struct Decisions {
     exact_visits: usize,
     /// Approximate passes since the last calls.
     approximate_passes: u32,
-    /// Whether approximate steps recombined labellings.
+    /// If approximate steps recombined labellings.
     recombine: bool,
     /// Bytes of the planes kept, with their inner products.
     kept_bytes: usize,

@@ -1,4 +1,4 @@
-//! Where the weights of graphs stand.
+//! The places of the weights of graphs.
 
 use std::ops::Range;
 

@@ -27,7 +27,7 @@ use crate::problem::tables::WeightTable;
 /// Roundings of a node's or edge's score beside the products of its features: loss, fixed costs, whole multiples.
 const PER_TERM: usize = 6;
 
-/// What engines with bounds may leave open where they call an answer exact, in roundings of all terms: 2e-9 of them.
+/// The gap that engines with bounds may leave in an answer that they call exact, in roundings of all terms: 2e-9.
 const OF_PROOFS: usize = (2e-9 / UNIT) as usize;
 
 /// Sums that a row's product is added up in; see `linalg::widened_row_scores`.
@@ -68,7 +68,7 @@ impl Memory for CutMemory {
 }
 
 impl GraphStructure {
-    /// Whether labellings are found by one cut.
+    /// If labellings are found by one cut.
     fn is_cut(&self) -> bool {
         match self.inference {
             GraphInference::MinCut => true,

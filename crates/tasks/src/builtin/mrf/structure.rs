@@ -33,7 +33,7 @@ pub struct MrfStructure {
     max_iterations: u64,
 }
 
-/// What a model remembers. Labels have no names: they are numbers that mean something at their node only.
+/// The facts that a model remembers. Labels have no names: they are numbers that mean something at their node only.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MrfVocabulary {

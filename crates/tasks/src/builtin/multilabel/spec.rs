@@ -83,7 +83,7 @@ pub struct MultilabelVocabulary {
     /// of the features then; 0 where it has weights for all.
     #[serde(skip_serializing_if = "is_zero")]
     pub width: usize,
-    /// What is known of the features: their names, what they were divided by, the rows of a kernel.
+    /// Facts of the features: their names, what they were divided by, the rows of a kernel.
     #[serde(skip)]
     pub space: FeatureSpace,
 }

@@ -63,7 +63,7 @@ impl EngineChoice {
 pub(in crate::builtin) struct EngineLimits {
     /// Of message passing.
     pub(in crate::builtin) max_iterations: u64,
-    /// Whether messages end with a search for a better labelling, which takes longer than some tens of iterations and
+    /// If messages end with a search for a better labelling, which takes longer than some tens of iterations and
     /// changes no bound: in predictions, not in training or a bound on it.
     pub(in crate::builtin) last_search: bool,
     /// The energy of the truth, if there is one: the hinge is above it.

@@ -126,7 +126,7 @@ pub(in crate::builtin) fn best_of_one(scores: &mut [f64], penalty: DiversityPena
 mod tests {
     use super::*;
 
-    /// What is in the list moves, what is not comes in at the cost of the last.
+    /// A labelling of the list moves to the front; another one takes the place of the last.
     #[test]
     fn answers_come_first() {
         let mut list = vec![1, 2, 3];

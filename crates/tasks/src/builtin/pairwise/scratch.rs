@@ -15,7 +15,7 @@ pub struct PairwiseScratch<S: StructureKernels> {
     pub(in crate::builtin) labels: Vec<u32>,
     /// Numbers of a plane under construction.
     pub(super) dense: Vec<f64>,
-    /// That of the structure.
+    /// Working memory of the structure.
     pub(in crate::builtin) own: S::Scratch,
 }
 

@@ -28,7 +28,7 @@ type FeatureVisit<'a> = &'a dyn Fn(&mut dyn FnMut(usize, f64));
 /// How a structure is solved, beyond its engine, and how large its numbers are; all of it follows from
 /// [`Structure`](super::Structure).
 pub trait StructureSolver: StructureKernels {
-    /// What is remembered of an example from call to call.
+    /// Memory of an example from call to call.
     type Memory: Memory;
 
     /// Returns what calls and planes cost, if that is known from the sizes of `x`.

@@ -22,7 +22,7 @@ pub(in crate::builtin) type StructureQuestion<'a, S> = (&'a <S as Structure>::In
 pub trait Structure: Sized + Send + Sync + 'static {
     /// The input of an example.
     type Input: Send + Sync;
-    /// What a model must remember to read other data in the same way.
+    /// The facts that a model must remember to read other data in the same way.
     type Vocabulary: TaskVocabulary;
 
     /// Returns the number of weights.

@@ -25,7 +25,7 @@ pub struct TreeVocabulary {
     pub types: Vec<String>,
     /// Features of a node, a bias feature included.
     pub features: usize,
-    /// What is known of the features: their names, what they were divided by, the rows of a kernel.
+    /// Facts of the features: their names, what they were divided by, the rows of a kernel.
     #[serde(skip)]
     pub space: FeatureSpace,
     /// Labels of this data that training never saw, numbered after the others; no model holds them.

@@ -9,7 +9,7 @@ use crate::foreign::external::process::Process;
 use crate::foreign::external::protocol::{self, PROTOCOL, Request, Welcome};
 use crate::foreign::external::spec::ExternalSpec;
 
-/// What a message about a late answer asks.
+/// The question at the end of a message about a late answer.
 const FLUSH: &str = "; does it flush after every line?";
 
 /// How a copy of the program is started.
