@@ -196,6 +196,7 @@ mod tests {
     use super::*;
     use multiplane_tasks::data::{SparseRows, Strings};
     use multiplane_tasks::problem::{FeatureScale, Vocabulary};
+    use serde_json::json;
     use std::sync::Arc;
 
     fn support() -> SparseRows {
@@ -239,6 +240,19 @@ mod tests {
         assert_eq!(read.info.provenance, model().info.provenance);
         assert_eq!(read.info.certificate.primal.to_bits(), model().info.certificate.primal.to_bits());
         assert_eq!(read.to_bytes().unwrap(), bytes);
+    }
+
+    /// Models of earlier versions, which named a way to reduce them, are read.
+    #[test]
+    fn former_budgets_are_read() {
+        for (former, rows) in
+            [(json!({"name": "none"}), Value::Null), (json!({"name": "merging", "rows": 7}), json!(7))]
+        {
+            let mut old = model();
+            old.info.provenance.spec["task"]["kernel_budget"] = former;
+            let read = Model::from_bytes(&old.to_bytes().unwrap()).unwrap();
+            assert_eq!(read.info.provenance.spec["task"]["kernel_budget"], rows);
+        }
     }
 
     /// A dictionary that is no list of strings is refused even where the checksum is right.

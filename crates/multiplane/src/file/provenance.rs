@@ -62,5 +62,13 @@ pub(super) fn read_info<T: Serialize + DeserializeOwned>(
     }) {
         return Err(format!("its spec.{field} is no object"));
     }
+    modernise(&mut provenance(&mut read).spec);
     Ok(read)
+}
+
+/// Rewrites what earlier versions wrote of a run: a kernel's budget was an object with its `rows` (ADR 0067).
+fn modernise(spec: &mut Value) {
+    if let Some(budget @ Value::Object(_)) = spec.pointer_mut("/task/kernel_budget") {
+        *budget = budget["rows"].take();
+    }
 }

@@ -1,6 +1,6 @@
 //! The cost of a pairwise task for its author: one that names its nodes, edges and features in a file of 120 lines has
-//! decoder, planes, lists, recombination, max-marginals, bounds of rounding and the slow code of `verify`, and all hold against
-//! enumeration.
+//! decoder, planes, lists, recombination, max-marginals, bounds of rounding and the slow code of `verify`, and all hold
+//! against enumeration.
 
 mod ring;
 
