@@ -31,6 +31,8 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from common import finish
+
 LETTERS = 26
 TOLERANCE = 1e-9
 TASKS = ("binary", "multiclass", "chain")
@@ -324,8 +326,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except (InputError, OSError, SafetensorError, ValueError) as error:
-        print(f"check_primal: {error}", file=sys.stderr)
-        sys.exit(2)
+    finish(main, InputError, SafetensorError)

@@ -19,11 +19,12 @@ import os
 import pathlib
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 
 import pycrfsuite
+
+from common import finish
 
 SHORT_EPOCHS, LONG_EPOCHS = 2, 12
 TEMPLATE = (
@@ -185,8 +186,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except (InputError, OSError, ValueError) as error:
-        print(f"conll: {error}", file=sys.stderr)
-        sys.exit(2)
+    finish(main, InputError)

@@ -22,6 +22,7 @@ import time
 
 import pycrfsuite
 
+from common import finish
 from conll import InputError, cell, default_data, sentences
 
 AFFIX = re.compile(r"^(prefix|suffix)\((.*),(\d+)\)$")
@@ -211,8 +212,4 @@ def compare(args, train, test):
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except (InputError, OSError, ValueError) as error:
-        print(f"conll_words: {error}", file=sys.stderr)
-        sys.exit(2)
+    finish(main, InputError)

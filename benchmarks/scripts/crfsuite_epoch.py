@@ -15,7 +15,6 @@ import json
 import os
 import pathlib
 import statistics
-import sys
 import tempfile
 import time
 
@@ -23,6 +22,7 @@ import numpy as np
 import pycrfsuite
 
 from check_primal import InputError, read_words
+from common import finish
 
 SHORT_EPOCHS, LONG_EPOCHS = 5, 25
 
@@ -86,8 +86,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except (InputError, OSError, ValueError) as error:
-        print(f"crfsuite_epoch: {error}", file=sys.stderr)
-        sys.exit(2)
+    finish(main, InputError)

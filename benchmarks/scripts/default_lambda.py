@@ -9,7 +9,6 @@ reading to the saved model. The grid is n lambda = 0.1 ... 3162 in half decades;
 part, which no rule may. Writes raw.jsonl, and prints a table in Markdown.
 """
 
-import argparse
 import gzip
 import json
 import pathlib
@@ -17,6 +16,8 @@ import random
 import resource
 import subprocess
 import tempfile
+
+from common import standard_parser
 
 RULES = ["1/n", "scale", "cv"]
 GRID = [10 ** (k / 2 - 1) for k in range(10)]
@@ -66,10 +67,7 @@ def run(program, problem, lam):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--data", type=pathlib.Path, required=True)
-    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser = standard_parser(__doc__)
     parser.add_argument("--only", nargs="*", help="names of sets")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)

@@ -83,11 +83,12 @@ class Bench:
     def write(self, name, lines):
         (self.out / f"{name}.tsv").write_text("\n".join(lines) + "\n")
 
+    def chosen(self, rows):
+        return [row for row in rows if not self.sets or row[0] in self.sets]
+
     def calls(self):
         lines = ["set\tgap\tseed\tbuild\ttraining\tevaluation\tall in\treached"]
-        for name, problem, gaps in CALLS:
-            if self.sets and name not in self.sets:
-                continue
+        for name, problem, gaps in self.chosen(CALLS):
             for gap in gaps:
                 for seed in range(self.seeds):
                     for build, program in self.programs.items():
@@ -102,9 +103,7 @@ class Bench:
 
     def seconds(self):
         lines = ["set\tgap\tbuild\tprocess s\tratio of pairs\ttraining s\tpasses all in\tpeak MB\tcertified"]
-        for name, problem, gap in SECONDS:
-            if self.sets and name not in self.sets:
-                continue
+        for name, problem, gap in self.chosen(SECONDS):
             runs = {build: [] for build in self.programs}
             with tempfile.TemporaryDirectory() as folder:
                 model = str(pathlib.Path(folder) / "model")

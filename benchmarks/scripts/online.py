@@ -8,12 +8,13 @@ DIR holds binary/ (`$MULTIPLANE_DATA`). Every solver draws 2 n examples (`--pass
 beside that of the answer. Writes summary.md and raw.jsonl.
 """
 
-import argparse
 import json
 import pathlib
 import statistics
 import subprocess
 import tempfile
+
+from common import percent, standard_parser
 
 LAMBDAS = ["1e-2", "1e-3", "1e-4", "1e-5"]
 LAST = ["averaging=none", "inner=one-slack"]
@@ -44,18 +45,8 @@ def run(args, data, case, seed, folder):
     return {"data": data, "case": case, "seed": seed, "last": last, **said}
 
 
-def percent(values):
-    if any(value is None for value in values):
-        return "-"
-    spread = statistics.stdev(values) if len(values) > 1 else 0.0
-    return f"{100 * statistics.mean(values):.2f} ± {100 * spread:.2f}"
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--data", required=True)
-    parser.add_argument("--out", required=True, type=pathlib.Path)
+    parser = standard_parser(__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)

@@ -7,12 +7,13 @@ the run's own record says. Writes one row per data set: measured and priced, in 
     python benchmarks/scripts/prices.py --program target/dist/multiplane --data DIR --out rows.tsv
 """
 
-import argparse
 import json
 import pathlib
 import statistics
 import subprocess
 import tempfile
+
+from common import standard_parser
 
 SETS = {
     "ocr-0": ["chain", "ocr/letter.data.gz", "--set", "data.folds=0"],
@@ -55,10 +56,7 @@ def row(program, data, name, repeats):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--data", type=pathlib.Path, required=True)
-    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser = standard_parser(__doc__)
     parser.add_argument("--only", help="names, with commas between")
     parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()

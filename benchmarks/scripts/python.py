@@ -21,6 +21,7 @@ import time
 import numpy as np
 
 import multiplane
+from common import viterbi
 
 
 class Trivial:
@@ -73,15 +74,7 @@ class Viterbi:
         if truth is not None:
             scores = scores + 1 / len(x)
             scores[np.arange(len(x)), truth] -= 1 / len(x)
-        best, back = scores[0], []
-        for row in scores[1:]:
-            through = best[:, None] + pair
-            back.append(through.argmax(axis=0))
-            best = through.max(axis=0) + row
-        y = [int(best.argmax())]
-        for step in reversed(back):
-            y.append(int(step[y[-1]]))
-        return np.array(y[::-1])
+        return np.array(viterbi(scores, pair))
 
 
 def call_cost():

@@ -9,7 +9,6 @@ and predicts the others. Accuracy is over labelled pixels at full size. Images a
 to OUT/folds.jsonl and prints a table. Needs multiplane[vision].
 """
 
-import argparse
 import json
 import pathlib
 import statistics
@@ -22,6 +21,7 @@ from multiplane import vision
 from multiplane.vision._container import Reader
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from common import standard_parser  # noqa: E402
 from vision_features import SETS, folders, folds_of  # noqa: E402
 
 
@@ -54,10 +54,7 @@ def fold(args, name, images, maps, train, test):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--data", type=pathlib.Path, required=True)
-    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser = standard_parser(__doc__)
     parser.add_argument("--only", default="horses,stanford")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--first", type=int, default=0, help="the first fold to run")

@@ -10,7 +10,6 @@ what it reported, `records` the steps of functional descent) and summary.md. `--
 case, as in "a9a sfd1"; what is there already is added to.
 """
 
-import argparse
 import gzip
 import json
 import pathlib
@@ -18,6 +17,8 @@ import random
 import statistics
 import subprocess
 import tempfile
+
+from common import percent, standard_parser
 
 SETS = {"ijcnn1": 1.0, "a9a": 0.05, "w8a": 0.1}
 OURS = ["solver.margins=capped", "solver.averaging=polynomial"]  # as the presets are
@@ -67,10 +68,7 @@ def run(program, folder, data, case, seed):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--data", required=True)
-    parser.add_argument("--out", required=True, type=pathlib.Path)
+    parser = standard_parser(__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--only", default="")
     args = parser.parse_args()
@@ -88,11 +86,9 @@ def main():
                 raw.writelines(json.dumps(one) + "\n" for one in runs)
                 raw.flush()
                 of = lambda key: [one[key] for one in runs]
-                errors = [100 * error for error in of("test_error")]
-                spread = statistics.stdev(errors) if len(errors) > 1 else 0.0
                 mean = lambda key: statistics.mean(of(key))
                 rows.append(
-                    f"| {case} | {len(runs)} | {statistics.mean(errors):.2f} ± {spread:.2f} | {mean('kernel_evaluations'):.3g} | "
+                    f"| {case} | {len(runs)} | {percent(of('test_error'))} | {mean('kernel_evaluations'):.3g} | "
                     f"{mean('support_vectors'):.0f} | {mean('wall_seconds'):.1f} |"
                 )
                 print(data, rows[-1], flush=True)

@@ -24,6 +24,7 @@ DECODER = r"""
 import json, sys, time
 import numpy as np
 import multiplane
+from common import viterbi
 
 data, iterations, jobs, gap, solver = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]), sys.argv[5]
 
@@ -56,15 +57,7 @@ class Chain:
             scores += 1.0 / len(x)
             scores[np.arange(len(x)), truth] -= 1.0 / len(x)
         pair = w[cut:].reshape(self.labels, self.labels)
-        best, back = scores[0], []
-        for row in scores[1:]:
-            reached = best[:, None] + pair
-            back.append(reached.argmax(axis=0))
-            best = reached.max(axis=0) + row
-        path = [int(best.argmax())]
-        for step in reversed(back):
-            path.append(int(step[path[-1]]))
-        return np.array(path[::-1])
+        return np.array(viterbi(scores, pair))
 
 if __name__ == "__main__":
     X, names = multiplane.load_letters(data, folds=[0])
@@ -123,7 +116,7 @@ def main():
     if "python" in only:
         pure = subprocess.run([options.python, "-c", PURE], capture_output=True, text=True, check=True).stdout.strip()
     script = options.out / "decoder.py"
-    script.write_text(DECODER)
+    script.write_text(f"import sys\nsys.path.insert(0, {str(pathlib.Path(__file__).parent.resolve())!r})\n{DECODER}")
     single = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
     def python(threads):

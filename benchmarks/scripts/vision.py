@@ -14,7 +14,6 @@ The settings are that paper's; where it leaves a choice, this was taken:
 - Denoising: squared differences everywhere; pixels whose mask is 0 cost nothing.
 """
 
-import argparse
 import json
 import pathlib
 import struct
@@ -24,6 +23,8 @@ import tempfile
 
 import numpy as np
 from PIL import Image
+
+from common import standard_parser
 
 POTTS, LINEAR, QUADRATIC = 0, 1, 2
 
@@ -139,10 +140,7 @@ def run(args, name, engine, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--data", type=pathlib.Path, required=True)
-    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser = standard_parser(__doc__)
     parser.add_argument("--engine", default="trws", help="names, separated by commas")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--only", default=",".join(INSTANCES))
