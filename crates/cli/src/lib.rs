@@ -5,11 +5,9 @@ mod args;
 mod commands;
 mod eta;
 mod fill;
-mod forecast;
 mod infer_watch;
 mod interrupt;
 mod label_text;
-mod path_progress;
 mod path_report;
 mod progress;
 mod report_text;
@@ -23,7 +21,7 @@ use std::io::Write;
 
 use multiplane::Error;
 
-pub use crate::forecast::Eta;
+pub use crate::eta::Eta;
 
 use crate::args::{Cli, Command};
 use crate::commands::done::Done;

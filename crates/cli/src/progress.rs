@@ -1,13 +1,13 @@
-//! The progress line of long runs: gap, passes, oracle calls, time to the target. A gap with a tilde is an estimate;
-//! without one it is proven.
+//! The progress lines of long runs: gap, passes, oracle calls, time to the target; of a path, where lambda is on its way
+//! down. A gap with a tilde is an estimate; without one it is proven.
 
 use std::io;
 
 use multiplane::Session;
 use multiplane::observe::{EarlyStopping, Observer, Record, Tick};
-use multiplane_lab::numbers::label;
+use multiplane_lab::numbers::{counted, label, number};
 
-use crate::forecast::Eta;
+use crate::eta::Eta;
 use crate::status_line::{StatusLine, StatusPart};
 use crate::terminal::seconds_of;
 
@@ -96,6 +96,70 @@ impl Observer for ProgressLine {
             self.known = Some(known);
         }
         self.watched = record.early_stopping;
+        self.show(record.tick());
+        Ok(())
+    }
+
+    fn ticked(&mut self, tick: Tick) {
+        self.show(tick);
+    }
+}
+
+/// The line; it goes away when it is dropped.
+pub(crate) struct PathProgressLine {
+    line: StatusLine,
+    lambda_min: f64,
+    /// The first lambda at which the gap was looked at, the present one, and how many there were.
+    first: Option<f64>,
+    lambda: f64,
+    points: usize,
+    gap: Option<f64>,
+}
+
+impl PathProgressLine {
+    /// A line for a path down to `lambda_min`; `None` where nobody would see it.
+    pub(crate) fn new(lambda_min: f64) -> Option<PathProgressLine> {
+        let line = StatusLine::new()?;
+        Some(PathProgressLine { line, lambda_min, first: None, lambda: f64::NAN, points: 0, gap: None })
+    }
+
+    /// Share of the way done, in the logarithm of lambda.
+    fn share(&self) -> f64 {
+        let first = self.first.unwrap_or(f64::NAN);
+        let share = (first / self.lambda).ln() / (first / self.lambda_min).ln();
+        if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
+    }
+
+    fn show(&mut self, tick: Tick) {
+        let (share, lambda, gap, points) = (self.share(), self.lambda, self.gap, self.points);
+        self.line.show(|| {
+            vec![
+                StatusPart::new(5, "path"),
+                StatusPart::bar(6, share),
+                StatusPart::new(0, format!("lambda {}", number(lambda))),
+                StatusPart::new(1, format!("gap {}", gap.map_or("-".into(), number))),
+                StatusPart::new(3, counted(points as u64, "point")),
+                StatusPart::new(4, format!("{:.1} passes", tick.pass)),
+                StatusPart::new(2, format!("{:.1} s", tick.seconds)),
+            ]
+        });
+    }
+}
+
+impl Observer for PathProgressLine {
+    fn moved(&mut self, lambda: f64) {
+        self.lambda = lambda;
+        self.gap = None;
+        if self.first.is_some() {
+            self.points += 1;
+        }
+    }
+
+    fn evaluated(&mut self, record: &Record) -> io::Result<()> {
+        if self.first.is_none() {
+            (self.first, self.points) = (Some(self.lambda), 1); // what came before was the search for the start
+        }
+        self.gap = record.certificate.gap;
         self.show(record.tick());
         Ok(())
     }

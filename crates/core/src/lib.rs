@@ -49,9 +49,9 @@
 //!
 //! Numbers and tools ([`linalg`], [`rng`], [`clock`], [`state`], [`parameter`]) lie lowest; then [`plane`], [`regularizer`],
 //! [`kernel`] (matrices over rows, asked for row by row), [`span`] (projection on few of them) and [`rounding`] (what 64-bit numbers leave of bounds), the waist
-//! ([`oracle`], [`task`], [`executor`], [`context`]), [`keeper`] (what a solver that keeps planes offers to evaluation), the
-//! dual point ([`iterate`], [`qp`], [`cache`], [`dual`], [`hull`], [`order`]), [`solver`], [`online`] (learners of streams),
-//! [`run`], and on top [`path`] and [`solvers`]. No two modules and no two files import each other in a circle. A test of the workspace holds both.
+//! ([`oracle`], [`task`], [`executor`], [`context`]), the dual point ([`iterate`], [`qp`], [`cache`], [`dual`], [`hull`],
+//! [`order`]), [`solver`], [`online`] (learners of streams), [`run`], and on top [`path`] and [`solvers`]. No two modules
+//! and no two files import each other in a circle. A test of the workspace holds both.
 
 pub mod average;
 pub mod cache;
@@ -65,7 +65,6 @@ pub mod executor;
 pub mod gaps;
 pub mod hull;
 pub mod iterate;
-pub mod keeper;
 pub mod kernel;
 pub mod layout;
 pub mod linalg;
@@ -81,7 +80,6 @@ pub mod plane;
 pub mod plane_sum;
 pub mod qp;
 pub mod regularizer;
-pub mod rescale;
 pub mod rng;
 pub mod rounding;
 pub mod run;

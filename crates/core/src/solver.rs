@@ -1,13 +1,12 @@
 //! What a solver is: a policy that takes one small step at a time in a context ([`Ctx`]).
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::certificate::DualCertificate;
 use crate::context::Ctx;
-use crate::keeper::PlaneKeeper;
 use crate::oracle::{Capabilities, MaxOracle, OracleError};
-use crate::rescale::Rescale;
+use crate::plane::Plane;
 use crate::rounding::{Rounded, Rounding, TermSizes};
 use crate::state::SolverState;
 
@@ -219,4 +218,59 @@ pub trait Solver<O: MaxOracle + ?Sized>: SolverState<O> {
     fn dual_points(&self) -> Vec<DualCertificate<'_>> {
         Vec::new()
     }
+}
+
+/// A solver that can bound hinges from below and learn from an evaluation.
+///
+/// The calls go between outer iterations. None of them calls the oracle.
+pub trait PlaneKeeper<O: MaxOracle + ?Sized> {
+    /// Returns the largest score at `w` among the planes known of example `block`: no more than its hinge. Costs the
+    /// inner products of these planes.
+    fn hinge_kept(&mut self, block: usize, w: &[f64], ctx: &mut Ctx<'_, O>) -> f64;
+
+    /// Returns the gap of example `block` when the oracle was last asked for it; infinite before that.
+    fn gap_seen(&self, block: usize) -> f64;
+
+    /// Returns whether planes that an evaluation finds are taken; if not, nothing of it reaches the solver.
+    fn takes(&self) -> bool;
+
+    /// Keeps the oracle's answer for example `block`, which an evaluation at some w has found: a call that the next exact
+    /// pass need not make.
+    fn take(&mut self, block: usize, answer: &mut Plane, ctx: &mut Ctx<'_, O>);
+}
+
+/// What of a solver's state stays as it is when lambda changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WarmStart {
+    /// w: with `rho = lambda'/lambda <= 1`, every `phi^i` becomes `rho phi^i`, the rest of its mass goes to the truth.
+    /// Every block gap g_i becomes `g_i + (1 - rho) score(phi^i; w)`.
+    KeepPrimal,
+    /// phi: w becomes `w(phi)` at the new lambda.
+    KeepDual,
+}
+
+impl WarmStart {
+    /// Returns the share of phi that goes on where lambda becomes another: what keeps w, but never more than phi is.
+    pub fn scale(self, before: f64, lambda: f64) -> f64 {
+        match self {
+            WarmStart::KeepPrimal => (lambda / before).min(1.0),
+            WarmStart::KeepDual => 1.0,
+        }
+    }
+}
+
+/// A solver whose point phi can be taken to another lambda.
+///
+/// The calls go between steps. None of them calls the oracle; each costs one pass over what the blocks store.
+pub trait Rescale<O: MaxOracle + ?Sized> {
+    /// Goes on at `lambda`: averages start anew, planes stay. The caller sees to it that `lambda` is no larger than
+    /// before where the primal is kept.
+    fn rescale(&mut self, lambda: f64, start: WarmStart, ctx: &mut Ctx<'_, O>);
+
+    /// Puts all mass of example `block` on `corner`. w follows with the next [`rescale`](Rescale::rescale) only.
+    fn place(&mut self, block: usize, corner: &mut Plane, ctx: &mut Ctx<'_, O>);
+
+    /// Writes w(phi) of the present point, no average, and returns F(phi).
+    fn point(&self, w: &mut Vec<f64>) -> f64;
 }

@@ -32,6 +32,7 @@ mod spec;
 mod stream;
 mod suggest;
 
+pub use ::{multiplane_infer as infer, multiplane_solvers as solvers};
 pub use error::Error;
 pub use file::{
     Breakpoint, CHECKPOINT_FORMAT, Checkpoint, CheckpointInfo, FORMAT_VERSION, Model, ModelFile, ModelInfo, Outputs,
@@ -39,10 +40,8 @@ pub use file::{
     leads_to, least_test_loss, lock_path, previous_checkpoint,
 };
 pub use multiplane_core::parameter::ParameterError;
-pub use multiplane_core::rescale::WarmStart;
+pub use multiplane_core::solver::WarmStart;
 pub use multiplane_core::{certificate, clock, observe, oracle, plane, regularizer, run, solver, task};
-pub use multiplane_infer as infer;
-pub use multiplane_solvers as solvers;
 pub use multiplane_tasks::problem::{
     Evaluation, MOST_LISTED, MarginPrediction, Prediction, Problem, ScoredLabelling, SlackProblem, TopPrediction,
 };

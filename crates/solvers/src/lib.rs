@@ -19,5 +19,5 @@ pub use registry::{SOLVERS, find, refusal};
 use multiplane_core::clock;
 use multiplane_core::{
     average, cache, certificate, context, dual, executor, gaps, hull, iterate, linalg, metric, online, oracle, order,
-    parameter, plane, plane_sum, regularizer, rescale, rng, rounding, solver, state,
+    parameter, plane, plane_sum, regularizer, rng, rounding, solver, state,
 };

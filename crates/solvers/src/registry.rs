@@ -1,12 +1,12 @@
 //! The lines of all solvers.
 
-use multiplane_core::solvers::{BuildError, SolverEntry, auto, batch_frank_wolfe, block_frank_wolfe};
+use multiplane_core::solvers::{BuildError, SolverEntry, batch_frank_wolfe, block_frank_wolfe};
 
 use crate::{cutting_plane, functional_descent, lasvm, partial_linearization, subgradient};
 
 /// The lines of all families, in the order in which they are listed to users.
 const FAMILIES: &[&[SolverEntry]] = &[
-    auto::ENTRIES,
+    block_frank_wolfe::AUTO,
     batch_frank_wolfe::ENTRIES,
     block_frank_wolfe::ENTRIES,
     cutting_plane::ENTRIES,

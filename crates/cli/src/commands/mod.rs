@@ -15,7 +15,6 @@ mod outputs;
 pub(crate) mod path;
 pub(crate) mod predict;
 mod predicted;
-mod several;
 pub(crate) mod show;
 mod stranger;
 pub(crate) mod stream;

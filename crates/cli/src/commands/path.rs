@@ -13,7 +13,7 @@ use crate::args::PathArgs;
 use crate::commands::done::Done;
 use crate::commands::job::{JobKind, TrainingJob};
 use crate::fill::{columns, filled};
-use crate::path_progress::PathProgressLine;
+use crate::progress::PathProgressLine;
 use crate::terminal::{complain, print};
 use crate::tree::Flag;
 use crate::{interrupt, path_report};

@@ -1,4 +1,4 @@
-//! One question and what comes back of its answer.
+//! Questions at one w, the interface of those who answer them, and the sum of hinges that an evaluation makes of them.
 
 use crate::oracle::{MaxOracle, OracleError, Quality, check_answer};
 use crate::plane::Plane;
@@ -94,4 +94,180 @@ pub(super) fn ask<O: MaxOracle + ?Sized>(
     check_answer(block, w, plane, answer.quality)?;
     (answer.score, answer.seen) = score_and_terms(plane, w, wanted);
     Ok(())
+}
+
+/// Which weights an answer is for: they are numbered in the order in which they are published.
+pub type Version = u64;
+
+/// A question on its way to whoever answers it, with the buffer for the answer.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Where the answer belongs; the asker's affair.
+    pub slot: usize,
+    /// The question.
+    pub item: BatchItem,
+}
+
+/// An answer, or what was met in its place.
+#[derive(Clone, Debug)]
+pub struct Completed {
+    /// The weights that it is for.
+    pub version: Version,
+    /// Where it belongs.
+    pub slot: usize,
+    /// The question with its answer, checked ([`check_answer`](crate::oracle::check_answer)).
+    pub item: BatchItem,
+    /// Why there is none, if so.
+    pub result: Result<(), OracleError>,
+}
+
+/// Something that answers questions to one problem's max-oracle, many at a time.
+///
+/// Questions and answers are data and nothing else, so threads can answer, or processes, or machines. As an oracle's
+/// answer depends on block and w alone, no bit depends on who does, or in which order, where sums are taken in the order
+/// of the blocks. What a lost worker held is its executor's affair: it is asked for again elsewhere, and the asker hears
+/// of it only where nobody is left.
+pub trait Executor {
+    /// Returns how many answer at the same time.
+    fn workers(&self) -> usize;
+
+    /// Returns how many questions should be out at least: those that the workers take at a time.
+    fn width(&self) -> usize {
+        self.workers()
+    }
+
+    /// Makes `w` the weights of all that is submitted from now on; returns their number.
+    fn publish(&mut self, w: &[f64]) -> Version;
+
+    /// Asks at the weights published last; whoever is free answers, in about this order.
+    fn submit(&mut self, wanted: Reply, questions: Vec<Question>);
+
+    /// Waits for the next answer; `None` where no question is out.
+    fn next(&mut self) -> Option<Completed>;
+
+    /// As [`next`](Executor::next), where that takes no waiting.
+    fn ready(&mut self) -> Option<Completed> {
+        None
+    }
+
+    /// Takes back all questions: none will be answered any more.
+    fn cancel(&mut self);
+
+    /// Answers every question of `batch` at `w`, and waits for it.
+    ///
+    /// # Errors
+    ///
+    /// The first question, in the order of the batch, that gets no usable answer; the questions before it are answered.
+    fn answer(&mut self, w: &[f64], wanted: Reply, batch: &mut [BatchItem]) -> Result<(), Unanswered> {
+        self.cancel();
+        let version = self.publish(w);
+        let lent = batch.iter_mut().enumerate().map(|(slot, item)| Question { slot, item: item.lend() });
+        self.submit(wanted, lent.collect());
+        let mut arrived = vec![false; batch.len()];
+        let (mut open, mut failed): (usize, Option<Unanswered>) = (batch.len(), None);
+        while open > 0 {
+            let Some(completed) = self.next() else { break };
+            let Completed { slot, item, result, .. } = completed;
+            if completed.version != version || arrived.get(slot) != Some(&false) {
+                continue; // nobody asked for it
+            }
+            batch[slot] = item;
+            arrived[slot] = true;
+            open -= 1;
+            if let Err(error) = result
+                && failed.as_ref().is_none_or(|other| slot < other.slot)
+            {
+                failed = Some(Unanswered { slot, error });
+            }
+            if failed.as_ref().is_some_and(|failed| arrived[..failed.slot].iter().all(|&arrived| arrived)) {
+                break;
+            }
+        }
+        self.cancel();
+        let missing = arrived.iter().position(|arrived| !arrived).filter(|_| failed.is_none());
+        let lost = missing.map(|slot| {
+            let error = OracleError { block: batch[slot].block, reason: "its answer was lost".into() };
+            Unanswered { slot, error }
+        });
+        failed.or(lost).map_or(Ok(()), Err)
+    }
+}
+
+/// Blocks of an evaluation that are asked about at a time.
+const EVALUATION_BATCH: usize = 4096;
+
+/// What an answer says of its block's hinge, and whether the oracle's word is that it is no less than the true one. It is
+/// no less than the truth's own plane, which scores 0, and the plane that was answered.
+pub fn hinge(answer: &BatchItem) -> (f64, bool) {
+    hinge_of(answer.quality, answer.score)
+}
+
+/// As [`hinge`], of an answer of this quality whose plane has this score.
+pub fn hinge_of(quality: Quality, score: f64) -> (f64, bool) {
+    let hinge = match quality {
+        Quality::UpperBound(bound) => bound.max(score),
+        Quality::Exact | Quality::Heuristic => score,
+    };
+    // `max` would make 0 of what is no number.
+    let is_number = !hinge.is_nan() && !score.is_nan();
+    (if is_number { hinge.max(0.0) } else { f64::NAN }, quality != Quality::Heuristic)
+}
+
+/// What the answers of an evaluation add up to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Hinges {
+    /// The sum of the hinges.
+    pub sum: f64,
+    /// Whether the oracle's word is that it is no less than the true one.
+    pub proven: bool,
+    /// The size of the terms, where it was asked for.
+    pub seen: TermSizes,
+    /// What the calls took whoever answered them, in seconds, where that was measured.
+    pub seconds: Option<f64>,
+}
+
+/// The hinges of all `blocks` at `w`, added up in their order; `wanted` says whether the size of their terms is.
+///
+/// `batch` is scratch.
+///
+/// # Errors
+///
+/// The first block, in their order, that gets no usable answer.
+pub fn sum_of_hinges(
+    executor: &mut dyn Executor,
+    blocks: usize,
+    w: &[f64],
+    wanted: Reply,
+    batch: &mut Vec<BatchItem>,
+) -> Result<Hinges, OracleError> {
+    let mut hinges = Hinges { proven: true, seconds: Some(0.0), ..Hinges::default() };
+    for first in (0..blocks).step_by(EVALUATION_BATCH) {
+        batch.clear();
+        batch.extend((first..blocks).take(EVALUATION_BATCH).map(BatchItem::new));
+        executor.answer(w, wanted, batch)?;
+        for answer in batch.iter() {
+            let (hinge, is_proven) = hinge(answer);
+            hinges.proven &= is_proven;
+            hinges.sum += hinge;
+            hinges.seen.add_terms(answer.seen);
+            hinges.seconds = hinges.seconds.zip(answer.seconds).map(|(sum, more)| sum + more);
+        }
+    }
+    Ok(hinges)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A hinge is never below the truth's 0 or the plane in hand, whatever the bound; what is no number stays none.
+    #[test]
+    fn hinges_are_no_less_than_what_is_known() {
+        let hinge = |quality, score| hinge(&BatchItem { quality, score, ..BatchItem::new(0) }).0;
+        assert_eq!(hinge(Quality::Exact, -1.0), 0.0);
+        assert_eq!(hinge(Quality::UpperBound(3.0), 2.0), 3.0);
+        assert_eq!(hinge(Quality::UpperBound(2.0), 2.5), 2.5, "a bound below its own plane");
+        assert!(hinge(Quality::Exact, f64::NAN).is_nan());
+        assert!(hinge(Quality::UpperBound(1.0), f64::NAN).is_nan());
+    }
 }

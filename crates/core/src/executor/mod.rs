@@ -6,10 +6,7 @@
 //! asks again what a lost worker held, and starts the worker again. A worker elsewhere is a [`Connection`] over a
 //! [`Transport`].
 
-mod hinges;
-mod interface;
 mod item;
-mod limits;
 mod pool;
 mod queue;
 mod sequential;
@@ -18,13 +15,13 @@ mod threads;
 mod transport;
 mod worker;
 
-pub use hinges::{Hinges, hinge, hinge_of, sum_of_hinges};
-pub use interface::{Completed, Executor, Question, Version};
-pub use item::{BatchItem, Reply, Unanswered, score_and_terms};
-pub use limits::{MESSAGE_SECONDS, RESTARTS, WORTH_A_WORKER};
+pub use item::{
+    BatchItem, Completed, Executor, Hinges, Question, Reply, Unanswered, Version, hinge, hinge_of, score_and_terms,
+    sum_of_hinges,
+};
 pub use pool::{PoolSize, Spawn, WorkerPool};
 pub use sequential::Sequential;
 pub use stats::{PoolStats, WorkerFailures};
 pub use threads::{OracleWorker, Threads};
 pub use transport::{Connection, Patience, Start, Transport};
-pub use worker::{HandOut, Job, Lost, Weights, Worker};
+pub use worker::{HandOut, Job, Lost, MESSAGE_SECONDS, RESTARTS, WORTH_A_WORKER, Weights, Worker};

@@ -8,12 +8,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
-use super::interface::{Completed, Executor, Question, Version};
-use super::item::Reply;
-use super::limits::{PROBATION_SECONDS, WORTH_A_WORKER};
+use super::item::{Completed, Executor, Question, Reply, Version};
 use super::queue::{Busy, JobQueue};
 use super::stats::PoolStats;
-use super::worker::{Job, Weights, Worker};
+use super::worker::{Job, PROBATION_SECONDS, WORTH_A_WORKER, Weights, Worker};
 
 /// Makes the worker of a place, counted from 0.
 pub type Spawn<W> = Arc<dyn Fn(usize) -> Result<W, String> + Send + Sync>;

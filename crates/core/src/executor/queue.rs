@@ -5,11 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::interface::Completed;
-use super::item::Reply;
-use super::limits::{MOST_LOSSES, NEWEST_SHARE};
+use super::item::{Completed, Reply};
 use super::stats::PoolStats;
-use super::worker::{Job, Lost, Weights, Worker};
+use super::worker::{Job, Lost, MOST_LOSSES, NEWEST_SHARE, Weights, Worker};
 use crate::clock::Stopwatch;
 use crate::divide::message;
 use crate::oracle::OracleError;

@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::interface::{Completed, Executor, Question, Version};
-use super::item::{BatchItem, Reply, Unanswered, ask};
+use super::item::{BatchItem, Completed, Executor, Question, Reply, Unanswered, Version, ask};
 use crate::oracle::MaxOracle;
 use crate::plane::Plane;
 

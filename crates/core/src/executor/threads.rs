@@ -3,12 +3,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::interface::Version;
-use super::item::{Reply, ask};
-use super::limits::THREAD_SECONDS;
+use super::item::{Reply, Version, ask};
 use super::pool::{PoolSize, WorkerPool};
 use super::stats::PoolStats;
-use super::worker::{HandOut, Job, Lost, Weights, Worker};
+use super::worker::{HandOut, Job, Lost, THREAD_SECONDS, Weights, Worker};
 use crate::divide::message;
 use crate::oracle::{MaxOracle, OracleError};
 use crate::plane::Plane;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::limits::PROVEN;
 use super::stats::PoolStats;
+use super::worker::PROVEN;
 use crate::clock::Stopwatch;
 
 /// How long a transport waits at a time: in between the connection looks if it should stop.

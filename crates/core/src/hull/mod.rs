@@ -5,7 +5,6 @@
 //! inner products (O(planes) a step), and writes w once, for the planes whose mass changed.
 
 mod block_dual;
-mod constrained;
 mod state;
 #[cfg(test)]
 mod tests;

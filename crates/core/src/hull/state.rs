@@ -1,12 +1,12 @@
-//! Weights, and what every block consists of.
+//! Weights and the masses of every block, with the coordinates of its planes that must stay `>= 0`, laid out for its QP.
 
-use super::constrained;
 use crate::average::Averaging;
 use crate::cache::WorkingSets;
 use crate::iterate::Iterate;
 use crate::oracle::Capabilities;
+use crate::plane::Star;
 use crate::qp::{ConstrainedPart, SimplexQp};
-use crate::regularizer::Regularizer;
+use crate::regularizer::{Constraint, Regularizer};
 use crate::rounding::{Rounded, Rounding, TermSizes, UNIT};
 
 /// Weights, and what every block consists of.
@@ -97,7 +97,7 @@ impl HullState {
     pub(super) fn score(&mut self, block: usize, source: &mut impl Capabilities) {
         self.sets.scores(block, self.iterate.weights(), source, &mut self.scores);
         if let Some(part) = &mut self.constrained {
-            constrained::collect(part, &self.sets, block, &self.iterate);
+            collect(part, &self.sets, block, &self.iterate);
         }
     }
 
@@ -126,4 +126,44 @@ impl HullState {
         let (lambda, constrained) = (self.iterate.lambda(), self.constrained.as_mut());
         SimplexQp { lambda, gram, scores: &mut self.scores, alphas, truth, constrained }
     }
+}
+
+/// Gathers what the planes of `block` hold at coordinates that must stay `>= 0`, with the free weights there.
+fn collect(part: &mut ConstrainedPart, sets: &WorkingSets, block: usize, iterate: &Iterate) {
+    let Some(constraints) = iterate.regularizer().constraints() else { return };
+    let planes = sets.len(block);
+    let constrained = |k: usize| constraints[k] == Constraint::NonNegative;
+    part.coordinates.clear();
+    for p in 0..planes {
+        match sets.plane(block, p).star {
+            Star::Sparse { indices, .. } => {
+                part.coordinates.extend(indices.iter().filter(|&&k| constrained(k as usize)));
+            }
+            Star::Dense(values) => {
+                part.coordinates.extend((0..values.len() as u32).filter(|&k| constrained(k as usize)));
+            }
+        }
+    }
+    part.coordinates.sort_unstable();
+    part.coordinates.dedup();
+    part.values.clear();
+    part.values.resize(planes * part.coordinates.len(), 0.0);
+    for p in 0..planes {
+        let row = &mut part.values[p * part.coordinates.len()..][..part.coordinates.len()];
+        match sets.plane(block, p).star {
+            Star::Sparse { indices, values } => {
+                for (k, value) in indices.iter().zip(values) {
+                    if let Ok(at) = part.coordinates.binary_search(k) {
+                        row[at] = *value;
+                    }
+                }
+            }
+            Star::Dense(values) => {
+                row.iter_mut().zip(&part.coordinates).for_each(|(row, &k)| *row = values[k as usize]);
+            }
+        }
+    }
+    let free = iterate.free();
+    part.free.clear();
+    part.free.extend(part.coordinates.iter().map(|&k| free[k as usize]));
 }

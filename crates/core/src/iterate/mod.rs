@@ -3,7 +3,6 @@
 //! `v = w0 - phi_star / lambda` are the free weights, w is v within its constraints, and F the dual value at phi
 //! (see [`crate::regularizer`]), where phi is the sum of all examples' planes.
 
-mod additions;
 mod constrained;
 mod rounded;
 
@@ -14,7 +13,6 @@ use crate::metric::{Metric, Waiting};
 use crate::plane::Star;
 use crate::regularizer::Regularizer;
 use crate::state::{StateError, ensure, finite};
-use additions::Additions;
 use constrained::Bounded;
 
 /// Weights, dual value and averages.
@@ -319,5 +317,22 @@ impl Iterate {
         out.clear();
         out.extend_from_slice(&self.weights);
         self.value
+    }
+}
+
+/// Additions that a weight went through at most.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub(super) struct Additions {
+    /// Since it was rebuilt.
+    pub(super) since_rebuild: f64,
+    /// Since the averages began.
+    pub(super) in_all: f64,
+}
+
+impl Additions {
+    /// Counts further ones.
+    pub(super) fn count(&mut self, additions: f64) {
+        self.since_rebuild += additions;
+        self.in_all += additions;
     }
 }

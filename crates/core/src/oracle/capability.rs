@@ -3,10 +3,9 @@
 //! The currency is the *code*: what an oracle attached to a plane ([`Plane::code`]) to know its labelling again.
 //! A solver asks for a capability where it can use one and does without where there is none.
 
-use super::answer::OracleError;
-use super::kbest::KBestPlanes;
-use super::marginals::Marginals;
+use super::answer::{OracleError, OracleResult, Quality};
 use crate::plane::Plane;
+use crate::rng::Rng;
 use crate::rounding::Magnitudes;
 
 /// The capabilities of one oracle. Every method says "no" by default; a new capability is one more method here, and no
@@ -160,6 +159,73 @@ pub trait CodedPlanes {
 
     /// Adds `scale * amounts[k]` times the linear part of plane k to `target` (`[d]`), for all k.
     fn add_planes(&mut self, block: usize, planes: Coded<'_>, amounts: &[f64], scale: f64, target: &mut [f64]);
+}
+
+/// Knows the planes of the M best labellings, and of good labellings that differ from given ones (Guzman-Rivera et al. 2014,
+/// Eq. 2-4).
+pub trait KBestPlanes {
+    /// Writes into `out` (sealed) the planes of the best labellings at `w` with the loss added, the best first, and
+    /// returns how many there are: fewer than asked for where the block has no more labellings. The first is what
+    /// [`maximize`](super::MaxOracle::maximize) would answer, with its quality.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is no answer, with the block.
+    fn top(&mut self, block: usize, w: &[f64], out: &mut [Plane]) -> Result<(usize, Quality), OracleError>;
+
+    /// Writes into `out` (sealed) the plane of a labelling that maximises `n score + sum_m penalties[m] d(y, y^m)`: score
+    /// as in planes, `d` the number of variables labelled otherwise, `y^m` the labellings that `codes` (one after the
+    /// other, all of one length) encode. As many penalties as codes, each finite and at least 0.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is no answer, with the block.
+    fn apart(&mut self, block: usize, w: &[f64], codes: &[u32], penalties: &[f64], out: &mut Plane) -> OracleResult;
+
+    /// Writes into `out` (sealed) the plane of a labelling that differs from the one that `code` encodes in `changes`
+    /// variables drawn by chance, or in all where there are fewer: the baseline of diversity without quality.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is no answer, with the block.
+    fn relabelled(
+        &mut self,
+        block: usize,
+        code: &[u32],
+        changes: usize,
+        rng: &mut Rng,
+        out: &mut Plane,
+    ) -> Result<(), OracleError>;
+}
+
+/// Knows distributions over the labellings of a block, written as *marginals*: the probabilities of every label at every
+/// variable and of what else features depend on, in a layout that is the oracle's own. Expectations of planes are linear
+/// in them, so mixtures of distributions are mixtures of marginals.
+pub trait Marginals {
+    /// Returns how many numbers the marginals of `block` are: always the same. 0 where the block has no variable.
+    fn len(&mut self, block: usize) -> usize;
+
+    /// Writes into `to` the marginals of the distribution that is all on the truth of `block`; its expected plane is zero.
+    fn on_truth(&mut self, block: usize, to: &mut [f64]);
+
+    /// Writes into `to` the marginals of `p(y) ~ q(y) exp(n score(y) / tau)` with scores at `w`, the loss added, and
+    /// returns `tau log sum_y q(y) exp(n score(y) / tau)`, where score is relative to the truth as in planes. `q` is the
+    /// distribution of largest entropy that has the marginals `from`; uniform (1 for every labelling, not normalised)
+    /// where `from` is empty. `tau > 0`; infinite leaves `q` as it is, normalised, and returns 0.
+    ///
+    /// Marginals in `from` are floored within logarithms alone (BCPL, Mohapatra et al. 2016), at 1e-12. What is written to
+    /// `to` are the marginals of some distribution up to the last digits, however large scores are.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is no answer, with the block.
+    fn gibbs(&mut self, block: usize, w: &[f64], tau: f64, from: &[f64], to: &mut [f64]) -> Result<f64, OracleError>;
+
+    /// Writes into `out` (sealed) the expected plane under `marginals`.
+    fn expected(&mut self, block: usize, marginals: &[f64], out: &mut Plane);
+
+    /// Returns the entropy, in nats, of the distribution of largest entropy that has these marginals.
+    fn entropy(&mut self, block: usize, marginals: &[f64]) -> f64;
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! The max-oracle: all that a solver must know of a problem.
 
-use super::answer::OracleResult;
+use super::answer::{OracleResult, Prices};
 use super::capability::Capabilities;
-use super::prices::Prices;
 use crate::plane::Plane;
 
 /// What a solver sees of a problem: "block i, weights w: give me the best plane".

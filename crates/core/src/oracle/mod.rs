@@ -7,21 +7,15 @@
 mod answer;
 mod audited;
 mod capability;
-mod delayed;
-mod kbest;
-mod marginals;
 mod max_oracle;
-mod prices;
 mod slack;
 mod wrapper;
 
-pub use answer::{OracleError, OracleResult, Quality, check_answer};
+pub use answer::{OracleError, OracleResult, Prices, Quality, check_answer};
 pub use audited::{AnswerAudit, Audited};
-pub use capability::{Ability, Capabilities, Coded, CodedPlanes, NoCapabilities, Recombination};
-pub use delayed::{Delay, Delayed};
-pub use kbest::KBestPlanes;
-pub use marginals::Marginals;
+pub use capability::{
+    Ability, Capabilities, Coded, CodedPlanes, KBestPlanes, Marginals, NoCapabilities, Recombination,
+};
 pub use max_oracle::{BoxedOracle, MaxOracle};
-pub use prices::Prices;
 pub use slack::{SlackCount, SlackFacts, SlackOracle, bound_of_line};
-pub use wrapper::{Wrapped, Wrapper};
+pub use wrapper::{Delay, Delayed, Wrapped, Wrapper};

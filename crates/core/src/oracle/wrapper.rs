@@ -1,9 +1,10 @@
-//! Oracles around other oracles: a wrapper writes what it changes of a call, and the rest is the inner oracle's.
+//! Oracles around other oracles: a wrapper writes what it changes of a call, and the rest is the inner oracle's. One makes
+//! every call longer by a fixed time, for experiments.
 
-use super::answer::OracleResult;
+use super::answer::{OracleResult, Prices};
 use super::capability::Capabilities;
 use super::max_oracle::MaxOracle;
-use super::prices::Prices;
+use crate::clock;
 use crate::plane::Plane;
 
 /// What a wrapper does around the calls of an oracle of the same planes.
@@ -66,5 +67,32 @@ impl<O: MaxOracle, W: Wrapper> MaxOracle for Wrapped<O, W> {
     }
     fn capabilities(&mut self) -> Option<&mut dyn Capabilities> {
         self.inner.capabilities()
+    }
+}
+
+/// A fixed delay of every call: slept on the wall clock, priced on the work clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Delay {
+    /// Seconds that each call takes longer.
+    pub seconds: f64,
+    /// Whether the delay is slept as well (wall clock) or only priced (work clock).
+    pub sleeps: bool,
+}
+
+/// An oracle that pretends to be costly.
+pub type Delayed<O> = Wrapped<O, Delay>;
+
+impl Wrapper for Delay {
+    fn maximize(&mut self, inner: &mut impl MaxOracle, block: usize, w: &[f64], out: &mut Plane) -> OracleResult {
+        self.stall();
+        inner.maximize(block, w, out)
+    }
+    fn stall(&mut self) {
+        if self.sleeps {
+            clock::sleep(self.seconds);
+        }
+    }
+    fn prices(&self, inner: Prices) -> Prices {
+        Prices { call: inner.call + self.seconds, known: false, ..inner } // measured, as a costly oracle would be
     }
 }

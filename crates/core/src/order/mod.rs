@@ -5,22 +5,15 @@
 
 mod block_visits;
 mod fenwick;
-mod gap;
-mod lipschitz;
 mod max_gap;
 mod orders;
 mod permutation;
 mod sample;
-mod shrinking;
-mod uniform;
 mod weighted;
 
 pub use block_visits::{BlockVisits, OrderConfig, Visiting};
-pub use gap::{GapSampling, GapVisits};
-pub use lipschitz::{Lipschitz, LipschitzVisits};
 pub use max_gap::{MaxGap, MaxGapVisits};
 pub use orders::{BlockOrder, Order};
-pub use permutation::{Permutation, PermutationVisits};
+pub use permutation::{Permutation, PermutationVisits, Shrinking, ShrinkingVisits, Uniform, UniformVisits};
 pub use sample::{Active, ExampleSampler, InOrder, Prefer, Sampling, check_size, size_note, size_of};
-pub use shrinking::{Shrinking, ShrinkingVisits};
-pub use uniform::{Uniform, UniformVisits};
+pub use weighted::{GapSampling, GapVisits, Lipschitz, LipschitzVisits};

@@ -1,12 +1,9 @@
 //! The list of orders, and how it is made into two types: the dial as a parameter, and the state of whichever order it
 //! names.
 
-use super::gap::{GapSampling, GapVisits};
-use super::lipschitz::{Lipschitz, LipschitzVisits};
 use super::max_gap::{MaxGap, MaxGapVisits};
-use super::permutation::{Permutation, PermutationVisits};
-use super::shrinking::{Shrinking, ShrinkingVisits};
-use super::uniform::{Uniform, UniformVisits};
+use super::permutation::{Permutation, PermutationVisits, Shrinking, ShrinkingVisits, Uniform, UniformVisits};
+use super::weighted::{GapSampling, GapVisits, Lipschitz, LipschitzVisits};
 
 crate::orders! {
     /// Every visit draws any block with equal probability (Lacoste-Julien et al. 2013).

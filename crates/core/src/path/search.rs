@@ -18,12 +18,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::path_run::{GapProgress, PathRun};
-use super::point::PathPoint;
+use super::path_run::{GapProgress, PathPoint, PathRun};
 use crate::oracle::{MaxOracle, Quality};
-use crate::rescale::WarmStart;
 use crate::rounding::UNIT;
 use crate::run::{GapTarget, RunError, StopReason, Unsupported};
+use crate::solver::WarmStart;
 use crate::state::{StateError, ensure};
 
 /// How near the bisection comes to the smallest lambda at which the first masses are good enough, as a factor. The descent

@@ -7,12 +7,9 @@
 //! planes' scores at the present w. Coordinates whose weights must stay `>= 0` are carried beside G.
 
 mod constrained;
-mod gram;
 mod simplex;
-mod solve;
 #[cfg(test)]
 mod tests;
 
 pub use constrained::ConstrainedPart;
-pub use gram::Gram;
-pub use simplex::SimplexQp;
+pub use simplex::{Gram, SimplexQp};

@@ -1,7 +1,6 @@
-//! The simplex QP with its present point, and single steps on it.
+//! The simplex QP with its present point, single steps on it, and its solution to a given gap by pairwise steps.
 
 use super::constrained::ConstrainedPart;
-use super::gram::Gram;
 use crate::linalg;
 use crate::step::Step;
 
@@ -193,5 +192,86 @@ impl SimplexQp<'_> {
             Some(p) => self.alphas[p] = mass,
             None => *self.truth = mass,
         }
+    }
+}
+
+/// Inner products of planes: a square matrix, of which the first rows and columns are in use.
+#[derive(Clone, Copy, Debug)]
+pub struct Gram<'a> {
+    products: &'a [f64],
+    stride: usize,
+}
+
+impl<'a> Gram<'a> {
+    /// Returns the matrix whose entry (i, j) stands at `i * stride + j`.
+    pub fn new(products: &'a [f64], stride: usize) -> Self {
+        Gram { products, stride }
+    }
+
+    /// Returns the inner product of planes `i` and `j`.
+    pub fn at(&self, i: usize, j: usize) -> f64 {
+        self.products[i * self.stride + j]
+    }
+
+    /// The same with `None` for the truth's zero plane.
+    pub(super) fn between(&self, p: Option<usize>, q: Option<usize>) -> f64 {
+        match (p, q) {
+            (Some(p), Some(q)) => self.at(p, q),
+            _ => 0.0,
+        }
+    }
+
+    /// Subtracts `scale (<p, to> - <p, from>)` from the score of every plane p.
+    pub(super) fn follow(&self, to: Option<usize>, from: Option<usize>, scale: f64, scores: &mut [f64]) {
+        let row = |vertex: usize| &self.products[vertex * self.stride..][..self.stride];
+        let scores = scores.iter_mut();
+        match (to.map(row), from.map(row)) {
+            (Some(to), Some(from)) => {
+                scores.zip(to).zip(from).for_each(|((score, to), from)| *score -= scale * (to - from));
+            }
+            (Some(to), None) => scores.zip(to).for_each(|(score, to)| *score -= scale * to),
+            (None, Some(from)) => scores.zip(from).for_each(|(score, from)| *score += scale * from),
+            (None, None) => {}
+        }
+    }
+}
+
+impl SimplexQp<'_> {
+    /// Pairwise steps until the gap over these vertices is at most `tolerance`, or `max_steps` are made.
+    pub fn solve(&mut self, tolerance: f64, max_steps: usize) -> Step {
+        let mut total = Step::default();
+        for _ in 0..max_steps {
+            let (to, from) = self.extremes();
+            // max - min over the active bounds max - mean.
+            if self.score(to) - self.score(from) <= tolerance {
+                break;
+            }
+            let step = self.pairwise(to, from);
+            if step.gamma == 0.0 {
+                break;
+            }
+            total.gain += step.gain;
+            total.gamma += step.gamma;
+        }
+        total
+    }
+
+    /// The vertex of the highest score, and that of the lowest among those with mass, in one look; ties as in
+    /// [`best`](SimplexQp::best). No branch depends on a score: which plane is best is as good as chance.
+    fn extremes(&self) -> (Option<usize>, Option<usize>) {
+        let truth = self.scores.len();
+        let (mut best, mut best_score) = (truth, 0.0);
+        let (mut worst, mut worst_score) = (truth, if *self.truth > 0.0 { 0.0 } else { f64::INFINITY });
+        for (p, (&score, &alpha)) in self.scores.iter().zip(self.alphas.iter()).enumerate() {
+            let is_best = score > best_score;
+            best = if is_best { p } else { best };
+            best_score = if is_best { score } else { best_score };
+            let of_active = if alpha > 0.0 { score } else { f64::INFINITY };
+            let is_worst = of_active < worst_score;
+            worst = if is_worst { p } else { worst };
+            worst_score = if is_worst { of_active } else { worst_score };
+        }
+        let vertex = |p: usize| (p < truth).then_some(p);
+        (vertex(best), vertex(worst))
     }
 }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::outcome::GapTarget;
 use super::spent::Spent;
-use super::stop::GapTarget;
 use crate::rounding::TermSizes;
 use crate::state::{StateError, ensure, finite};
 

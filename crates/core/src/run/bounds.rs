@@ -3,9 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::outcome::{Best, RunError};
+use super::outcome::{Best, RunError, Stop};
 use super::stall::Stall;
-use super::stop::Stop;
 use super::training::Training;
 use crate::observe::Certificate;
 use crate::oracle::{Capabilities, MaxOracle, NoCapabilities};

@@ -4,7 +4,7 @@ use super::candidate::calls_of_evaluation;
 use super::evaluator::{Evaluator, PATIENCE_SECONDS};
 use super::gap_predictor::Evaluate;
 use super::loss_watch::LossWatch;
-use super::stop::{Stop, StopReason};
+use super::outcome::{Stop, StopReason};
 use super::training::Training;
 use crate::clock::ClockKind;
 use crate::oracle::MaxOracle;

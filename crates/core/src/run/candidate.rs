@@ -2,8 +2,7 @@
 
 use super::attempt_state::{Candidate, PartialEvaluation};
 use super::evaluator::Evaluator;
-use super::outcome::RunError;
-use super::stop::Stop;
+use super::outcome::{RunError, Stop};
 use super::training::Training;
 use crate::oracle::MaxOracle;
 

@@ -20,16 +20,12 @@ mod loss_watch;
 mod outcome;
 mod report;
 mod saving;
-mod setup;
 mod spent;
 mod stall;
-mod stop;
 mod training;
-mod watched;
 
 pub(crate) use bounds::is_possible;
 pub use driver::Run;
 pub use gap_predictor::Evaluate;
-pub use outcome::{LossMeter, LossMeters, Outcome, RunError, Unsupported};
+pub use outcome::{GapTarget, LossMeter, LossMeters, Outcome, RunError, Stop, StopReason, Unsupported};
 pub(crate) use spent::Spent;
-pub use stop::{GapTarget, Stop, StopReason};

@@ -3,8 +3,7 @@
 use super::budget::Budget;
 use super::driver::Run;
 use super::gap_predictor::Evaluate;
-use super::outcome::{Outcome, RunError};
-use super::stop::StopReason;
+use super::outcome::{Outcome, RunError, StopReason};
 use crate::observe::{Certificate, GapForecast, KernelState, Losses, Record};
 use crate::oracle::MaxOracle;
 use crate::rounding::Rounded;

@@ -1,4 +1,4 @@
-//! A line of the registry of solvers: a named preset, what it can do, and how its parameters become a solver.
+//! The line by which a registry knows a solver, and how it becomes one.
 
 use std::fmt;
 
@@ -183,4 +183,52 @@ where
     let config: C = parameter::read(value)?;
     config.validate()?;
     Ok(Box::new(config))
+}
+
+/// Why a solver cannot be built from a table of parameters.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// A parameter is at fault.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// The regulariser does not fit the weights.
+    #[error("{0}")]
+    Regularizer(String),
+    /// The solver's steps are those of linear weights.
+    #[error("solver {name} does not train with a kernel{}", if *.at_parameters { " at these parameters" } else { "" })]
+    Kernel {
+        /// Its name.
+        name: &'static str,
+        /// If the preset takes a kernel and these parameters do not.
+        at_parameters: bool,
+    },
+}
+
+impl BuildError {
+    /// Returns the refusal of a kernel by a solver.
+    pub fn kernel(entry: &SolverEntry) -> Self {
+        BuildError::Kernel { name: entry.name, at_parameters: entry.takes_kernels() }
+    }
+}
+
+impl SolverEntry {
+    /// Builds the solver from a table of parameters, for `blocks` examples and `dim` weights.
+    ///
+    /// # Errors
+    ///
+    /// The parameter at fault, what does not fit of the regulariser, or a kernel that the solver does not take.
+    pub fn build(
+        &self,
+        parameters: &Value,
+        blocks: usize,
+        dim: usize,
+        regularizer: Regularizer,
+    ) -> Result<BoxedSolver, BuildError> {
+        let config = (self.parse)(parameters)?;
+        match regularizer.fault(dim) {
+            Some(fault) => Err(BuildError::Regularizer(fault)),
+            None if regularizer.metric().has_kernel() && !config.takes_kernels() => Err(BuildError::kernel(self)),
+            None => Ok(config.build(blocks, dim, regularizer)),
+        }
+    }
 }

@@ -3,8 +3,7 @@
 
 use multiplane_tasks::probe::Probe;
 
-use super::examination::Examination;
-use super::violation::Violation;
+use super::examination::{Examination, Violation};
 use super::weights::NamedWeights;
 
 /// Coordinates that are suspected, and as many that are not.

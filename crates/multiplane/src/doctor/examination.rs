@@ -7,9 +7,7 @@ use multiplane_tasks::foreign::LOSS_ROUNDING;
 use multiplane_tasks::probe::Probe;
 
 use super::features::{CheckedFeatures, Fault, check};
-use super::finding::Kind;
-use super::log::FindingLog;
-use super::plan::ExaminationPlan;
+use super::finding::{ExaminationPlan, FindingLog, Kind};
 use super::profile::Meter;
 
 /// Where a labelling comes from.
@@ -287,4 +285,23 @@ impl<'p, P: Probe + ?Sized> Examination<'p, P> {
         });
         false
     }
+}
+
+/// Rounding that is forgiven, in parts of the numbers that were added up: single precision passes.
+const ROUNDING: f64 = 1e-6;
+
+/// Violations from which on a systematic cause is believed.
+pub(super) const FEW: usize = 3;
+
+/// An answer that another labelling beats.
+pub(super) struct Violation<'a> {
+    pub(super) answer: &'a DecodedAnswer,
+    /// Place of the better labelling.
+    pub(super) better: usize,
+}
+
+/// Returns what rounding can amount to in comparing two scores.
+pub(super) fn tolerance<L>(one: &KnownLabelling<L>, other: &KnownLabelling<L>, w: &[f64]) -> f64 {
+    let sizes = one.features.magnitude(w) + other.features.magnitude(w) + one.loss.abs() + other.loss.abs();
+    ROUNDING * sizes + f64::MIN_POSITIVE
 }

@@ -1,4 +1,4 @@
-//! What the doctor says.
+//! The plan of an examination and what it finds: of each kind the first finding is kept, the others are counted.
 
 use serde::Serialize;
 
@@ -117,4 +117,59 @@ pub struct Diagnosis {
     pub findings: Vec<Finding>,
     /// What calls cost.
     pub profile: Profile,
+}
+
+/// Findings so far, in the order in which their kinds were first seen.
+#[derive(Default)]
+pub(super) struct FindingLog {
+    findings: Vec<Finding>,
+}
+
+impl FindingLog {
+    /// Notes a fault; message and cause are only made for the first of its kind.
+    pub(super) fn add(&mut self, kind: Kind, example: usize, text: impl FnOnce() -> (String, String)) {
+        if let Some(known) = self.findings.iter_mut().find(|finding| finding.kind == kind) {
+            known.count += 1;
+            return;
+        }
+        let (message, cause) = text();
+        self.findings.push(Finding { kind, example: Some(example), message, cause, count: 1 });
+    }
+
+    /// Whether there is a fault of this kind.
+    pub(super) fn has(&self, kind: Kind) -> bool {
+        self.findings.iter().any(|finding| finding.kind == kind)
+    }
+
+    /// Counts as many more of this kind.
+    pub(super) fn count(&mut self, kind: Kind, count: usize) {
+        if let Some(known) = self.findings.iter_mut().find(|finding| finding.kind == kind) {
+            known.count = known.count.max(count);
+        }
+    }
+
+    pub(super) fn into_findings(self) -> Vec<Finding> {
+        self.findings
+    }
+}
+
+/// How thorough an examination is, and for which run the forecast is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ExaminationPlan {
+    /// Examples that are decoded.
+    pub examples: usize,
+    /// Seed of the choice of examples and weights.
+    pub seed: u64,
+    /// Seconds after which no further example is begun.
+    pub seconds: f64,
+    /// Passes of the run that is planned.
+    pub passes: f64,
+    /// Planes that it keeps per example.
+    pub planes: usize,
+}
+
+impl Default for ExaminationPlan {
+    fn default() -> Self {
+        ExaminationPlan { examples: 50, seed: 0, seconds: 120.0, passes: 50.0, planes: 10 }
+    }
 }

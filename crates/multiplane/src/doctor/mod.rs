@@ -11,18 +11,14 @@ mod coordinates;
 mod examination;
 mod features;
 mod finding;
-mod log;
 mod optimum;
-mod plan;
 mod profile;
 mod questions;
 mod score;
-mod violation;
 mod weights;
 
-pub use finding::{CostEstimate, Diagnosis, Finding, Kind, Profile};
+pub use finding::{CostEstimate, Diagnosis, ExaminationPlan, Finding, Kind, Profile};
 pub use multiplane_tasks::probe::{AnyLabel, BoxedProbe, Decoded, Probe, RawFeatures, erase};
-pub use plan::ExaminationPlan;
 
 use examination::Examination;
 

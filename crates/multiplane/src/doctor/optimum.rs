@@ -4,11 +4,10 @@
 use multiplane_core::oracle::Quality;
 use multiplane_tasks::probe::Probe;
 
-use super::examination::{DecodedAnswer, Examination, KnownLabelling, LabellingOrigin};
+use super::examination::{DecodedAnswer, Examination, FEW, KnownLabelling, LabellingOrigin, Violation, tolerance};
 use super::finding::Kind;
 use super::questions::question;
 use super::score::explain_scores;
-use super::violation::{FEW, Violation, tolerance};
 use super::weights::NamedWeights;
 
 /// Judges all answers.

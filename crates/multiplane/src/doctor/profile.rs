@@ -1,7 +1,6 @@
 //! What calls cost, and what a run will cost.
 
-use super::finding::{CostEstimate, Profile};
-use super::plan::ExaminationPlan;
+use super::finding::{CostEstimate, ExaminationPlan, Profile};
 
 /// Bytes of a stored entry: index and value.
 const BYTES_PER_ENTRY: f64 = 12.0;

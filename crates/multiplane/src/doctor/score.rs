@@ -4,9 +4,8 @@ use multiplane_core::oracle::Quality;
 use multiplane_tasks::probe::Probe;
 
 use super::coordinates::wrong_coordinates;
-use super::examination::{DecodedAnswer, Examination, KnownLabelling};
+use super::examination::{DecodedAnswer, Examination, FEW, KnownLabelling, Violation, tolerance};
 use super::finding::Kind;
-use super::violation::{FEW, Violation, tolerance};
 use super::weights::NamedWeights;
 
 /// Labellings of an example up to which no search is needed that could be at fault.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::container::hexadecimal;
-use super::place::is_special;
+use super::durable::is_special;
 use crate::error::Error;
 
 /// The end of the written part of a record file.

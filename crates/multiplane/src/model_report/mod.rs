@@ -1,7 +1,6 @@
 //! A model laid open: what it is, how it was trained, what is proven of it, and its strongest weights by name. All of it is
 //! read off the model file; no data is needed.
 
-mod elements;
 mod spec;
 mod weights;
 
@@ -14,9 +13,8 @@ use crate::error::Error;
 use crate::file::{Model, Provenance};
 use crate::spec::{find_solver, find_task};
 
-pub use elements::{ElementName, readable};
 pub use spec::changed_parameters;
-pub use weights::{AxisReport, LabelWeights, NamedWeight, TableReport};
+pub use weights::{AxisReport, ElementName, LabelWeights, NamedWeight, TableReport, readable};
 
 /// What a model file says, for people and programs.
 #[derive(Clone, Debug, Serialize)]

@@ -1,4 +1,4 @@
-//! The weights of a model by table: how many there are, and which are the strongest.
+//! The weights of a model by table: how many there are, which are the strongest, and what their places are called.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -8,7 +8,6 @@ use multiplane_tasks::problem::tables::{Axis, AxisNames, WeightTable};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::elements::ElementName;
 use crate::error::Error;
 use crate::file::Model;
 use crate::spec::find_task;
@@ -158,4 +157,47 @@ fn first(indices: impl Iterator<Item = usize>, count: usize, order: impl Fn(&usi
 /// The number of weights other than 0.
 pub(super) fn nonzero(w: &[f64]) -> usize {
     w.iter().filter(|weight| **weight != 0.0).count()
+}
+
+/// What the feature that is always 1 is called.
+const BIAS: &str = "bias";
+
+/// A label, a feature or a place on another axis.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum ElementName {
+    /// By name: of features of text as the model file has it, template and values divided by tabs.
+    Text(String),
+    /// By number, where it has no name.
+    Number(usize),
+}
+
+/// Returns the name of a feature of text as people read it, `template=value|value`: the model file divides these by tabs.
+pub fn readable(name: &str) -> String {
+    name.replacen('\t', "=", 1).replace('\t', "|")
+}
+
+impl ElementName {
+    /// Returns the name of the element `at` of an axis.
+    pub(super) fn of(axis: &Axis, at: usize, vocabulary: &Vocabulary) -> Self {
+        let named = |name: Option<&str>, number: usize| {
+            name.map_or(ElementName::Number(number), |name| ElementName::Text(name.to_owned()))
+        };
+        if axis.bias && at + 1 == axis.len {
+            return ElementName::Text(BIAS.into());
+        }
+        match &axis.names {
+            AxisNames::Labels => named(vocabulary.labels.get(at).map(String::as_str), at),
+            AxisNames::Features(first) => match &vocabulary.dictionary {
+                Some(names) if at < names.len() => ElementName::Text(names.get(at as u32).to_owned()),
+                _ => ElementName::Number(at.saturating_add(*first)),
+            },
+            AxisNames::Numbers => ElementName::Number(at),
+            AxisNames::LabelPairs(pairs) => {
+                let [one, other] = pairs[at].map(|label| vocabulary.labels.get(label as usize));
+                named(one.zip(other).map(|(one, other)| format!("{one}, {other}")).as_deref(), at)
+            }
+            AxisNames::Own(names) => named(names.get(at).map(String::as_str), at),
+        }
+    }
 }

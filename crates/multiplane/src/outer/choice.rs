@@ -13,9 +13,10 @@ use multiplane_tasks::data::Opaque;
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::Problem;
 
-use super::cross_validation::summed_up;
+use super::cross_validation::{
+    LeaveOut, PartOf, assign_folds, known_of, leaving_out, leaving_out_of_problem, summed_up,
+};
 use super::descent::{Choosing, LambdaSweep};
-use super::folds::{LeaveOut, PartOf, assign_folds, known_of, leaving_out, leaving_out_of_problem};
 use crate::error::Error;
 use crate::session::{LambdaChoice, Session, ValidatedLambda, is_given, list_class_weights, read_run_data};
 use crate::spec::{Folds, Lambda, RunSpec};

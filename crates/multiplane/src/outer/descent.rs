@@ -7,8 +7,8 @@ use multiplane_core::clock::{ClockKind, Stopwatch};
 use multiplane_core::oracle::{BoxedOracle, MaxOracle};
 use multiplane_core::path::PathRun;
 use multiplane_core::plane::Plane;
-use multiplane_core::rescale::WarmStart;
 use multiplane_core::run::{Evaluate, GapTarget, Outcome, Run, StopReason};
+use multiplane_core::solver::WarmStart;
 
 use crate::error::Error;
 use crate::session::{RunOptions, Session};

@@ -3,8 +3,8 @@
 use multiplane_core::oracle::MaxOracle;
 use multiplane_core::parameter::ParameterError;
 use multiplane_core::path::{GapProgress, LambdaSearch, PathPoint, PathRun, SearchStep};
-use multiplane_core::rescale::WarmStart;
 use multiplane_core::run::{GapTarget, Run, RunError};
+use multiplane_core::solver::WarmStart;
 use multiplane_core::state::StateError;
 use multiplane_tasks::problem::MAX_DIM;
 use serde::{Deserialize, Serialize};

@@ -1,18 +1,13 @@
 //! Sessions: a specification with its data and task opened, the runs on it, and what they come to.
 
-mod abort;
 mod checkpointer;
 mod choice;
 mod claim;
-mod class_weights;
 mod data;
 mod held_out;
 mod hints;
 mod losses;
-mod memory;
 mod open;
-mod options;
-mod patience;
 mod prepare;
 mod prior;
 mod reduce;
@@ -26,20 +21,18 @@ mod verify;
 mod warm;
 
 pub(crate) use checkpointer::CheckpointOrigin;
-pub use checkpointer::{CheckpointReport, Checkpointer};
+pub use checkpointer::{CheckpointReport, Checkpointer, RunOptions};
 pub use choice::{LambdaChoice, ValidatedLambda};
 pub use claim::{PrimalClaim, Verdict};
-pub(crate) use class_weights::list_class_weights;
 pub(crate) use data::is_given;
 pub use data::{model_format, model_rules, needs_data, read_data, read_task_data};
 pub use held_out::{hold_out, training_part};
 pub use hints::{Advice, Setting};
 pub use open::{Session, read_run_data, unlabelled_warning};
-pub use options::RunOptions;
 pub use prior::{read_prior, weights_sha256};
 pub use stdin::Incoming;
 pub use summary::{KernelCost, RunMachine, RunSubject, SlackCost, Summary, SummaryAside};
-pub(crate) use task::open_task;
+pub(crate) use task::{list_class_weights, open_task};
 pub use threads::{threads_for, with_mishaps};
 pub use verify::{Verified, verify};
 pub use warm::WarmState;

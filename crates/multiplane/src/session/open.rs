@@ -15,11 +15,10 @@ use multiplane_tasks::problem::{AnswerSample, Problem, Vocabulary};
 
 use super::checkpointer::CheckpointOrigin;
 use super::choice::LambdaChoice;
-use super::class_weights::list_class_weights;
 use super::data::{is_given, read_task_data};
 use super::held_out::read_divided;
-use super::task::open_task;
-use super::{memory, prior, requirements};
+use super::task::{list_class_weights, open_task};
+use super::{prior, requirements};
 use crate::error::Error;
 use crate::file::{Checkpoint, CheckpointInfo, Provenance, check_fits};
 use crate::spec::{Lambda, RunSpec};
@@ -147,7 +146,7 @@ impl Session {
         warnings.extend(spec.lambda.unused_by(solver));
         warnings.extend(spec.solver.config.notes(problem.blocks(), spec.stop.passes));
         requirements::check(&spec.solver, &*problem)?;
-        memory::check(&spec.solver, &*problem)?;
+        requirements::check_memory(&spec.solver, &*problem)?;
         check_fits(&Provenance::new(&*problem, spec.to_tree()))?;
         let regularizer = prior::regularizer(&mut spec, &*problem, lambda)?;
         if regularizer.metric().has_kernel() && !spec.solver.config.takes_kernels() {

@@ -1,17 +1,20 @@
-//! From a [`Session`] to a run: oracles and their executors, solver, stops, observers.
+//! From a [`Session`] to a run: oracles and their executors, solver, stops, observers. An oracle that is aborted refuses
+//! further calls.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use multiplane_core::clock::ClockKind;
 use multiplane_core::executor::{Executor, Threads};
-use multiplane_core::oracle::{Audited, BoxedOracle, Delay, Delayed, Wrapped};
+use multiplane_core::oracle::{
+    Audited, BoxedOracle, Delay, Delayed, MaxOracle, OracleError, OracleResult, Wrapped, Wrapper,
+};
+use multiplane_core::plane::Plane;
 use multiplane_core::run::{GapTarget, Run, Stop};
 use multiplane_solvers::BoxedSolver;
 
-use super::abort::Abort;
+use super::checkpointer::RunOptions;
 use super::open::Session;
-use super::options::RunOptions;
 use crate::error::Error;
 use crate::spec::USUAL_PASSES;
 
@@ -130,5 +133,17 @@ impl Session {
         }
         let executor = |own: Option<Box<dyn Executor>>| own.map_or_else(shared, Ok);
         Ok(Some((executor(own()?)?, executor(evaluation)?)))
+    }
+}
+
+/// Makes every call fail once the flag is set.
+pub(crate) struct Abort(pub(crate) Arc<AtomicBool>);
+
+impl Wrapper for Abort {
+    fn maximize(&mut self, inner: &mut impl MaxOracle, block: usize, w: &[f64], out: &mut Plane) -> OracleResult {
+        if self.0.load(Ordering::Relaxed) {
+            return Err(OracleError { block, reason: "interrupted".into() });
+        }
+        inner.maximize(block, w, out)
     }
 }

@@ -1,8 +1,8 @@
-//! What a solver needs of a task beside answers, asked before training.
+//! Refusals before training: abilities of the task that a solver needs, and memory that it would hold.
 
 use multiplane_core::oracle::Ability;
 use multiplane_solvers::{SOLVERS, SolverEntry};
-use multiplane_tasks::problem::Problem;
+use multiplane_tasks::problem::{MAX_DIM, Problem};
 use multiplane_tasks::registry::TASKS;
 
 use crate::error::Error;
@@ -44,4 +44,35 @@ fn refusal(solver: &SolverChoice, ability: Ability, problem: &dyn Problem, other
         able.join(", "),
         others.join(", ")
     )
+}
+
+/// Most bytes that all copies of w may take together: four times what w itself may, 8 GiB.
+const MAX_COPIES: usize = 4 * 8 * MAX_DIM;
+
+/// Refuses a problem whose weights are too long for this solver, counted with all the copies that training holds of them:
+/// a line of a few bytes may name a feature by a large number.
+///
+/// # Errors
+///
+/// [`Error::Input`] where they take more than there may be, [`Error::Failed`] where there is not as much memory.
+pub(crate) fn check_memory(solver: &SolverChoice, problem: &dyn Problem) -> Result<(), Error> {
+    let (dim, copies) = (problem.dim().max(problem.layout().file_dim()), solver.config.copies());
+    let numbers = dim.saturating_mul(copies);
+    let gib = |bytes: usize| bytes as f64 / (1u64 << 30) as f64;
+    let needed = || {
+        let (name, all) = (solver.entry.name, gib(numbers.saturating_mul(8)));
+        format!("{dim} weights in the up to {copies} copies that training with solver `{name}` holds need {all:.1} GiB")
+    };
+    if numbers.saturating_mul(8) > MAX_COPIES {
+        return Err(Error::input(format!(
+            "{}, expected at most {} GiB: number the features that there are from 1, without gaps",
+            needed(),
+            gib(MAX_COPIES)
+        )));
+    }
+    // Nothing is written to it: a limit of the process or the system refuses it here, instead of later and without a word.
+    match Vec::<f64>::new().try_reserve_exact(numbers) {
+        Ok(()) => Ok(()),
+        Err(_) => Err(Error::failed(format!("{}: there is not as much memory", needed()))),
+    }
 }

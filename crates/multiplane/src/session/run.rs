@@ -7,8 +7,8 @@ use multiplane_core::oracle::{BoxedOracle, MaxOracle, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::run::{Outcome, Run, RunError, StopReason};
 
+use super::checkpointer::RunOptions;
 use super::open::Session;
-use super::options::RunOptions;
 use super::summary::{KernelCost, Summary};
 use crate::error::Error;
 use crate::file::{Checkpoint, Model, ModelInfo, Provenance};
@@ -114,6 +114,38 @@ impl Session {
         let mut run = self.prepare(self.lambda(), None, RunOptions::default())?;
         run.restore(&checkpoint.state).map_err(|error| Error::input(format!("the checkpoint: {error}")))?;
         Ok(run)
+    }
+
+    /// Refuses patience where there is nothing to watch. To be called before an output is touched.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] with what to give.
+    pub fn check_patience(&self) -> Result<(), Error> {
+        let Some(patience) = self.spec.stop.patience else { return Ok(()) };
+        match self.test.as_deref() {
+            None => Err(Error::input(format!(
+                "stop.patience = {patience}: there are no test data whose loss could be watched: expected data.test, \
+                 data.holdout or data.test_folds"
+            ))),
+            Some(test) if test.predictor().unlabelled() == test.blocks() => Err(Error::input(format!(
+                "stop.patience = {patience}: none of the {} examples of the test data has a known label, so they have no loss to \
+                 watch",
+                test.blocks()
+            ))),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Refuses patience of what has no single model that held-out data could choose.
+    pub(crate) fn refuse_patience(&self, what: &str) -> Result<(), Error> {
+        match self.spec.stop.patience {
+            Some(patience) => Err(Error::input(format!(
+                "stop.patience = {patience}: {what} has many models, each trained to its gap; train with patience at single lambdas, \
+                 or look at their losses on the test data"
+            ))),
+            None => Ok(()),
+        }
     }
 }
 

@@ -8,13 +8,13 @@
 use multiplane_core::clock::ClockKind;
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::path::PathRun;
-use multiplane_core::rescale::WarmStart;
 use multiplane_core::run::{Evaluate, Outcome, Run};
+use multiplane_core::solver::WarmStart;
 use multiplane_tasks::problem::AnswerSample;
 use serde_json::Value;
 
+use super::checkpointer::RunOptions;
 use super::open::Session;
-use super::options::RunOptions;
 use super::run::finish;
 use super::summary::Summary;
 use crate::error::Error;

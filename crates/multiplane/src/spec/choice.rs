@@ -1,13 +1,16 @@
-//! The task and the solver of a run: names with parameters, read once into what they configure.
+//! Tasks, solvers and formats by name; the task and the solver of a run, read once into what they configure.
 
 use std::sync::Arc;
 
-use multiplane_solvers::{SolverConfig, SolverEntry};
+use multiplane_solvers::{SOLVERS, SolverConfig, SolverEntry, find};
+use multiplane_tasks::data::{self, FORMATS, Format};
+use multiplane_tasks::entry::TaskEntry;
+use multiplane_tasks::registry::{self, TASKS};
 use serde_json::{Map, Value};
 
 use super::params::{from_schema, overlay};
-use super::registry::{find_solver, find_task};
 use crate::error::Error;
+use crate::suggest;
 
 /// What `auto` stands for.
 pub const DEFAULT_SOLVER: &str = "auto";
@@ -106,4 +109,41 @@ fn overlaid(
     let path = format!("{what} `{name}`");
     overlay(&mut base, &Value::Object(changes.clone()), &from_schema(schema), &path).map_err(Error::Input)?;
     Ok(Value::Object(base))
+}
+
+/// What models call tasks that were handed over as objects.
+const USER_TASK: &str = "user";
+
+/// Finds the format of this name.
+///
+/// # Errors
+///
+/// The names that are near, where there is none of this one.
+pub fn format_by_name(name: &str) -> Result<Format, Error> {
+    data::find(name)
+        .ok_or_else(|| Error::input(suggest::unknown("format", name, FORMATS.iter().map(|format| format.name))))
+}
+
+/// Finds the task of this name.
+///
+/// # Errors
+///
+/// The names that are near, where there is none of this one.
+pub fn find_task(name: &str) -> Result<&'static TaskEntry, Error> {
+    registry::find(name).ok_or_else(|| match name {
+        USER_TASK => Error::input(
+            "task `user` is one that its user wrote in Python: only there are its features, loss and decode; \
+             StructuredSVM.load(path, task) reads its models, and `multiplane show` their weights",
+        ),
+        _ => Error::input(suggest::unknown("task", name, TASKS.iter().map(|entry| entry.name))),
+    })
+}
+
+/// Finds the solver of this name.
+///
+/// # Errors
+///
+/// The names that are near, where there is none of this one.
+pub fn find_solver(name: &str) -> Result<&'static SolverEntry, Error> {
+    find(name).ok_or_else(|| Error::input(suggest::unknown("solver", name, SOLVERS.iter().map(|entry| entry.name))))
 }

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use multiplane_core::parameter::{ParameterError, require};
-use multiplane_core::rescale::WarmStart;
 use multiplane_core::run::GapTarget;
+use multiplane_core::solver::WarmStart;
 use schemars::JsonSchema;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};

@@ -2,8 +2,8 @@
 //! it depends on filled in.
 
 use multiplane_core::parameter;
-use multiplane_core::rescale::WarmStart;
 use multiplane_core::run::GapTarget;
+use multiplane_core::solver::WarmStart;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

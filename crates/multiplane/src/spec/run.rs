@@ -1,5 +1,7 @@
 //! `RunSpec`: everything that defines a training run, as one tree. A file, dotted overrides and flags all end here.
 
+use std::path::PathBuf;
+
 use multiplane_core::clock::ClockKind;
 use multiplane_core::divide::MAX_THREADS;
 use multiplane_core::parameter::{self, ParameterError, require};
@@ -10,14 +12,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::choice::{Choice, SolverChoice};
+use super::choice::{Choice, SolverChoice, find_task};
 use super::data::DataSpec;
 use super::lambda::Lambda;
-use super::oracle::OracleSpec;
 use super::params::{Param, ParamKind, overlay, params_of};
-use super::registry::find_task;
-use super::regularizer::RegularizerSpec;
 use super::stop::StopSpec;
+use super::text;
 use crate::error::Error;
 
 /// A training run.
@@ -233,4 +233,47 @@ pub fn run_parameters() -> Vec<Param> {
 /// The number, and the rule.
 pub fn check_threads(threads: usize) -> Result<(), ParameterError> {
     require(threads <= MAX_THREADS, "threads", threads, &format!("must be at most {MAX_THREADS}"))
+}
+
+/// Longest delay of an oracle call, in microseconds.
+const MAX_DELAY_US: f64 = 3.6e9;
+
+/// Wrappers around the oracle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct OracleSpec {
+    /// Makes every call of the oracle, those of evaluation too, cost that many microseconds more: slept on the wall clock, counted
+    /// on the work clock.
+    pub delay_us: f64,
+}
+
+impl OracleSpec {
+    /// Checks what the types cannot say.
+    pub(super) fn validate(&self) -> Result<(), ParameterError> {
+        let holds = (0.0..=MAX_DELAY_US).contains(&self.delay_us);
+        require(holds, "delay_us", self.delay_us, &format!("must be between 0 and {MAX_DELAY_US} (an hour)"))
+    }
+}
+
+/// What the regulariser pulls toward, and which weights do not move.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RegularizerSpec {
+    /// A model file whose weights are the prior mean w0, instead of 0.
+    pub prior: Option<PathBuf>,
+    /// sha256 of the prior's weights. Filled in when they are read; where it is given, they must have it.
+    pub prior_sha256: Option<String>,
+    /// Weights that keep their prior value (0 without a prior): names of blocks, or indices and ranges in the layout of
+    /// files, as in `pair,0..128`.
+    #[serde(deserialize_with = "text::names")]
+    #[schemars(with = "Value")]
+    pub freeze: Option<Vec<String>>,
+}
+
+impl RegularizerSpec {
+    /// Returns what of it defines the run: not where the prior lies.
+    pub(crate) fn provenance(&self) -> Value {
+        let prior = self.prior.as_ref().map(|_| self.prior_sha256.as_deref().unwrap_or("not read"));
+        json!({ "prior": prior, "freeze": self.freeze })
+    }
 }

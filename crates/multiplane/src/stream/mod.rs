@@ -9,10 +9,8 @@
 //! | `follow.rs` | window after window: records, snapshots, stops |
 //! | `summary.rs` | what it comes to |
 
-mod admit;
 mod feed;
 mod follow;
-mod held_out;
 mod learner;
 mod summary;
 

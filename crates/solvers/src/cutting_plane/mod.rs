@@ -13,7 +13,6 @@ mod config;
 mod example_cache;
 mod further;
 mod gain;
-mod longest;
 pub(super) mod master;
 mod n_slack;
 mod one_slack;

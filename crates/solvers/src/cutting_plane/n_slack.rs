@@ -18,9 +18,8 @@ use crate::hull::HullState;
 use crate::oracle::{Capabilities, MaxOracle, OracleError};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
-use crate::rescale::{Rescale, WarmStart};
 use crate::rounding::{Rounded, Rounding};
-use crate::solver::{PassValue, Solver, SolverFacts, SolverProgress, StepReport};
+use crate::solver::{PassValue, Rescale, Solver, SolverFacts, SolverProgress, StepReport, WarmStart};
 use crate::state::{SavedState, StateError, ensure};
 
 /// A block of the master is solved to this share of the mean gap that is aimed at.

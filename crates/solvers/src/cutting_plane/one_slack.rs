@@ -11,10 +11,9 @@ use super::config::OneSlack;
 use super::example_cache::ExampleCache;
 use super::further::Further;
 use super::gain::Gain;
-use super::longest::Longest;
 use super::master::{MasterState, solve_further};
 use super::pace::MasterPace;
-use super::sweep::Sweep;
+use super::sweep::{Longest, Sweep};
 use crate::average::Averaging;
 use crate::certificate::{CertificatePart, DualCertificate};
 use crate::context::Ctx;
@@ -24,9 +23,8 @@ use crate::oracle::{Capabilities, MaxOracle, NoCapabilities, OracleError};
 use crate::plane::Plane;
 use crate::plane_sum::PlaneSum;
 use crate::regularizer::Regularizer;
-use crate::rescale::{Rescale, WarmStart};
 use crate::rounding::{Rounded, Rounding};
-use crate::solver::{PassValue, Solver, SolverFacts, SolverProgress, StepReport};
+use crate::solver::{PassValue, Rescale, Solver, SolverFacts, SolverProgress, StepReport, WarmStart};
 use crate::state::{SavedState, StateError, ensure, finite};
 
 /// Planes of planes kept in a row at most.

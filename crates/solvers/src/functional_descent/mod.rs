@@ -13,18 +13,15 @@
 //! | `margins.rs` | the answer about an example, its residual margin clamped |
 //! | `inner/` | the problem of one step, by 1-slack cutting planes or by blocks |
 //! | `solver.rs` | step after step |
-//! | `stream.rs` | window after window of a stream |
+//! | `presets.rs` | lines of the registry, notes to users, windows of a stream |
 
 mod choice;
 mod config;
 mod inner;
 mod margins;
-mod notes;
 mod presets;
 mod solver;
-mod stream;
 
 pub use config::{Constant, FunctionalDescent, Geometric, InnerSolver, Margins, MpBcfw, Power, Schedule};
-pub use presets::ENTRIES;
+pub use presets::{ENTRIES, OnlineDescent};
 pub use solver::FunctionalDescentSolver;
-pub use stream::OnlineDescent;

@@ -13,22 +13,17 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `config.rs` | parameters |
 //! | `selection.rs` | which example is processed next |
 //! | `rows.rs` | longer planes of these, laid out |
 //! | `support.rs` | examples that carry weight, and the one that violates most |
-//! | `solver.rs` | PROCESS, REPROCESS, epochs |
-//! | `interface.rs` | the engine as a solver, and at another lambda |
+//! | `solver.rs` | parameters; PROCESS, REPROCESS, epochs; another lambda |
 //! | `presets.rs` | the line of the registry |
 
-mod config;
-mod interface;
 mod presets;
 mod rows;
 mod selection;
 mod solver;
 mod support;
 
-pub use config::LaSvm;
 pub use presets::ENTRIES;
-pub use solver::LaSvmSolver;
+pub use solver::{LaSvm, LaSvmSolver};

@@ -1,7 +1,6 @@
 //! The registry's line of LaSVM.
 
-use super::config::LaSvm;
-use super::solver::LaSvmSolver;
+use super::solver::{LaSvm, LaSvmSolver};
 use crate::parameter::ParameterError;
 use crate::regularizer::Regularizer;
 use multiplane_core::solvers::{BoxedSolver, SolverConfig, SolverEntry, values};

@@ -1,18 +1,22 @@
-//! PROCESS and REPROCESS, epoch after epoch.
+//! PROCESS and REPROCESS, epoch after epoch; at another lambda too.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::config::LaSvm;
 use super::selection::Selection;
 use super::support::Support;
 use crate::average::{Averaging, UpdateKind};
+use crate::certificate::DualCertificate;
 use crate::context::Ctx;
 use crate::dual::{BlockDual, BlockVisit, DualPoint, StepRule};
 use crate::hull::HullState;
-use crate::oracle::{MaxOracle, OracleError};
+use crate::oracle::{Capabilities, MaxOracle, OracleError};
+use crate::parameter::{ParameterError, require};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
-use crate::state::{StateError, ensure};
+use crate::rounding::{Rounded, Rounding};
+use crate::solver::{Details, Rescale, Solver, SolverProgress, StepReport, WarmStart};
+use crate::state::{SavedState, StateError, ensure};
 
 /// Epochs after which w and F are recomputed from the planes.
 const REBUILD_EPOCHS: u64 = 64;
@@ -185,5 +189,124 @@ impl LaSvmSolver {
         ensure(self.tau > 0.0 && self.tau <= self.config.tau, "tau")?;
         ensure(self.finishing.is_some() == self.selection.is_done(), "the place in the epoch")?;
         ensure(self.processed.max(self.epochs).max(self.reprocessed) <= u64::MAX / 2, "the number of epochs")
+    }
+}
+
+impl<O: MaxOracle + ?Sized> SavedState<O> for LaSvmSolver {
+    fn complete(&mut self, fresh: &Self) {
+        self.dual.attach(fresh.dual.iterate().metric());
+    }
+
+    fn check(&self, fresh: &Self, oracle: &mut O) -> Result<(), StateError> {
+        self.check_fields(fresh)?;
+        self.dual.sets().check_codes(oracle.capabilities())?;
+        check_code(&self.selection, oracle)
+    }
+}
+
+impl<O: MaxOracle + ?Sized> Solver<O> for LaSvmSolver {
+    fn drawn(&self) -> Option<u64> {
+        Some(self.processed)
+    }
+
+    fn step(&mut self, ctx: &mut Ctx<'_, O>) -> Result<StepReport, OracleError> {
+        let iteration_ended = self.advance(ctx)?;
+        Ok(StepReport { iteration_ended, ..StepReport::default() })
+    }
+
+    fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {
+        Some(self.dual.iterate().answer(w))
+    }
+
+    fn rounded_duals(&self, rounding: &Rounding, mut source: &mut dyn Capabilities, out: &mut Vec<Rounded>) {
+        self.dual.rounded(rounding, &mut source, out);
+    }
+
+    fn rescaling(&mut self) -> Option<&mut dyn Rescale<O>> {
+        Some(self)
+    }
+
+    fn rebuild(&mut self, ctx: &mut Ctx<'_, O>) {
+        let lambda = self.dual.iterate().lambda();
+        self.rescale(lambda, WarmStart::KeepDual, ctx);
+    }
+
+    fn progress(&self) -> SolverProgress {
+        SolverProgress {
+            iterations: self.epochs.saturating_add(u64::from(!self.selection.is_fresh())),
+            planes: Some(self.dual.sets().planes() as f64 / self.dual.blocks() as f64),
+            dual: Some(self.dual.value()),
+            ..SolverProgress::default()
+        }
+    }
+
+    fn details(&self) -> Option<Details> {
+        let (tau, steps, support) = (self.tau, self.reprocessed, self.support.len());
+        let figures = [("tau", tau.into()), ("reprocess_steps", steps.into()), ("support", support.into())];
+        Some(Details::new("ascent", figures))
+    }
+
+    fn dual_points(&self) -> Vec<DualCertificate<'_>> {
+        vec![self.dual.point()]
+    }
+}
+
+/// Refuses a choice whose answer is no labelling that the oracle knows.
+fn check_code<O: MaxOracle + ?Sized>(selection: &Selection, oracle: &mut O) -> Result<(), StateError> {
+    let Some((block, answer)) = selection.chosen() else { return Ok(()) };
+    let known = match oracle.capabilities() {
+        Some(source) => source.is_code(block, answer.code()),
+        None => answer.code().is_empty(),
+    };
+    ensure(known, "a labelling that the oracle does not know")
+}
+
+/// The masses are scaled and the planes kept stay; the epoch goes on.
+impl<O: MaxOracle + ?Sized> Rescale<O> for LaSvmSolver {
+    fn rescale(&mut self, lambda: f64, start: WarmStart, ctx: &mut Ctx<'_, O>) {
+        let before = self.dual.iterate().lambda();
+        self.dual.rescale(lambda, start.scale(before, lambda), ctx);
+        self.begin_anew(ctx);
+    }
+
+    fn place(&mut self, block: usize, corner: &mut Plane, ctx: &mut Ctx<'_, O>) {
+        self.dual.iterate().regularizer().fold_frozen(corner);
+        self.dual.place(block, corner, true, self.epochs as u32, ctx);
+        self.support.learn(block, &self.dual, ctx);
+    }
+
+    fn point(&self, w: &mut Vec<f64>) -> f64 {
+        w.clear();
+        w.extend_from_slice(self.dual.iterate().point());
+        self.dual.value()
+    }
+}
+
+/// Parameters of LaSVM.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LaSvm {
+    /// Examples that are asked about before each PROCESS step, drawn among those that the epoch has not processed yet; the
+    /// one that violates most is processed. A call each. 1 is a random order.
+    pub candidates: u32,
+    /// REPROCESS steps after each PROCESS step that moved.
+    pub reprocess: u32,
+    /// Violations up to this are none, in units of the loss (tau). Halved after an epoch in which no example that was
+    /// processed violated by more.
+    pub tau: f64,
+    /// Whether epochs end with REPROCESS steps until no example with weight violates by more than `tau`.
+    pub finish: bool,
+}
+
+impl Default for LaSvm {
+    fn default() -> Self {
+        LaSvm { candidates: 50, reprocess: 1, tau: 0.001, finish: true }
+    }
+}
+
+impl LaSvm {
+    pub(super) fn check(&self) -> Result<(), ParameterError> {
+        require(self.candidates >= 1, "candidates", self.candidates, "must be at least 1")?;
+        require(self.tau.is_finite() && self.tau > 0.0, "tau", self.tau, "must be a finite number greater than 0")
     }
 }

@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::config::PartialLinearization;
+use super::config::{PartialLinearization, RateVerdict};
 use super::kept::{KeptMarginals, are_probabilities};
 use super::origin::StartValue;
-use super::rate::RateVerdict;
 use crate::average::Averaging;
 use crate::certificate::DualCertificate;
 use crate::context::Ctx;

@@ -3,10 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::config::PartialLinearization;
+use super::config::{PartialLinearization, RateVerdict};
 use super::kept::KeptMarginals;
 use super::origin::StartValue;
-use super::rate::RateVerdict;
 use crate::average::Averaging;
 use crate::certificate::DualCertificate;
 use crate::context::Ctx;

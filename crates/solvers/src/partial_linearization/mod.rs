@@ -19,7 +19,6 @@ mod config;
 mod kept;
 mod origin;
 mod presets;
-mod rate;
 
 pub use batch::BatchSolver;
 pub use block::BlockSolver;

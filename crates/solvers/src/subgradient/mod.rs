@@ -14,11 +14,9 @@
 mod config;
 mod presets;
 mod solver;
-mod stream;
 #[cfg(test)]
 mod tests;
 
 pub use config::Subgradient;
-pub use presets::ENTRIES;
+pub use presets::{ENTRIES, OnlineSubgradient};
 pub use solver::SubgradientSolver;
-pub use stream::OnlineSubgradient;

@@ -4,9 +4,9 @@
 use multiplane::{GridPoints, GridSpec, PathModel, PathSpec, RunOptions, RunSpec, Session};
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::path::{PathPoint, PathRun};
-use multiplane_core::rescale::WarmStart;
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{GapTarget, Run, Stop};
+use multiplane_core::solver::WarmStart;
 use multiplane_tasks::data::{Classified, SparseRows};
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::kernel::Kernel;

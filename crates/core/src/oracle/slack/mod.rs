@@ -5,10 +5,8 @@
 //! Delta(y) as there. So whoever sees planes alone, solvers, working sets and certificates, goes on unchanged
 //! ([ADR 0045](../../../../docs/adr/0045-slack-rescaling.md)).
 
-mod facts;
 mod oracle;
 mod search;
 
-pub use facts::{SlackCount, SlackFacts};
-pub use oracle::SlackOracle;
+pub use oracle::{SlackCount, SlackFacts, SlackOracle};
 pub use search::bound_of_line;

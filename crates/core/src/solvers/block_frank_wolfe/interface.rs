@@ -7,14 +7,12 @@ use crate::certificate::DualCertificate;
 use crate::context::Ctx;
 use crate::dual::{BlockDual, BlockVisit, StepRule, VectorDual};
 use crate::hull::HullState;
-use crate::keeper::PlaneKeeper;
 use crate::oracle::{Capabilities, MaxOracle, OracleError};
 use crate::order::BlockOrder;
 use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
-use crate::rescale::{Rescale, WarmStart};
 use crate::rounding::{Rounded, Rounding};
-use crate::solver::{Details, Solver, SolverProgress, StepReport};
+use crate::solver::{Details, PlaneKeeper, Rescale, Solver, SolverProgress, StepReport, WarmStart};
 use crate::state::{SavedState, StateError, ensure};
 
 impl BlockFrankWolfe {

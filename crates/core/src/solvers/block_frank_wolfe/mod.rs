@@ -35,5 +35,5 @@ mod solver;
 
 pub use crate::dual::{Solve, StepRule};
 pub use config::{BlockFrankWolfe, GapStep};
-pub use presets::ENTRIES;
+pub use presets::{AUTO, ENTRIES};
 pub use solver::BlockFrankWolfeSolver;

@@ -46,3 +46,11 @@ pub const ENTRIES: &[SolverEntry] = &[
         .summary("pairwise steps, gap order, gap-criterion cache: the authors' recommendation")
         .source("Osokin et al. 2016, 3"),
 ];
+
+/// The registry's line of the default solver.
+pub const AUTO: &[SolverEntry] = &[entry("auto", || values(&BlockFrankWolfe::auto()))
+    .summary(
+        "the default: remembers every answer of the oracle and learns from it again and again, so that few calls \
+         suffice",
+    )
+    .source("MP-BCFW paper, Alg. 3 and its future work")];
