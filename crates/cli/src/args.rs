@@ -128,6 +128,29 @@ pub(crate) struct TrainArgs {
     /// indices and ranges of w in the model file, as in 0..128,4000 (not for `path`)
     #[arg(long, value_name = "WEIGHTS")]
     pub(crate) freeze: Option<String>,
+    #[command(flatten)]
+    pub(crate) stops: StopArgs,
+    /// Seed of all chance [default: 0]
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    pub(crate) seed: Option<String>,
+    /// Threads for passes at one w, evaluation and prediction; the result is the same for any number [default: 0, which
+    /// is all cores where calls are slow enough for that to pay]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) threads: Option<String>,
+    /// Clock that measures training: wall, or work (counted operations: runs repeat to the bit) [default: wall]
+    #[arg(long, value_name = "CLOCK")]
+    pub(crate) clock: Option<String>,
+    /// Any parameter by its dotted name, e.g. solver.order=uniform, task.bias=true, data.folds=0,3, evaluate=pass,
+    /// stop.estimated=true; `multiplane describe` lists them all
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) outputs: OutputArgs,
+}
+
+/// Stops of a run.
+#[derive(Args)]
+pub(crate) struct StopArgs {
     /// Stop when the duality gap is at most X, or X% of the primal
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub(crate) gap: Option<String>,
@@ -145,20 +168,11 @@ pub(crate) struct TrainArgs {
     /// pass; whichever stop ends the run, the weights with the lowest loss are saved (not for `path`)
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     pub(crate) patience: Option<String>,
-    /// Seed of all chance [default: 0]
-    #[arg(long, value_name = "K", allow_hyphen_values = true)]
-    pub(crate) seed: Option<String>,
-    /// Threads for passes at one w, evaluation and prediction; the result is the same for any number [default: 0, which
-    /// is all cores where calls are slow enough for that to pay]
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub(crate) threads: Option<String>,
-    /// Clock that measures training: wall, or work (counted operations: runs repeat to the bit) [default: wall]
-    #[arg(long, value_name = "CLOCK")]
-    pub(crate) clock: Option<String>,
-    /// Any parameter by its dotted name, e.g. solver.order=uniform, task.bias=true, data.folds=0,3, evaluate=pass,
-    /// stop.estimated=true; `multiplane describe` lists them all
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
+}
+
+/// Outputs of a run, its checkpoints among them.
+#[derive(Args)]
+pub(crate) struct OutputArgs {
     /// Where to save the model
     #[arg(long, value_name = "MODEL")]
     pub(crate) out: Option<PathBuf>,

@@ -3,7 +3,7 @@
 use multiplane::metrics::{ChunkReport, ChunkScore, LabelReport, MeanScore};
 use serde_json::{Value, json};
 
-use crate::terminal::escaped;
+use crate::terminal::on_one_line;
 
 /// Confusions that are printed, at most.
 const MOST_CONFUSIONS: usize = 10;
@@ -66,7 +66,7 @@ fn chunks_json(report: &LabelReport, chunks: &ChunkReport) -> Value {
 /// conlleval prints them.
 pub(crate) fn text(report: &LabelReport) -> String {
     let scores = report.scores();
-    let names: Vec<String> = report.names().iter().map(|name| clean(name)).collect();
+    let names: Vec<String> = report.names().iter().map(|name| on_one_line(name)).collect();
     let met = || names.iter().zip(&scores).filter(|(_, score)| score.support + score.predicted > 0);
     let width = met().map(|(name, _)| name.chars().count()).max().unwrap_or(0).clamp("weighted mean".len(), 30);
     let mut text =
@@ -88,7 +88,7 @@ pub(crate) fn text(report: &LabelReport) -> String {
         text += "\n  most frequent mistakes (truth -> prediction)\n";
     }
     for (truth, predicted, count) in mistakes.iter().take(MOST_CONFUSIONS) {
-        text += &format!("  {count:>10}  {} -> {}\n", clean(truth), clean(predicted));
+        text += &format!("  {count:>10}  {} -> {}\n", on_one_line(truth), on_one_line(predicted));
     }
     if let Some(more) = mistakes.len().checked_sub(MOST_CONFUSIONS).filter(|more| *more > 0) {
         text += &format!("  {:>10}  {more} other pairs (--json lists all)\n", "...");
@@ -112,14 +112,9 @@ fn conlleval(report: &LabelReport, ChunkReport { all, types }: &ChunkReport) -> 
         shares(all)
     );
     for (name, score) in types {
-        text += &format!("{:>17}: {}  {}\n", clean(name), shares(score), score.predicted);
+        text += &format!("{:>17}: {}  {}\n", on_one_line(name), shares(score), score.predicted);
     }
     text
-}
-
-/// A name on one line.
-fn clean(name: &str) -> String {
-    escaped(&name.replace('\n', "\\n").replace('\t', "\\t")).into_owned()
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The progress lines of long runs: gap, passes, oracle calls, time to the target; of a path, where lambda is on its way
-//! down. A gap with a tilde is an estimate; without one it is proven.
+//! The progress lines of long runs: gap, passes, oracle calls, time to the target; of a path, where lambda is on its
+//! way down. A gap with a tilde is an estimate; without one it is proven.
 
 use std::io;
 

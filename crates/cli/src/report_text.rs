@@ -4,7 +4,7 @@ use multiplane::model_report::{ElementName, LabelWeights, ModelReport, NamedWeig
 use multiplane_lab::numbers::number;
 use serde_json::Value;
 
-use crate::terminal::escaped;
+use crate::terminal::on_one_line;
 
 /// Columns of a terminal.
 const WIDTH: usize = 80;
@@ -21,10 +21,10 @@ const MOST_LABELS: usize = 50;
 /// The text; `with_weights` unless it speaks of several models at once.
 pub(crate) fn text(look: &ModelReport, with_weights: bool, columns: Option<usize>) -> String {
     let most = columns.map_or(WIDTH, |columns| columns.min(WIDTH));
-    let mut text = format!("{} trained on {} examples, {} weights\n", clean(&look.task), look.n, look.d);
+    let mut text = format!("{} trained on {} examples, {} weights\n", on_one_line(&look.task), look.n, look.d);
     let mut fact = |name: &str, items: Vec<String>| text += &wrapped(&format!("  {name:<9}"), 11, &items, " ", most);
     if !look.features.labels.is_empty() {
-        let shown = look.features.labels.iter().take(MOST_LABELS).map(|label| clean(label));
+        let shown = look.features.labels.iter().take(MOST_LABELS).map(|label| on_one_line(label));
         let more = look.features.labels.len().saturating_sub(MOST_LABELS);
         let more = (more > 0).then(|| format!("... and {more} more (--json lists all)"));
         fact("labels", [format!("{}:", look.features.labels.len())].into_iter().chain(shown).chain(more).collect());
@@ -35,7 +35,7 @@ pub(crate) fn text(look: &ModelReport, with_weights: bool, columns: Option<usize
     if let (Some(kernel), Some(rows)) = (&look.features.kernel, look.features.support_vectors) {
         fact("kernel", words(&format!("{}; {rows} rows carry weight", fields(kernel))));
     }
-    fact("solver", words(&clean(look.solver.as_deref().unwrap_or("unknown"))));
+    fact("solver", words(&on_one_line(look.solver.as_deref().unwrap_or("unknown"))));
     if !look.changed.is_empty() {
         let clipped = |value: String| match value.char_indices().nth(LONGEST_VALUE) {
             Some((end, _)) => format!("{}... (--json has all)", &value[..end]),
@@ -45,7 +45,7 @@ pub(crate) fn text(look: &ModelReport, with_weights: bool, columns: Option<usize
         fact("changed", look.changed.iter().map(shown).collect());
     }
     let lambda = match &look.lambda_given {
-        Value::String(given) => format!("{} ({})", number(look.lambda), clean(given)),
+        Value::String(given) => format!("{} ({})", number(look.lambda), on_one_line(given)),
         _ => number(look.lambda),
     };
     if with_weights {
@@ -55,8 +55,8 @@ pub(crate) fn text(look: &ModelReport, with_weights: bool, columns: Option<usize
     if !look.stop.is_empty() {
         fact("stops", look.stop.iter().map(|(key, value)| format!("{key}={}", plain(value))).collect());
     }
-    fact("version", words(&clean(&look.version)));
-    fact("data", words(&format!("sha256 {}...", clean(&look.fingerprint).chars().take(16).collect::<String>())));
+    fact("version", words(&on_one_line(&look.version)));
+    fact("data", words(&format!("sha256 {}...", on_one_line(&look.fingerprint).chars().take(16).collect::<String>())));
     if with_weights {
         certificate(look, &mut fact);
         fact("nonzero", words(&format!("{} of {} weights", look.nonzero, look.d)));
@@ -154,7 +154,7 @@ fn of_element(axis: &str, name: &ElementName) -> String {
     match name {
         ElementName::Number(number) => format!("{axis} {number}"),
         ElementName::Text(text) => {
-            let clean = clean(&readable(text));
+            let clean = on_one_line(&readable(text));
             match clean.char_indices().nth(LONGEST_NAME) {
                 Some((end, _)) => format!("{}...", &clean[..end]),
                 None => clean,
@@ -163,16 +163,11 @@ fn of_element(axis: &str, name: &ElementName) -> String {
     }
 }
 
-/// Text on one line, without what commands a terminal.
-fn clean(text: &str) -> String {
-    escaped(&text.replace('\n', "\\n").replace('\t', "\\t")).into_owned()
-}
-
 /// A value as it is typed.
 fn plain(value: &Value) -> String {
     match value {
-        Value::String(text) => clean(text),
-        other => clean(&other.to_string()),
+        Value::String(text) => on_one_line(text),
+        other => on_one_line(&other.to_string()),
     }
 }
 

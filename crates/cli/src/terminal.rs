@@ -1,13 +1,14 @@
 //! Writing to the terminal: a closed pipe or a full disk behind it ends a command, it does not panic.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::io::{self, IsTerminal, Write};
 
 use multiplane::clock::ClockKind;
 use multiplane::observe::RunCost;
 use multiplane::{Error, KernelCost};
 use multiplane_lab::numbers::{counted, number};
+use serde::Serialize;
 
 use crate::status_line;
 
@@ -28,6 +29,11 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(safe)
+}
+
+/// The same on one line: line feeds and tabs are shown, too.
+pub(crate) fn on_one_line(text: &str) -> String {
+    escaped(&text.replace('\n', "\\n").replace('\t', "\\t")).into_owned()
 }
 
 /// Returns true if a terminal would obey a character instead of showing it.
@@ -58,6 +64,12 @@ pub(crate) fn print_on(text: &str) -> Result<bool, Error> {
     }
 }
 
+/// Prints an object as a line of JSON.
+pub(crate) fn print_json(object: &impl Serialize) -> Result<(), Error> {
+    let json = serde_json::to_string(object).map_err(|error| Error::failed(error.to_string()))?;
+    print(&(json + "\n"))
+}
+
 /// Returns a summary's line of the cost of a kernel.
 pub(crate) fn of_kernel(kernel: &KernelCost) -> String {
     let (kept, all) = (kernel.support_vectors, kernel.kernel_rows);
@@ -70,6 +82,11 @@ pub(crate) fn of_kernel(kernel: &KernelCost) -> String {
 pub(crate) fn complain(line: &str) {
     status_line::clear();
     let _ = writeln!(io::stderr(), "{}", escaped(line));
+}
+
+/// Writes a warning to standard error.
+pub(crate) fn warn(text: impl Display) {
+    complain(&format!("warning: {text}"));
 }
 
 /// Returns the name of seconds: under the work clock they are counted, not measured.

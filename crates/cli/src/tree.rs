@@ -111,7 +111,7 @@ pub(crate) fn overlay(
         ("data.format", &args.format),
         ("solver", &args.solver),
         ("lambda", &args.lambda),
-        ("stop.gap", &args.gap),
+        ("stop.gap", &args.stops.gap),
         ("clock", &args.clock),
     ];
     for (key, value) in texts {
@@ -120,10 +120,10 @@ pub(crate) fn overlay(
         }
     }
     let numbers = [
-        ("stop.passes", &args.passes),
-        ("stop.calls", &args.calls),
-        ("stop.seconds", &args.seconds),
-        ("stop.patience", &args.patience),
+        ("stop.passes", &args.stops.passes),
+        ("stop.calls", &args.stops.calls),
+        ("stop.seconds", &args.stops.seconds),
+        ("stop.patience", &args.stops.patience),
         ("seed", &args.seed),
         ("data.holdout", &args.holdout),
         ("threads", &args.threads),

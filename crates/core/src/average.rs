@@ -12,7 +12,7 @@ use crate::plane::Star;
 use crate::regularizer::Regularizer;
 use crate::state::{StateError, ensure, finite};
 
-/// Whether the corner of a step came from the oracle or from cached planes.
+/// If the corner of a step came from the oracle or from cached planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdateKind {
     /// From the oracle.
@@ -202,8 +202,9 @@ impl Averages {
         }
     }
 
-    /// Writes into `out` the free weights of the point between the two averages with the best dual value, and
-    /// returns that value and the constant part of the point; `None` before the first update. `free` and `circ` are the present iterate.
+    /// Writes into `out` the free weights of the point between the two averages with the best dual value, and returns
+    /// that value and the constant part of the point; `None` before the first update. `free` and `circ` are the present
+    /// iterate.
     pub fn best(&self, free: &[f64], circ: f64, regularizer: &Regularizer, out: &mut Vec<f64>) -> Option<(f64, f64)> {
         let (first, second) = match (self.exact.updates, self.approximate.updates) {
             (0, 0) => return None,

@@ -11,7 +11,7 @@ pub struct DualCertificate<'a> {
     pub parts: Vec<CertificatePart<'a>>,
 }
 
-/// What a dual point consists of.
+/// A part of a dual point.
 #[derive(Clone, Debug)]
 pub enum CertificatePart<'a> {
     /// A plane that is said to be a convex combination of an example's planes; of which was not remembered.
@@ -36,6 +36,6 @@ pub struct WeightedPlane<'a> {
     pub plane: Option<PlaneView<'a>>,
     /// Its constant part.
     pub circ: f64,
-    /// What the oracle attached to it: which labelling it is; empty where it attached nothing.
+    /// The oracle's code of its labelling; empty if it attached none.
     pub code: &'a [u32],
 }

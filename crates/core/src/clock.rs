@@ -1,8 +1,8 @@
 //! Training time: a pausable wall clock, or a work clock that counts operations so that runs repeat exactly.
 //!
-//! This is the only module that reads the time. MP-BCFW's slope rule weighs gains by seconds, so a run that takes them from
-//! the machine cannot be repeated. Every operation has a price, too; where the oracle knows its prices, and on the work
-//! clock always, decisions go by these ([`Clock::pace`]), and the same seed gives the same bits.
+//! This is the only module that reads the time. MP-BCFW's slope rule weighs gains by seconds, so a run that takes them
+//! from the machine cannot be repeated. Every operation has a price, too; where the oracle knows its prices, and on the
+//! work clock always, decisions go by these ([`Clock::pace`]), and the same seed gives the same bits.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ pub const CACHED_PLANE_WORK: f64 = 2.5e-7;
 /// Price of finding that a block can wait in the pass that begins, in seconds.
 pub const WAITING_BLOCK_WORK: f64 = 3e-9;
 
-/// What a coefficient of a plane costs that is a sum over all examples: it is multiplied once, in order.
+/// The cost of a coefficient of a plane that is a sum over all examples: it is multiplied once, in order.
 pub const COEFFICIENT_WORK: f64 = 2.5e-10;
 
 /// Which clock a run uses.
@@ -94,14 +94,14 @@ impl Clock {
         }
     }
 
-    /// Training seconds as decisions go by them: work where it has known prices, else what the clock shows and what calls
-    /// took beside that. So what is decided does not go by how many workers there are.
+    /// Training seconds as decisions go by them: work where it has known prices, else what the clock shows and what
+    /// calls took beside that. So what is decided does not go by how many workers there are.
     pub fn pace(&self) -> f64 {
         if self.decides_by_work { self.work } else { self.now() + self.hidden }
     }
 
-    /// Counts seconds that calls took while the run did something else, or waited for others of them. Below zero where it
-    /// waited longer than they took.
+    /// Counts seconds that calls took while the run did something else, or waited for others of them. Below zero where
+    /// it waited longer than they took.
     pub fn count_hidden(&mut self, seconds: f64) {
         self.hidden += seconds;
     }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use crate::clock::{Clock, ClockKind, Stopwatch};
 use crate::lookahead::Lookahead;
 use crate::oracle::{
-    Ability, Capabilities, CodedPlanes, Marginals, MaxOracle, OracleError, OracleResult, Quality, check_answer,
+    Ability, Capabilities, CodedPlanes, MarginalPlanes, MaxOracle, OracleError, OracleResult, Quality, check_answer,
 };
 use crate::plane::Plane;
 use crate::rng::Rng;
@@ -51,7 +51,7 @@ const TIMED_FIRST: u64 = 64;
 /// Of short calls, one in this many is timed: reading the clock would cost more than the call.
 const TIMED_EVERY: u64 = 16;
 
-/// What starting and reading a stopwatch takes by itself, in seconds.
+/// The seconds that starting and reading a stopwatch takes by itself.
 static READING_COST: LazyLock<f64> =
     LazyLock::new(|| (0..64).map(|_| Stopwatch::start().seconds()).fold(f64::INFINITY, f64::min));
 
@@ -104,8 +104,8 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
     }
 
     /// [`maximize`](Ctx::maximize) for the first of `blocks`, which may come in any order, and the promise to ask for
-    /// all of them, in this order and at this very w, before anything else: where there are several workers, they answer
-    /// many at a time. Whoever breaks the promise says so by [`forget_ahead`](Ctx::forget_ahead).
+    /// all of them, in this order and at this very w, before anything else: where there are several workers, they
+    /// answer many at a time. Whoever breaks the promise says so by [`forget_ahead`](Ctx::forget_ahead).
     ///
     /// # Errors
     ///
@@ -187,8 +187,8 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         check_answer(block, w, out, Quality::Heuristic)
     }
 
-    /// Asks for the planes of the best labellings: counted as so many calls, timed and checked. Returns how many there are.
-    /// See [`KBestPlanes::top`](crate::oracle::KBestPlanes::top).
+    /// Asks for the planes of the best labellings: counted as so many calls, timed and checked. Returns how many there
+    /// are. See [`KBestPlanes::top`](crate::oracle::KBestPlanes::top).
     ///
     /// # Errors
     ///
@@ -238,7 +238,7 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         check_answer(block, w, out, Quality::Heuristic)
     }
 
-    /// Returns how many numbers the marginals of `block` are. See [`Marginals`].
+    /// Returns how many numbers the marginals of `block` are. See [`MarginalPlanes`].
     ///
     /// # Errors
     ///
@@ -248,7 +248,7 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
     }
 
     /// Asks for the marginals of `block` at `w` that follow `from`, and for the plane expected under them: one call,
-    /// counted, timed and checked. See [`Marginals::gibbs`].
+    /// counted, timed and checked. See [`MarginalPlanes::gibbs`].
     ///
     /// # Errors
     ///
@@ -273,8 +273,8 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         check_answer(block, w, out, Quality::Heuristic)
     }
 
-    /// Asks for the uniform distribution of `block`, or the one that is all on its truth, and the plane expected under it: no
-    /// scores, so no call, and charged like a plane kept.
+    /// Asks for the uniform distribution of `block`, or the one that is all on its truth, and the plane expected under
+    /// it: no scores, so no call, and charged like a plane kept.
     ///
     /// # Errors
     ///
@@ -299,7 +299,7 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         check_answer(block, w, out, Quality::Heuristic)
     }
 
-    fn marginals(&mut self, block: usize) -> Result<&mut dyn Marginals, OracleError> {
+    fn marginals(&mut self, block: usize) -> Result<&mut dyn MarginalPlanes, OracleError> {
         self.oracle.capabilities().and_then(Capabilities::marginals).ok_or_else(|| lacks(block, SUM))
     }
 
@@ -391,12 +391,12 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
     }
 }
 
-/// What is said of an oracle that lacks what a solver needs, where nobody has asked before.
+/// Returns the error of an oracle that lacks an ability that a solver needs, if nobody has asked before.
 fn lacks(block: usize, what: &str) -> OracleError {
     OracleError { block, reason: format!("this oracle cannot {what}") }
 }
 
-/// What an oracle without marginals cannot do.
+/// The ability that an oracle without marginals lacks.
 const SUM: &str = "sum over labellings";
 
 /// Refuses marginals that are no probabilities.

@@ -3,7 +3,7 @@
 /// Inputs with their true labels.
 #[derive(Clone, Debug, Default)]
 pub struct Examples<X, Y> {
-    /// What is given, one per example.
+    /// The inputs, one per example.
     pub inputs: Vec<X>,
     /// The truth, one per example.
     pub labels: Vec<Y>,
@@ -21,7 +21,7 @@ impl<X, Y> Examples<X, Y> {
     ///
     /// # Panics
     ///
-    /// Where there are weights and no such example.
+    /// If there are weights and no such example.
     pub fn share(&self, index: usize) -> f64 {
         let share = 1.0 / self.labels.len() as f64;
         if self.weights.is_empty() { share } else { self.weights[index] * share }
@@ -36,7 +36,7 @@ impl<X, Y> Examples<X, Y> {
     ///
     /// # Panics
     ///
-    /// Where there is no such example.
+    /// If there is no such example.
     pub fn get(&self, index: usize) -> Example<'_, X, Y> {
         Example { index, input: &self.inputs[index], truth: &self.labels[index] }
     }
@@ -47,9 +47,9 @@ impl<X, Y> Examples<X, Y> {
 pub struct Example<'a, X, Y> {
     /// Its place in the data set, from 0.
     pub index: usize,
-    /// What is given.
+    /// The input.
     pub input: &'a X,
-    /// What is right.
+    /// The true label.
     pub truth: &'a Y,
 }
 
@@ -73,18 +73,18 @@ impl<'a, X, Y> Example<'a, X, Y> {
     }
 }
 
-/// What a decoder is asked.
+/// A question to a decoder.
 #[derive(Debug)]
 pub struct Question<'a, X, Y> {
     /// The place of the example in its data set, from 0.
     pub index: usize,
-    /// What is given.
+    /// The input.
     pub input: &'a X,
     /// The truth, where its loss is to be added to every score; `None` asks for the prediction.
     pub truth: Option<&'a Y>,
 }
 
-/// What a task may work with in a call.
+/// The memory and buffers that a task may use in a call.
 #[derive(Debug)]
 pub struct Workspace<'a, S, M> {
     /// Working memory of the thread; nothing in it is read before it is written.

@@ -1,8 +1,8 @@
-//! What is known of the block gaps: the one table that orders, caches and block solves read.
+//! The known block gaps: the one table that orders, caches and block solves read.
 
 use crate::state::{StateError, ensure};
 
-/// What is known of the block gaps.
+/// The known block gaps.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct GapTable {
     /// At the last oracle call, by block; infinite before the first.
@@ -159,8 +159,8 @@ const KEPT_GROWTH: f64 = 1.3;
 /// A gap of zero grows from this share of the threshold.
 const SMALLEST: f64 = 1.0 / 64.0;
 
-/// Whether a block of this gap waits: it is below the threshold. A gap that waits grows by a factor, from no less than
-/// `floor`, so that no block is forgotten (in the manner of the shrinking of SVM solvers, e.g. LIBLINEAR).
+/// Returns true if a block of this gap waits: it is below the threshold. A gap that waits grows by a factor, from no
+/// less than `floor`, so that no block is forgotten (in the manner of the shrinking of SVM solvers, e.g. LIBLINEAR).
 fn waits(gap: &mut f64, threshold: f64, growth: f64, floor: f64) -> bool {
     let waits = *gap < threshold;
     *gap = if waits { growth * gap.max(floor) } else { *gap };

@@ -1,7 +1,7 @@
 //! Kernel matrices: inner products of rows (parts of training examples) in a space that nobody writes down.
 //!
-//! Whoever trains with a kernel on parts moves images `f = K B` by whole rows of K, and asks for few single values; what
-//! computes and keeps the numbers lies above, beside the features.
+//! Whoever trains with a kernel on parts moves images `f = K B` by whole rows of K, and asks for few single values;
+//! what computes and keeps the numbers lies above, beside the features.
 
 /// How many values of a kernel matrix were computed, and how many read again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,20 +17,21 @@ pub struct KernelCounts {
 pub struct RowMove {
     /// The row.
     pub row: usize,
-    /// What it is multiplied by.
+    /// Its factor.
     pub factor: f64,
-    /// Where it begins in the vector.
+    /// Its first index in the vector.
     pub start: usize,
 }
 
-/// A symmetric positive semidefinite matrix over the rows (parts) of the training examples, computed as it is asked for.
+/// A symmetric positive semidefinite matrix over the rows (parts) of the training examples, computed as it is asked
+/// for.
 ///
 /// No bit of a value depends on the order of questions, on how much is cached or on the number of threads.
 pub trait KernelMatrix: Send {
     /// Number of rows R.
     fn len(&self) -> usize;
 
-    /// Whether there is no row.
+    /// Returns true if there is no row.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -47,11 +47,12 @@
 //!
 //! # Layers
 //!
-//! Numbers and tools ([`linalg`], [`rng`], [`clock`], [`state`], [`parameter`]) lie lowest; then [`plane`], [`regularizer`],
-//! [`kernel`] (matrices over rows, asked for row by row), [`span`] (projection on few of them) and [`rounding`] (what 64-bit numbers leave of bounds), the waist
-//! ([`oracle`], [`task`], [`executor`], [`context`]), the dual point ([`iterate`], [`qp`], [`cache`], [`dual`], [`hull`],
-//! [`order`]), [`solver`], [`online`] (learners of streams), [`run`], and on top [`path`] and [`solvers`]. No two modules
-//! and no two files import each other in a circle. A test of the workspace holds both.
+//! Numbers and tools ([`linalg`], [`rng`], [`clock`], [`state`], [`parameter`]) lie lowest; then [`plane`],
+//! [`regularizer`], [`kernel`] (matrices over rows, asked for row by row), [`span`] (projection on few of them) and
+//! [`rounding`] (what 64-bit numbers leave of bounds), the waist ([`oracle`], [`task`], [`executor`], [`context`]), the
+//! dual point ([`iterate`], [`qp`], [`cache`], [`dual`], [`hull`], [`order`]), [`solver`], [`online`] (learners of
+//! streams), [`run`], and on top [`path`] and [`solvers`]. No two modules and no two files import each other in a
+//! circle. A test of the workspace holds both.
 
 pub mod average;
 pub mod cache;

@@ -1,5 +1,5 @@
-//! Answers fetched ahead: a pass that asks block after block at one w gets them from an [`Executor`], which works on the
-//! next ones while the solver takes its step.
+//! Answers fetched ahead: a pass that asks block after block at one w gets them from an [`Executor`], which works on
+//! the next ones while the solver takes its step.
 //!
 //! Only the fetching is done ahead. The solver still takes one answer a step, so counts, work, budgets, ticks
 //! and the points at which a run can stop are those of a run on one thread. Answers that a run no longer takes when
@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use crate::clock::Stopwatch;
-use crate::executor::{BatchItem, Completed, Executor, Question, Reply, Version};
+use crate::executor::{BatchItem, BatchQuestion, Completed, Executor, Reply, Version};
 use crate::oracle::{OracleError, OracleResult};
 use crate::plane::Plane;
 
@@ -30,7 +30,7 @@ struct Expected {
     answer: Option<(BatchItem, Result<(), OracleError>)>,
 }
 
-/// What time an answer took, in seconds.
+/// The seconds that an answer took.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AnswerTime {
     /// The run waited so long for it.
@@ -43,7 +43,7 @@ pub struct AnswerTime {
 pub struct Lookahead {
     executor: Box<dyn Executor>,
     version: Version,
-    /// What was asked for and not taken, in the order in which it will be.
+    /// The answers asked for and not taken, in the order in which they will be.
     expected: VecDeque<Expected>,
     /// The place of the first of them among all that were asked for at this w.
     first: usize,
@@ -121,7 +121,7 @@ impl Lookahead {
         let mut questions = Vec::new();
         for (slot, block) in (next..).zip(blocks) {
             let plane = self.spare.pop().unwrap_or_default();
-            questions.push(Question { slot, item: BatchItem { plane, ..BatchItem::new(block) } });
+            questions.push(BatchQuestion { slot, item: BatchItem { plane, ..BatchItem::new(block) } });
             self.expected.push_back(Expected { block, answer: None });
         }
         if !questions.is_empty() {

@@ -1,4 +1,4 @@
-//! What a run tells those who watch: records of its outer iterations, and a JSON Lines recorder.
+//! The messages of a run to its observers: records of its outer iterations, and a JSON Lines recorder.
 
 use std::io::{self, Write};
 
@@ -9,15 +9,15 @@ use crate::solver::Details;
 /// Bounds on the optimum from both sides, and whether they are proven; the names are those of all files and reports.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
-    /// P at the weights in question, or an upper bound on it: no less than the optimum. Infinite, in files `null`, where
-    /// it was not evaluated.
+    /// P at the weights in question, or an upper bound on it: no less than the optimum. Infinite, in files `null`,
+    /// where it was not evaluated.
     #[serde(deserialize_with = "null_is_infinite")]
     pub primal: f64,
     /// The dual value of a feasible point: no more than the optimum.
     pub dual: Option<f64>,
     /// `primal - dual`.
     pub gap: Option<f64>,
-    /// Whether the gap is proven.
+    /// If the gap is proven.
     pub certified: bool,
 }
 
@@ -44,7 +44,7 @@ pub struct Losses {
     pub test: Option<f64>,
 }
 
-/// What a run took; the names are those of all reports.
+/// The cost of a run; the names are those of all reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct RunCost {
     /// Training calls of the oracle, those of checks that led on among them.
@@ -96,14 +96,14 @@ pub struct Record {
     pub seconds: f64,
     /// Of these, inside the oracle.
     pub oracle_seconds: f64,
-    /// What the other seconds went into; only where a solver keeps books of it.
+    /// The use of the other seconds; only if a solver keeps books of it.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub split: Option<TimeSplit>,
-    /// The best bounds so far: the primal value is that of the weights that would be saved now; of a run with patience, which
-    /// evaluates these at the end, only the last record's is.
+    /// The best bounds so far: the primal value is that of the weights that would be saved now; of a run with patience,
+    /// which evaluates these at the end, only the last record's is.
     #[serde(flatten)]
     pub certificate: Certificate,
-    /// What the gap is thought to be, and what evaluation has cost; only where evaluation is part of the run.
+    /// The estimated gap and the cost of evaluation; only if evaluation is part of the run.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<GapForecast>,
     /// Planes kept, mean per example.
@@ -111,7 +111,7 @@ pub struct Record {
     /// Mean task losses, as far as they were asked for.
     #[serde(flatten)]
     pub losses: Losses,
-    /// What held-out data have said so far; only where a run has patience.
+    /// The report of held-out data so far; only if a run has patience.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub early_stopping: Option<EarlyStopping>,
     /// Which answer had the lower primal value, the last iterate or the average; only where the solver offers both.
@@ -124,12 +124,12 @@ pub struct Record {
     /// [`Solver::drawn`](crate::solver::Solver::drawn).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub examples_drawn: Option<u64>,
-    /// What the kernel has cost; only where there is one.
+    /// The cost of the kernel; only if there is one.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<KernelState>,
 }
 
-/// What held-out data say of a run that has patience; the names are those of all files and reports.
+/// The report of held-out data on a run that has patience; the names are those of all files and reports.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct EarlyStopping {
     /// The lowest mean task loss measured.
@@ -142,7 +142,7 @@ pub struct EarlyStopping {
     pub measurements: u64,
 }
 
-/// What a kernel has cost so far, since the run began or was resumed.
+/// The cost of a kernel since the run began or was resumed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct KernelState {
     /// Values of the kernel computed, those of evaluation among them, as far as they were computed for training rows.
@@ -151,21 +151,21 @@ pub struct KernelState {
     pub support_vectors: Option<usize>,
 }
 
-/// Training seconds by what they went into, as Guzman-Rivera et al. 2014 split them (Figure 2c): inference is what is left
-/// of `oracle_seconds` beside features.
+/// Training seconds by what they went into, as Guzman-Rivera et al. 2014 split them (Figure 2c): inference is what is
+/// left of `oracle_seconds` beside features.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct TimeSplit {
-    /// Making planes of the labellings found, part of `oracle_seconds`: an estimate, a few are timed. None on the work clock,
-    /// and where the oracle does not know.
+    /// Making planes of the labellings found, part of `oracle_seconds`: an estimate, a few are timed. None on the work
+    /// clock, and where the oracle does not know.
     pub feature_seconds: Option<f64>,
     /// Master problems.
     pub master_seconds: f64,
 }
 
-/// What is known of the gap between evaluations, and what those have cost.
+/// The estimate of the gap between evaluations, and the cost of those.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct GapForecast {
-    /// What the gap is thought to be: an estimate from the gaps that visits met, and no bound.
+    /// The estimated gap, from the gaps that visits met, and no bound.
     pub gap_estimate: Option<f64>,
     /// Calls that only evaluated bounds.
     pub evaluation_calls: u64,
@@ -187,7 +187,7 @@ impl Record {
     }
 }
 
-/// What can be seen between outer iterations.
+/// The view of a run between outer iterations.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tick {
     /// Oracle calls / n, or examples drawn / n where the solver counts these.
@@ -198,7 +198,7 @@ pub struct Tick {
     pub evaluation_calls: u64,
     /// Seconds of training and evaluation.
     pub seconds: f64,
-    /// What the gap is thought to be; no bound.
+    /// The estimated gap; no bound.
     pub gap_estimate: Option<f64>,
 }
 
@@ -211,7 +211,7 @@ pub trait Observer {
     /// A record that could not be written; it ends the run.
     fn evaluated(&mut self, record: &Record) -> io::Result<()>;
 
-    /// What follows is at this lambda: a path or grid moves on.
+    /// Hears that a path or grid moves on to this lambda.
     fn moved(&mut self, _lambda: f64) {}
 
     /// The run goes on; called often.

@@ -1,8 +1,8 @@
-//! Learning from streams: the ordinary solver of a family is run on one window of examples after the other, and each takes over
-//! where the last one stood.
+//! Learning from streams: the ordinary solver of a family is run on one window of examples after the other, and each
+//! takes over where the last one stood.
 //!
-//! A window has few of the columns of w. [`StreamWeights`] takes these out and puts them back, so the cost of a window does not
-//! grow with w.
+//! A window has few of the columns of w. [`StreamWeights`] takes these out and puts them back, so the cost of a window
+//! does not grow with w.
 
 use serde::{Deserialize, Serialize};
 
@@ -49,8 +49,8 @@ pub trait Online: Send {
     /// Builds the solver of a window of `blocks` examples. It visits them in their order, `size` of them to a step.
     fn on_window(&self, blocks: usize, size: usize, carried: Carried) -> Box<dyn CarriesOn>;
 
-    /// Returns `a` and `b` such that steps `from + 1` to `to` make `a average + b point` of an average, if they leave the point as it
-    /// is. Returns `None` without averages.
+    /// Returns `a` and `b` such that steps `from + 1` to `to` make `a average + b point` of an average, if they leave
+    /// the point as it is. Returns `None` without averages.
     fn average_over(&self, from: u64, to: u64) -> Option<(f64, f64)>;
 
     /// Returns whether steps depend on the number of examples that [`StreamFacts`] announces.
@@ -62,8 +62,8 @@ pub trait Online: Send {
 /// Below this factor all averages are brought up to date.
 const SMALL: f64 = 1e-100;
 
-/// The state of a learner, for all columns that the stream has had so far. Averages of columns that a window lacks are brought up to
-/// date when they are read.
+/// The state of a learner, for all columns that the stream has had so far. Averages of columns that a window lacks are
+/// brought up to date when they are read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StreamWeights {
     tables: usize,

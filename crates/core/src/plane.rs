@@ -44,7 +44,7 @@ impl Plane {
         &mut self.code
     }
 
-    /// What the oracle attached.
+    /// Returns the code that the oracle attached.
     pub fn code(&self) -> &[u32] {
         &self.code
     }
@@ -194,7 +194,7 @@ impl Plane {
         }
     }
 
-    /// Whether a plane that was restored is one of dimension `dim`.
+    /// Returns true if a plane that was restored is one of dimension `dim`.
     pub fn is_sound(&self, dim: usize) -> bool {
         let coordinates = if self.dense { 0 } else { self.values.len() };
         self.indices.len() == coordinates && self.fault(dim).is_none()

@@ -41,7 +41,8 @@ impl PlaneSum {
         self.additions += 1.0;
     }
 
-    /// Adds a plane whose linear part `add` adds to the vector that it is given, no coordinate more than `additions` times.
+    /// Adds a plane whose linear part `add` adds to the vector that it is given, no coordinate more than `additions`
+    /// times.
     pub fn add_with(&mut self, circ: f64, additions: f64, add: impl FnOnce(&mut [f64])) {
         add(&mut self.star);
         self.circ += circ;

@@ -15,7 +15,7 @@ use crate::linalg;
 use crate::metric::Metric;
 use crate::plane::Plane;
 
-/// What a coordinate of w may be.
+/// The range of a coordinate of w.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub enum Constraint {
     /// Any number.
@@ -33,7 +33,7 @@ pub struct Regularizer {
     lambda: f64,
     prior: Option<Arc<[f64]>>,
     constraints: Option<Arc<[Constraint]>>,
-    /// What |w| is measured with.
+    /// The metric of |w|.
     #[serde(skip)]
     metric: Metric,
 }
@@ -52,7 +52,8 @@ impl Regularizer {
         self
     }
 
-    /// The same with another metric: `lambda/2 <u, M u>`. With a kernel there are no constraints, and a prior is a point.
+    /// The same with another metric: `lambda/2 <u, M u>`. With a kernel there are no constraints, and a prior is a
+    /// point.
     pub fn with_metric(self, metric: Metric) -> Self {
         Regularizer { metric, ..self }
     }
@@ -84,8 +85,8 @@ impl Regularizer {
         Some(format!("weight {k} is frozen at its prior value {value}: the task needs it to be at least 0"))
     }
 
-    /// The same with weights that must stay `>= 0`: ranges of the coordinates `0..dim`. Those that are frozen stay so; see
-    /// [`nonnegative_fault`](Regularizer::nonnegative_fault).
+    /// The same with weights that must stay `>= 0`: ranges of the coordinates `0..dim`. Those that are frozen stay so;
+    /// see [`nonnegative_fault`](Regularizer::nonnegative_fault).
     pub fn with_nonnegative(self, ranges: &[Range<usize>], dim: usize) -> Self {
         let mut constraints =
             self.constraints.as_deref().map_or_else(|| vec![Constraint::Free; dim], <[Constraint]>::to_vec);
@@ -124,7 +125,8 @@ impl Regularizer {
         self.misfit(dim)
     }
 
-    /// As [`fault`](Regularizer::fault), of one that a solver made for itself: with a kernel the prior mean may be a point.
+    /// As [`fault`](Regularizer::fault), of one that a solver made for itself: with a kernel the prior mean may be a
+    /// point.
     pub(crate) fn misfit(&self, dim: usize) -> Option<String> {
         if !(self.lambda.is_finite() && self.lambda > 0.0) {
             return Some(format!("lambda = {}: must be a finite number greater than 0", self.lambda));
@@ -161,7 +163,7 @@ impl Regularizer {
         self.constraints.as_deref()
     }
 
-    /// Whether some weight must stay `>= 0` (frozen ones are no concern of a solver).
+    /// Returns true if some weight must stay `>= 0` (frozen ones are no concern of a solver).
     pub fn has_nonnegative(&self) -> bool {
         self.constraints().is_some_and(|constraints| constraints.contains(&Constraint::NonNegative))
     }
@@ -207,8 +209,8 @@ impl Regularizer {
         }
     }
 
-    /// Turns a point whose coefficients are `phi_star` into the free weights' point, in place. With a kernel it costs O(R)
-    /// for each row that phi has coefficients of: the prior's image is known.
+    /// Turns a point whose coefficients are `phi_star` into the free weights' point, in place. With a kernel it costs
+    /// O(R) for each row that phi has coefficients of: the prior's image is known.
     pub fn free_point(&self, point: &mut [f64]) {
         match &self.prior {
             Some(prior) if self.metric.has_kernel() => {
@@ -247,8 +249,8 @@ impl Regularizer {
         circ + self.lambda * free.iter().enumerate().map(term).sum::<f64>()
     }
 
-    /// Returns a bound on the terms of [`dual`](Regularizer::dual) without signs, its constant part left out; `w` are the
-    /// weights that `free` becomes.
+    /// Returns a bound on the terms of [`dual`](Regularizer::dual) without signs, its constant part left out; `w` are
+    /// the weights that `free` becomes.
     pub fn dual_terms(&self, w: &[f64], free: &[f64]) -> f64 {
         if self.prior.is_none() && self.constraints.is_none() {
             return 0.5 * self.lambda * self.metric.norm_terms(free);
@@ -258,8 +260,8 @@ impl Regularizer {
         32.0 * self.lambda * (linalg::sum_squares(w) + linalg::sum_squares(free) + prior)
     }
 
-    /// What the quadratic model of a step misses of F at a coordinate that must stay `>= 0` when its free value
-    /// goes from `from` to `to`; at least 0, and 0 where neither is negative.
+    /// Returns the part of F that the quadratic model of a step misses at a coordinate that must stay `>= 0` when its
+    /// free value goes from `from` to `to`; at least 0, and 0 where neither is negative.
     pub fn surplus(&self, from: f64, to: f64) -> f64 {
         let square = match (from < 0.0, to < 0.0) {
             (false, false) => 0.0,
@@ -298,7 +300,8 @@ mod tests {
         assert_eq!((fault(0.5, Frozen), fault(0.0, Frozen), fault(-0.5, Free)), (None, None, None));
     }
 
-    /// A prior whose squared length overflows is refused: what frozen weights add to a plane's constant part could, too.
+    /// A prior whose squared length overflows is refused: what frozen weights add to a plane's constant part could,
+    /// too.
     #[test]
     fn priors_that_overflow_are_refused() {
         let fault = |prior: Vec<f64>| Regularizer::from(1.0).with_prior(prior).fault(2);

@@ -1,4 +1,4 @@
-//! What a solver is: a policy that takes one small step at a time in a context ([`Ctx`]).
+//! A solver: a policy that takes one small step at a time in a context ([`Ctx`]).
 
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::plane::Plane;
 use crate::rounding::{Rounded, Rounding, TermSizes};
 use crate::state::SolverState;
 
-/// What a step reports to the driver.
+/// The report of a step to the driver.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepReport {
     /// The step ended an outer iteration: a natural moment to look at bounds, and to tell of them.
@@ -19,7 +19,7 @@ pub struct StepReport {
     pub part_ended: bool,
 }
 
-/// What a solver would report about itself.
+/// The progress of a solver by its own account.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SolverProgress {
     /// Outer iterations begun.
@@ -37,7 +37,7 @@ pub struct SolverProgress {
     pub master_seconds: Option<f64>,
 }
 
-/// What a step of functional descent did, over its sample S_t of examples: what the thesis plots (B47, Fig. 5.1, 5.2).
+/// A step of functional descent over its sample S_t of examples: the values that the thesis plots (B47, Fig. 5.1, 5.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SfdStep {
     /// Mean hinge over the sample before the step, in units of the loss.
@@ -48,7 +48,7 @@ pub struct SfdStep {
     pub lambda_t: f64,
     /// The squared length of the step, `|u_t|^2`.
     pub update_square: f64,
-    /// What bounds it: the largest residual margin and the gap left, over lambda_t (Thm. 3, which solves exactly).
+    /// Its bound: the largest residual margin and the gap left, over lambda_t (Thm. 3, which solves exactly).
     pub update_bound: f64,
     /// Cutting planes that the step was made of.
     pub update_planes: u32,
@@ -108,14 +108,14 @@ impl Serialize for Figures {
     }
 }
 
-/// What one call for every example at the same weights says of the primal value there.
+/// The primal value at weights by one call there for every example.
 #[derive(Clone, Copy, Debug)]
 pub struct PassValue<'a> {
     /// The weights.
     pub w: &'a [f64],
     /// The sum of the hinges, in the order of the examples.
     pub hinges: f64,
-    /// Whether the oracle's word is that it is no less than the true one.
+    /// If the oracle's word is that it is no less than the true one.
     pub proven: bool,
     /// The size of the terms of the scores.
     pub terms: TermSizes,
@@ -124,12 +124,13 @@ pub struct PassValue<'a> {
 /// The facts of a solver, which hold from beginning to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SolverFacts {
-    /// The answers seek the minimum of P at the run's lambda. Otherwise the latest answer is the one to save, and P only
-    /// says what it is there; [`Run::with_latest`](crate::run::Run::with_latest) does the same for other solvers.
+    /// The answers seek the minimum of P at the run's lambda. Otherwise the latest answer is the one to save, and P
+    /// only says what it is there; [`Run::with_latest`](crate::run::Run::with_latest) does the same for other solvers.
     pub minimises: bool,
     /// A step may move the planes of all examples at once. Bounds on the rounding of a kernel's images go by it.
     pub moves_sums: bool,
-    /// Every outer iteration ends with the primal value at the w of its calls: bounds need no calls of their own on the way.
+    /// Every outer iteration ends with the primal value at the w of its calls: bounds need no calls of their own on the
+    /// way.
     pub evaluates: bool,
 }
 
@@ -139,8 +140,8 @@ impl Default for SolverFacts {
     }
 }
 
-/// A policy. One step is the smallest unit after which, once it has [caught up](Solver::catch_up), [`answer`](Solver::answer) is
-/// valid.
+/// A policy. One step is the smallest unit after which, once it has [caught up](Solver::catch_up),
+/// [`answer`](Solver::answer) is valid.
 pub trait Solver<O: MaxOracle + ?Sized>: SolverState<O> {
     /// Returns the examples drawn for the steps that have ended, of a solver whose passes are n of these: budgets and
     /// records count them then. `None` where a pass is n calls.
@@ -153,8 +154,8 @@ pub trait Solver<O: MaxOracle + ?Sized>: SolverState<O> {
         SolverFacts::default()
     }
 
-    /// Returns how many rows of a kernel carry weight in what [`answer`](Solver::answer) is made of now, for records; `None` without
-    /// a kernel, and of solvers that do not say. Computes no value of the kernel.
+    /// Returns how many rows of a kernel carry weight in what [`answer`](Solver::answer) is made of now, for records;
+    /// `None` without a kernel, and of solvers that do not say. Computes no value of the kernel.
     fn support_vectors(&self) -> Option<usize> {
         None
     }
@@ -196,8 +197,9 @@ pub trait Solver<O: MaxOracle + ?Sized>: SolverState<O> {
         None
     }
 
-    /// Makes anew what follows from planes and masses, and begins anew with what does not: w and F are rebuilt, averages
-    /// and estimates are forgotten. Goes between steps, and calls no oracle. A solver without planes has nothing to do.
+    /// Makes anew what follows from planes and masses, and begins anew with what does not: w and F are rebuilt,
+    /// averages and estimates are forgotten. Goes between steps, and calls no oracle. A solver without planes has
+    /// nothing to do.
     fn rebuild(&mut self, _ctx: &mut Ctx<'_, O>) {}
 
     /// Returns what the calls of the outer iteration that has just ended found, where all were made at one w.
@@ -234,12 +236,12 @@ pub trait PlaneKeeper<O: MaxOracle + ?Sized> {
     /// Returns whether planes that an evaluation finds are taken; if not, nothing of it reaches the solver.
     fn takes(&self) -> bool;
 
-    /// Keeps the oracle's answer for example `block`, which an evaluation at some w has found: a call that the next exact
-    /// pass need not make.
+    /// Keeps the oracle's answer for example `block`, which an evaluation at some w has found: a call that the next
+    /// exact pass need not make.
     fn take(&mut self, block: usize, answer: &mut Plane, ctx: &mut Ctx<'_, O>);
 }
 
-/// What of a solver's state stays as it is when lambda changes.
+/// The part of a solver's state that stays as it is when lambda changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WarmStart {

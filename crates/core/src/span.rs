@@ -1,14 +1,14 @@
-//! Projection of vectors of a space that nobody writes down onto the span of few of them, which are chosen one by one: each
-//! time the one that leaves the least (orthogonal least squares on a partial Cholesky factor of K).
+//! Projection of vectors of a space that nobody writes down onto the span of few of them, which are chosen one by one:
+//! each time the one that leaves the least (orthogonal least squares on a partial Cholesky factor of K).
 //!
-//! With `w_l = sum_i u_il k_i` and the residual `r_l` of w_l, vector i brings `sum_l <r_l, k_i>^2 / d_i`, where d_i is what
-//! the span leaves of `|k_i|^2`. Costs O(count chosen^2) and as many numbers of memory as `count chosen`, and a row of K for
-//! each one chosen.
+//! With `w_l = sum_i u_il k_i` and the residual `r_l` of w_l, vector i brings `sum_l <r_l, k_i>^2 / d_i`, where d_i is
+//! what the span leaves of `|k_i|^2`. Costs O(count chosen^2) and as many numbers of memory as `count chosen`, and a
+//! row of K for each one chosen.
 
 use crate::linalg;
 
-/// What the span must leave of a vector's square for it to be chosen, relative: below it, rounding of 32-bit values of K
-/// decides what is left.
+/// The share of a vector's square that the span must leave for it to be chosen: below it, rounding of 32-bit values of
+/// K decides what is left.
 const INDEPENDENT: f64 = 1e-6;
 
 /// Vectors, and the combinations of them.
@@ -20,9 +20,9 @@ pub struct Projection {
     pub coefficients: Vec<f64>,
 }
 
-/// Chooses up to `most` vectors and projects on them. `squares` are the vectors' squared lengths (`[count]`); `targets` are
-/// their inner products with what is projected (`[target][count]`), and become those with what is left; `row` writes the
-/// inner products of a vector with all. Ties go to the lower index.
+/// Chooses up to `most` vectors and projects on them. `squares` are the vectors' squared lengths (`[count]`); `targets`
+/// are their inner products with what is projected (`[target][count]`), and become those with what is left; `row`
+/// writes the inner products of a vector with all. Ties go to the lower index.
 ///
 /// # Panics
 /// If there is not one number per target and vector.
@@ -111,14 +111,14 @@ mod tests {
             project(&squares, &mut targets, most, |i, out| out.copy_from_slice(&products(&self.vectors[i])))
         }
 
-        /// What a combination of the vectors leaves of a target.
+        /// Returns the rest of a target that a combination of the vectors leaves.
         fn rest(&self, target: usize, chosen: &[usize], coefficients: &[f64]) -> Vec<f64> {
             let mut rest = self.targets[target].clone();
             chosen.iter().zip(coefficients).for_each(|(&i, c)| linalg::axpy(-c, &self.vectors[i], &mut rest));
             rest
         }
 
-        /// What the nearest combination leaves of all targets, by normal equations and elimination.
+        /// Returns the rest of all targets that the nearest combination leaves, by normal equations and elimination.
         fn least(&self, chosen: &[usize]) -> f64 {
             let gram = |a: usize, b: usize| linalg::dot(&self.vectors[chosen[a]], &self.vectors[chosen[b]]);
             let mut sum = 0.0;
@@ -145,8 +145,8 @@ mod tests {
         }
     }
 
-    /// Coefficients are those of a dense solution, every choice leaves the least of all that could be made, and nothing of
-    /// targets within the span is left.
+    /// Coefficients are those of a dense solution, every choice leaves the least of all that could be made, and nothing
+    /// of targets within the span is left.
     #[test]
     fn projections_are_nearest() {
         for seed in 0..60 {

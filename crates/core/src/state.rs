@@ -7,7 +7,8 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Version of all saved states. Raise it with every change of a saved struct, and of code that decides how a run goes on.
+/// Version of all saved states. Raise it with every change of a saved struct, and of code that decides how a run goes
+/// on.
 pub const FORMAT: u32 = 4;
 
 /// Why bytes are no state of what is to be restored, or a state has no bytes.

@@ -1,6 +1,6 @@
-//! What a step did.
+//! The effect of a step.
 
-/// What a step did, along whatever direction it took.
+/// The effect of a step, along whatever direction it took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Step {
     /// Slope of F along the direction before the step. Toward the best corner of a block that is the block's gap.

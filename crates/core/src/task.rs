@@ -46,8 +46,8 @@ pub trait Task {
     /// Returns the task loss `Delta(truth, y) >= 0`; zero at the truth.
     fn loss(&self, truth: &Self::Label, y: &Self::Label) -> f64;
 
-    /// Returns the largest loss that any labelling of this input has, where that is known without a search and there are
-    /// no fixed scores: the hinge at w = 0.
+    /// Returns the largest loss that any labelling of this input has, where that is known without a search and there
+    /// are no fixed scores: the hinge at w = 0.
     fn largest_loss(&self, _example: ExampleOf<'_, Self>) -> Option<f64> {
         None
     }
@@ -62,9 +62,9 @@ pub trait Task {
         0.0
     }
 
-    /// Returns `<w, phi(x, y)> + theta(x, y)` and how large its terms are without signs, those of a node or edge counted as one
-    /// where a task adds them up so: what is taken off a decoder's bound, and what its rounding is measured by.
-    /// The default writes the features of `y` into `features`; a task whose features are many does better.
+    /// Returns `<w, phi(x, y)> + theta(x, y)` and how large its terms are without signs, those of a node or edge
+    /// counted as one where a task adds them up so: what is taken off a decoder's bound, and what its rounding is
+    /// measured by. The default writes the features of `y` into `features`; a task whose features are many does better.
     fn score(&self, x: &Self::Input, y: &Self::Label, w: &[f64], features: &mut Plane) -> (f64, f64) {
         features.clear();
         self.features(x, y, 1.0, features);
@@ -201,11 +201,12 @@ pub trait RecombineLabels<T: Task + ?Sized> {
 /// Scores and adds planes from encoded labellings, so that solvers need not store them: pays where the planes of an
 /// example share its features. Needs [`LabelledVariables`] as well.
 pub trait CodedFeatures<T: Task + ?Sized> {
-    /// Writes into `compiled` (empty) what makes the methods below faster for these encoded labellings, one after the other
-    /// in `codes`: a function of example and codes, which is handed back with them.
+    /// Writes into `compiled` (empty) what makes the methods below faster for these encoded labellings, one after the
+    /// other in `codes`: a function of example and codes, which is handed back with them.
     fn compile(&self, _: ExampleOf<'_, T>, _codes: &[u32], _: &mut T::Scratch, _compiled: &mut Vec<u32>) {}
 
-    /// Writes `out[k] = <w, phi(x, y_k) - phi(x, truth)>` for encoded labellings `y_k`; nothing may be compiled of them.
+    /// Writes `out[k] = <w, phi(x, y_k) - phi(x, truth)>` for encoded labellings `y_k`; nothing may be compiled of
+    /// them.
     fn linear_scores(
         &self,
         example: ExampleOf<'_, T>,
@@ -273,9 +274,9 @@ impl DiversityPenalty<'_> {
 
 /// Knows more labellings than the best one: lists, labellings that differ from given ones, max-marginals.
 pub trait KBest<T: Task + ?Sized>: LabelledVariables<T> {
-    /// Writes into `out` the labellings of the highest scores, all different, the best first, and returns how many there
-    /// are: fewer than asked for if the input has no more. The first is what [`decode`](Task::decode) answers, with its
-    /// quality; scores as there.
+    /// Writes into `out` the labellings of the highest scores, all different, the best first, and returns how many
+    /// there are: fewer than asked for if the input has no more. The first is what [`decode`](Task::decode) answers,
+    /// with its quality; scores as there.
     ///
     /// # Errors
     ///
@@ -288,9 +289,9 @@ pub trait KBest<T: Task + ?Sized>: LabelledVariables<T> {
         out: &mut [T::Label],
     ) -> Result<(usize, Quality), String>;
 
-    /// Answers like [`decode`](Task::decode) with `sum_m penalties[m] d(y, y^m)` added to the score of y: `d` counts the
-    /// variables labelled otherwise, `y^m` are the labellings of `penalty`. It only lowers the unary scores of labels
-    /// that were used.
+    /// Answers like [`decode`](Task::decode) with `sum_m penalties[m] d(y, y^m)` added to the score of y: `d` counts
+    /// the variables labelled otherwise, `y^m` are the labellings of `penalty`. It only lowers the unary scores of
+    /// labels that were used.
     ///
     /// # Errors
     ///
@@ -304,8 +305,8 @@ pub trait KBest<T: Task + ?Sized>: LabelledVariables<T> {
         out: &mut T::Label,
     ) -> Result<Quality, String>;
 
-    /// Writes into `out`, variable by variable, the highest score of a labelling that has each label there, scores as in
-    /// [`decode`](Task::decode); the length of a variable's run is its number of labels.
+    /// Writes into `out`, variable by variable, the highest score of a labelling that has each label there, scores as
+    /// in [`decode`](Task::decode); the length of a variable's run is its number of labels.
     ///
     /// # Errors
     ///
@@ -342,7 +343,8 @@ fn relabelled(code: &[u32], labels: impl Fn(usize) -> usize, changes: usize, rng
     changed
 }
 
-/// Sums over labellings; see [`Marginals`](crate::oracle::Marginals), whose methods these are without the factor 1/n.
+/// Sums over labellings; see [`MarginalPlanes`](crate::oracle::MarginalPlanes), whose methods these are without the
+/// factor 1/n.
 pub trait LabelMarginals<T: Task + ?Sized> {
     /// Returns how many numbers the marginals of this input are.
     fn len(&self, x: &T::Input) -> usize;
@@ -350,10 +352,10 @@ pub trait LabelMarginals<T: Task + ?Sized> {
     /// Writes into `to` the marginals of the distribution that is all on `y`.
     fn all_on(&self, x: &T::Input, y: &T::Label, to: &mut [f64]);
 
-    /// Writes into `to` the marginals of `p(y) ~ q(y) exp(score(y) / tau)`, and returns
-    /// `tau log sum_y q(y) exp(score(y) / tau)`; 0 where `tau` is infinite. Scores as in [`decode`](Task::decode), less that
-    /// of the truth where the question has one. What is written is consistent up to the last digits, however large scores
-    /// are: it is the marginals of some distribution, which certificates stand on.
+    /// Writes into `to` the marginals of `p(y) ~ q(y) exp(score(y) / tau)`, and returns `tau log sum_y q(y)
+    /// exp(score(y) / tau)`; 0 where `tau` is infinite. Scores as in [`decode`](Task::decode), less that of the truth
+    /// where the question has one. What is written is consistent up to the last digits, however large scores are: it is
+    /// the marginals of some distribution, which certificates stand on.
     ///
     /// # Errors
     ///

@@ -48,5 +48,4 @@ pub(crate) struct Findings {
 pub(crate) fn write_file(dir: &Path, name: &str, text: &str) -> Result<(), Error> {
     let path = dir.join(name);
     durable_write(&path, text.as_bytes())
-        .map_err(|error| Error::failed(format!("{}: could not be written: {error}", path.display())))
 }

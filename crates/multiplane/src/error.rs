@@ -10,7 +10,7 @@ use multiplane_tasks::problem::OpenError;
 /// Why something did not work, in one line: what it repeats of a file is bounded, and adds no lines.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What was asked for is not possible: bad data, parameter, model or path (exit code 2).
+    /// Something impossible was asked for: bad data, parameter, model or path (exit code 2).
     #[error("{}", one_line(.0))]
     Input(String),
     /// A parameter is at fault (exit code 2).
@@ -64,7 +64,7 @@ impl From<OracleError> for Error {
 mod tests {
     use super::*;
 
-    /// What a file, a parameter or a program says cannot add lines of its own, whatever kind of failure tells of it.
+    /// Text of a file, a parameter or a program cannot add lines of its own, whatever kind of failure tells of it.
     #[test]
     fn errors_are_lines() {
         let parameter = ParameterError::new("lambda", "x\nerror: y", "must be a number");

@@ -20,7 +20,8 @@
 //! ```
 //!
 //! The parts: [`multiplane_core`] optimises and knows no labels, [`multiplane_tasks`] turns data into max-oracles,
-//! [`infer`] solves single problems, and this crate puts them together: [`RunSpec`] says what to do, [`Session`] does it, [`Model`] keeps the result.
+//! [`infer`] solves single problems, and this crate puts them together: [`RunSpec`] says what to do, [`Session`] does
+//! it, [`Model`] keeps the result.
 
 pub mod doctor;
 mod error;

@@ -28,8 +28,8 @@ fn train(tree: Value, data: Dataset, test: Dataset) -> (Vec<u8>, Summary) {
     (model.to_bytes().unwrap(), summary)
 }
 
-/// What is chosen has the smallest of the mean losses, and the largest lambda of those; every example is held out once where they are few; points are
-/// equal factors apart and fall; the first fold's curve holds those of all folds.
+/// What is chosen has the smallest of the mean losses, and the largest lambda of those; every example is held out once
+/// where they are few; points are equal factors apart and fall; the first fold's curve holds those of all folds.
 #[test]
 fn the_choice_is_that_of_the_losses() {
     let choice = choose(json!({"task": "chain", "lambda": "cv"}), &words(60)).unwrap();
@@ -97,11 +97,12 @@ fn the_choice_repeats() {
     assert_eq!(train(given, words(30), words(5)).0, work);
 }
 
-/// Every solver that goes by lambda chooses one, whether or not it goes on from one lambda to the next or has a dual value; others say why not.
+/// Every solver that goes by lambda chooses one, whether or not it goes on from one lambda to the next or has a dual
+/// value; others say why not.
 #[test]
 fn every_solver_chooses() {
     let data = Dataset::new(single_letters(&synthetic_words(12, 3)));
-    for entry in SOLVERS {
+    for entry in SOLVERS.iter() {
         let chosen = choose(json!({"task": "multiclass", "solver": entry.name, "lambda": "cv:2"}), &data);
         match (chosen, entry.minimises) {
             (Ok(choice), true) => assert!(choice.lambda > 0.0 && choice.folds == 2, "{}: {choice:?}", entry.name),

@@ -1,7 +1,7 @@
 //! Averages of iterates that online solvers answer with.
 //!
-//! `w_bar <- (1 - r_t) w_bar + r_t w_t` with a weight r_t that falls with time (Shamir and Zhang, "Stochastic gradient descent
-//! for non-smooth optimization", ICML 2013), r_1 = 1.
+//! `w_bar <- (1 - r_t) w_bar + r_t w_t` with a weight r_t that falls with time (Shamir and Zhang, "Stochastic gradient
+//! descent for non-smooth optimization", ICML 2013), r_1 = 1.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,8 +50,8 @@ impl AnswerAverage {
         }
     }
 
-    /// Returns `a` and `b` such that iterates `from + 1` to `to` make `a average + b point` of a running average, if iterate t is
-    /// `scale(t) point`; `None` without averages.
+    /// Returns `a` and `b` such that iterates `from + 1` to `to` make `a average + b point` of a running average, if
+    /// iterate t is `scale(t) point`; `None` without averages.
     pub(super) fn over(self, from: u64, to: u64, scale: impl Fn(u64) -> f64) -> Option<(f64, f64)> {
         let step = |(a, b): (f64, f64), t| {
             self.weight(t).map(|weight| ((1.0 - weight) * a, (1.0 - weight) * b + weight * scale(t)))

@@ -1,5 +1,7 @@
 //! The lines of all solvers.
 
+use std::sync::LazyLock;
+
 use multiplane_core::solvers::{BuildError, SolverEntry, batch_frank_wolfe, block_frank_wolfe};
 
 use crate::{cutting_plane, functional_descent, lasvm, partial_linearization, subgradient};
@@ -17,28 +19,7 @@ const FAMILIES: &[&[SolverEntry]] = &[
 ];
 
 /// All solvers.
-pub static SOLVERS: &[SolverEntry] = &{
-    let mut all = [FAMILIES[0][0]; count()];
-    let (mut family, mut next) = (0, 0);
-    while family < FAMILIES.len() {
-        let mut k = 0;
-        while k < FAMILIES[family].len() {
-            all[next] = FAMILIES[family][k];
-            (k, next) = (k + 1, next + 1);
-        }
-        family += 1;
-    }
-    all
-};
-
-const fn count() -> usize {
-    let (mut family, mut count) = (0, 0);
-    while family < FAMILIES.len() {
-        count += FAMILIES[family].len();
-        family += 1;
-    }
-    count
-}
+pub static SOLVERS: LazyLock<Vec<SolverEntry>> = LazyLock::new(|| FAMILIES.concat());
 
 /// Finds the solver of this name.
 pub fn find(name: &str) -> Option<&'static SolverEntry> {

@@ -1,7 +1,7 @@
 //! What an oracle that sums over labellings has to satisfy: distributions and expected planes of enumeration.
 
 use multiplane_core::linalg;
-use multiplane_core::oracle::{Capabilities, Marginals, MaxOracle};
+use multiplane_core::oracle::{Capabilities, MarginalPlanes, MaxOracle};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
 
@@ -10,8 +10,8 @@ use crate::small::{DensePlane, Small, densify, score, weights};
 /// How near to enumeration everything has to be.
 const TOLERANCE: f64 = 1e-10;
 
-/// Gibbs distributions at several temperatures, two after one another, are those of enumeration to 1e-10: their value, their
-/// expected plane, their entropy. Expected planes are linear in marginals.
+/// Gibbs distributions at several temperatures, two after one another, are those of enumeration to 1e-10: their value,
+/// their expected plane, their entropy. Expected planes are linear in marginals.
 pub fn check_marginals(problem: &Small, seed: u64) {
     let mut rng = Rng::new(seed, 6);
     let mut oracle = problem.oracle();
@@ -55,7 +55,7 @@ fn near(found: f64, expected: f64) -> bool {
 }
 
 /// Holds the expected plane under `marginals` against that under the distribution `p` over all labellings.
-fn check(known: &mut dyn Marginals, problem: &Small, block: usize, marginals: &[f64], p: &[f64], name: &str) {
+fn check(known: &mut dyn MarginalPlanes, problem: &Small, block: usize, marginals: &[f64], p: &[f64], name: &str) {
     let probabilities = marginals.iter().all(|p| (0.0..=1.0 + 1e-12).contains(p));
     assert!(probabilities, "{name}: {marginals:?}");
     let mut plane = Plane::new();

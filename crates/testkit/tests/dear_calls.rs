@@ -1,11 +1,11 @@
-//! Where calls are dear, `auto` makes them in batches and its approximate passes meanwhile: no bit depends on who answers
-//! or where a run was cut, and other workers have questions in hand while approximate passes go on.
+//! Where calls are dear, `auto` makes them in batches and its approximate passes meanwhile: no bit depends on who
+//! answers or where a run was cut, and other workers have questions in hand while approximate passes go on.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use multiplane_core::clock::ClockKind;
-use multiplane_core::executor::{Completed, Executor, Question, Reply, Threads, Version};
+use multiplane_core::executor::{BatchQuestion, Completed, Executor, Reply, Threads, Version};
 use multiplane_core::observe::JsonLines;
 use multiplane_core::oracle::{BoxedOracle, Delay, Delayed, MaxOracle};
 use multiplane_core::run::{Run, Stop};
@@ -117,7 +117,7 @@ impl Executor for Counting {
     fn publish(&mut self, w: &[f64]) -> Version {
         self.threads.publish(w)
     }
-    fn submit(&mut self, wanted: Reply, questions: Vec<Question>) {
+    fn submit(&mut self, wanted: Reply, questions: Vec<BatchQuestion>) {
         self.out.fetch_add(questions.len(), Ordering::Relaxed);
         self.threads.submit(wanted, questions);
     }

@@ -136,7 +136,7 @@ fn path_and_gap_at_zero(problem: &Small, config: BlockFrankWolfe, spec: &PathSpe
     let mut run: Run<BoxedOracle> =
         Run::new(problem.oracle(), problem.oracle(), solver, 1.0, Stop::default()).with_clock(ClockKind::Work);
     let mut points = Vec::new();
-    let mut state = PathState::new();
+    let mut state = PathState::default();
     let end = follow(&mut run, spec, &mut state, &mut |_, point| {
         points.push(point);
         Ok(())
@@ -158,7 +158,7 @@ fn paths_resume_to_the_bit_after_every_step() {
             let solver = config.solver(problem.blocks(), problem.dim, lambda);
             Run::new(problem.oracle(), problem.oracle(), solver, lambda, Stop::default()).with_clock(ClockKind::Work)
         };
-        let (mut run, mut state, mut points) = (fresh(1.0), PathState::new(), Vec::new());
+        let (mut run, mut state, mut points) = (fresh(1.0), PathState::default(), Vec::new());
         loop {
             match state.advance(&mut run, &spec).unwrap() {
                 PathStep::Running => {}
@@ -237,8 +237,8 @@ fn check_everywhere(eps_of: fn(u64) -> GapTarget) {
     assert!(between > 1000 && above > 500, "hardly any lambda lay between breakpoints, {between}, or above, {above}");
 }
 
-/// A path that is told where to begin does, with a point that is good enough, and keeps its promise from there down; above
-/// it the gap is at most the larger one of that at the beginning and that at w = 0.
+/// A path that is told where to begin does, with a point that is good enough, and keeps its promise from there down;
+/// above it the gap is at most the larger one of that at the beginning and that at w = 0.
 #[test]
 fn paths_begin_where_they_are_told_to() {
     let mut wide = 0;
@@ -275,8 +275,8 @@ fn paths_begin_where_they_are_told_to() {
     );
 }
 
-/// The search descends as far as one set of masses serves: at half of where the path begins none that was found does, and
-/// there are fewer breakpoints than where the path begins with the oracle's first answers.
+/// The search descends as far as one set of masses serves: at half of where the path begins none that was found does,
+/// and there are fewer breakpoints than where the path begins with the oracle's first answers.
 #[test]
 fn paths_begin_where_answers_change() {
     let (mut found, mut told) = (0, 0);
@@ -347,7 +347,7 @@ fn a_path_of_words_is_as_good_as_it_says() {
 fn what_cannot_be_certified_is_refused() {
     let refused = |mut run: Run<BoxedOracle>| {
         let spec = PathSpec { lambda_min: 1e-3, ..PathSpec::default() };
-        let error = follow(&mut run, &spec, &mut PathState::new(), &mut |_, _| Ok(())).unwrap_err();
+        let error = follow(&mut run, &spec, &mut PathState::default(), &mut |_, _| Ok(())).unwrap_err();
         assert!(matches!(error, multiplane::Error::Input(_)), "{error}");
         error.to_string()
     };
@@ -384,7 +384,7 @@ fn the_search_stops_when_it_is_told_to() {
             Run::new(problem.oracle(), problem.oracle(), solver, 1.0, stop).with_clock(ClockKind::Work);
         let gap = GapTarget::Absolute(0.05);
         let rule = Beginning { target: gap, eps: gap, lambda: None, floor: 1e-3 };
-        let mut search = LambdaSearch::new();
+        let mut search = LambdaSearch::default();
         for _ in 0..1000 {
             interrupt.store(true, Ordering::Relaxed);
             let calls = run.cost().oracle_calls;

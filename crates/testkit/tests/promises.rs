@@ -93,7 +93,7 @@ fn a_dual_above_the_primal_ends_the_run() {
     let spec = PathSpec { eps: 1e-3.into(), lambda_min: 1e-3, kappa: 0.9, lambda_max: None };
     let contradicted = (0..6).filter(|&seed| {
         let mut run = run_of("mp-bcfw", (ruled(seed, BEST), ruled(seed, TRUTH)), 1.0, 300.0);
-        let end = follow(&mut run, &spec, &mut PathState::new(), &mut |_, point| {
+        let end = follow(&mut run, &spec, &mut PathState::default(), &mut |_, point| {
             assert!(point.gap() >= -1e-8, "seed {seed}: a point of gap {}", point.gap());
             Ok(())
         });
@@ -170,7 +170,7 @@ fn megabytes_bound_the_planes_kept() {
 
 fn points(rule: Rule, seed: u64, eps: f64) -> (Result<Vec<PathPoint>, Error>, f64) {
     let mut run = run_of("mp-bcfw", (ruled(seed, rule), ruled(seed, rule)), 1.0, 5000.0);
-    let (mut points, mut state) = (Vec::new(), PathState::new());
+    let (mut points, mut state) = (Vec::new(), PathState::default());
     let spec = PathSpec { eps: eps.into(), lambda_min: 1e-2, kappa: 0.9, lambda_max: None };
     let end = follow(&mut run, &spec, &mut state, &mut |_, point| {
         points.push(point);

@@ -25,7 +25,7 @@ fn passes(passes: f64) -> Stop {
 /// What the registry declares of a solver is true of it.
 #[test]
 fn declarations_are_true() {
-    for entry in SOLVERS {
+    for entry in SOLVERS.iter() {
         let mut solver = entry.build(&(entry.preset)(), 2, 3, 1.0.into()).unwrap();
         let mut w = Vec::new();
         assert_eq!(solver.answer(&mut w).is_some(), entry.has_dual, "{}", entry.name);

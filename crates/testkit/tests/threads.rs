@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use multiplane_core::clock::{Clock, ClockKind};
 use multiplane_core::context::{CallCounts, Ctx};
-use multiplane_core::executor::{BatchItem, Completed, Executor, Question, Reply, Sequential, Threads, Version};
+use multiplane_core::executor::{BatchItem, BatchQuestion, Completed, Executor, Reply, Sequential, Threads, Version};
 use multiplane_core::lookahead::Lookahead;
 use multiplane_core::observe::JsonLines;
 use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleError, Quality};
@@ -141,7 +141,7 @@ struct Backwards {
     planes: Arc<AtomicUsize>,
     version: Version,
     w: Vec<f64>,
-    open: Vec<(Reply, Question)>,
+    open: Vec<(Reply, BatchQuestion)>,
 }
 
 impl Executor for Backwards {
@@ -152,11 +152,11 @@ impl Executor for Backwards {
         (self.version, self.w) = (self.version + 1, w.to_vec());
         self.version
     }
-    fn submit(&mut self, wanted: Reply, questions: Vec<Question>) {
+    fn submit(&mut self, wanted: Reply, questions: Vec<BatchQuestion>) {
         self.open.extend(questions.into_iter().map(|question| (wanted, question)));
     }
     fn next(&mut self) -> Option<Completed> {
-        let (wanted, Question { slot, mut item }) = self.open.pop()?;
+        let (wanted, BatchQuestion { slot, mut item }) = self.open.pop()?;
         let mut scratch = Plane::new();
         let one = std::slice::from_mut(&mut item);
         let answered = Sequential::new(&mut self.oracle, &mut scratch).answer(&self.w, wanted, one);

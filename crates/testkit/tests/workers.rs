@@ -1,12 +1,12 @@
-//! Workers that break down: what they held is answered by others, no bit depends on it, and with nobody left there is one
-//! error.
+//! Workers that break down: what they held is answered by others, no bit depends on it, and with nobody left there is
+//! one error.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use multiplane_core::executor::{
-    BatchItem, Executor, HandOut, Job, Lost, PoolSize, PoolStats, Question, Reply, Sequential, Threads, Version,
-    Weights, Worker, WorkerPool,
+    BatchItem, BatchQuestion, Executor, HandOut, Job, Lost, PoolSize, PoolStats, PublishedWeights, Reply, Sequential,
+    Threads, Version, Worker, WorkerPool,
 };
 use multiplane_core::oracle::{BoxedOracle, MaxOracle};
 use multiplane_core::plane::Plane;
@@ -41,7 +41,7 @@ impl Worker for Frail {
     fn hand_out(&self) -> HandOut {
         HandOut::of(self.together)
     }
-    fn answer(&mut self, weights: &Weights, wanted: Reply, jobs: &mut [Job]) -> Result<Version, Lost> {
+    fn answer(&mut self, weights: &PublishedWeights, wanted: Reply, jobs: &mut [Job]) -> Result<Version, Lost> {
         self.calls += 1;
         let fault = self.fault.filter(|(call, _)| *call == self.calls).map(|(_, fault)| fault);
         match fault {
@@ -162,15 +162,15 @@ fn a_question_that_kills_is_given_up() {
     pool.answer(&w, Reply::Planes, &mut [BatchItem::new(0), BatchItem::new(0)]).unwrap();
 }
 
-/// Answers come as they are ready, each with its place and the number of the weights that it was asked at; what was taken
-/// back never comes, and questions at several weights may be out together.
+/// Answers come as they are ready, each with its place and the number of the weights that it was asked at; what was
+/// taken back never comes, and questions at several weights may be out together.
 #[test]
 fn answers_come_with_their_weights() {
     let problem = Arc::new(small::random(5));
     let mut rng = Rng::new(1, 5);
     for workers in [1, 2, 3, 7] {
         let Made { mut pool, .. } = pool(&problem, workers, 2, |_| None, None);
-        let question = |slot: usize| Question { slot, item: BatchItem::new(slot % problem.blocks()) };
+        let question = |slot: usize| BatchQuestion { slot, item: BatchItem::new(slot % problem.blocks()) };
         pool.publish(&vec![0.0; problem.dim]);
         pool.submit(Reply::Planes, (0..50).map(question).collect());
         pool.cancel();

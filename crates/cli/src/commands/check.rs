@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 
 use crate::args::CheckArgs;
 use crate::commands::done::Done;
-use crate::terminal::{complain, print};
+use crate::terminal::{print, print_json, warn};
 use crate::tree::{apply_sets, read_spec, utf8};
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Done, Error> {
     let plan = plan(args)?;
     let session = Session::open(RunSpec::from_tree(&tree(args)?)?)?;
-    session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
+    session.warnings().iter().for_each(warn);
     let problem = session.problem();
     let mut probe = problem
         .oracles()
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Done, Error> {
             "findings": diagnosis.findings,
             "profile": diagnosis.profile,
         });
-        print(&format!("{json}\n"))?;
+        print_json(&json)?;
     } else {
         print(&text(problem.task(), problem.blocks(), problem.dim(), &diagnosis))?;
     }
@@ -72,7 +72,7 @@ fn text(task: &str, n: usize, d: usize, diagnosis: &Diagnosis) -> String {
     let mut text = format!("{task} on {n} examples, {d} weights; {} of them decoded\n", profile.examples);
     for finding in &diagnosis.findings {
         let times = if finding.count > 1 { format!(" ({} times)", finding.count) } else { String::new() };
-        text += &format!("\n{}{times}\n  {}\n  probably: {}\n", finding.kind.name(), finding.message, finding.cause);
+        text += &format!("\n{}{times}\n  {}\n  probably: {}\n", finding.kind, finding.message, finding.cause);
     }
     text += match diagnosis.findings.len() {
         0 => "\nno fault was found\n",

@@ -27,10 +27,8 @@ fn make(args: &MakeArgs) -> Result<Done, Error> {
     if args.n == 0 || args.n > MAX_EXAMPLES {
         return Err(Error::input(format!("--n {}: must be between 1 and {MAX_EXAMPLES}", args.n)));
     }
-    let path = args.out.display();
-    check_writable(&args.out).map_err(|error| Error::input(format!("{path}: cannot be written: {error}")))?;
+    check_writable(&args.out)?;
     let mut bytes = Vec::new();
-    let failed = |error: std::io::Error| Error::failed(format!("{path}: could not be written: {error}"));
     match args.name.as_str() {
         "chunks" => conll::write(&synthetic_chunks(args.n, args.seed), &mut bytes),
         "graphs" => {
@@ -45,7 +43,7 @@ fn make(args: &MakeArgs) -> Result<Done, Error> {
         "scenes" => multilabel::write(&synthetic_scenes(args.n, args.seed), &mut bytes),
         _ => letter::write(&synthetic_words(args.n, args.seed), &mut bytes),
     }
-    .map_err(failed)?;
-    durable_write(&args.out, &bytes).map_err(failed)?;
+    .map_err(|error| Error::failed(format!("{}: could not be written: {error}", args.out.display())))?;
+    durable_write(&args.out, &bytes)?;
     Ok(Done::Finished)
 }

@@ -21,6 +21,7 @@ const KINDS: [&str; 10] = ["solver", "task", "run", "path", "stream", "oracle", 
 const OF_TASKS: [&str; 2] = ["loss", "kernel"];
 
 /// One thing that can be described.
+#[derive(Default)]
 struct DescribedItem {
     name: String,
     summary: String,
@@ -106,35 +107,25 @@ fn solver(entry: &multiplane::solvers::SolverEntry) -> DescribedItem {
     if !entry.minimises {
         facts.push(("lambda", "not used; the primal value told is that at lambda, and is not minimised".into()));
     }
-    DescribedItem {
-        facts,
-        params: from_schema(&(entry.schema)()),
-        preset: (entry.preset)(),
-        prefix: "solver".into(),
-        ..DescribedItem::short(entry.name, entry.summary.into())
-    }
+    let item = DescribedItem::new(entry.name, entry.summary).with("solver", from_schema(&(entry.schema)()));
+    DescribedItem { facts, preset: (entry.preset)(), ..item }
 }
 
 fn task(entry: &multiplane::entry::TaskEntry) -> DescribedItem {
     let formats = entry.formats.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
     let mut facts = vec![("oracle", entry.oracle.into()), ("formats", formats), ("weights", entry.layout.into())];
     facts.extend(entry.lambda.map(|advice| ("lambda to begin with", advice.into())));
-    DescribedItem {
-        facts,
-        params: from_schema(&(entry.schema)()),
-        preset: (entry.defaults)(),
-        prefix: "task".into(),
-        ..DescribedItem::short(entry.name, entry.summary.into())
-    }
+    let item = DescribedItem::new(entry.name, entry.summary).with("task", from_schema(&(entry.schema)()));
+    DescribedItem { facts, preset: (entry.defaults)(), ..item }
 }
 
 /// The parameters that runs of all tasks and solvers have.
 fn run_items() -> Vec<DescribedItem> {
     let of_param = |param: Param| {
-        let item = DescribedItem::short(&param.name, param.doc.clone());
+        let item = DescribedItem::new(&param.name, &param.doc);
         match param.kind {
-            ParamKind::Table(params) => DescribedItem { params, preset: param.default, prefix: param.name, ..item },
-            _ => DescribedItem { params: vec![param], ..item },
+            ParamKind::Table(params) => DescribedItem { preset: param.default, ..item.with(&param.name, params) },
+            _ => item.with("", vec![param]),
         }
     };
     run_parameters().into_iter().map(of_param).collect()
@@ -149,42 +140,30 @@ fn outer_loops() -> Vec<DescribedItem> {
     let path = "the regularisation path: proven weights at every lambda, and what a grid has in common with it";
     let grid = "models at some lambdas only";
     vec![
-        DescribedItem {
-            params: params_of::<PathSpec>(),
-            prefix: "path".into(),
-            ..DescribedItem::short("path", path.into())
-        },
-        DescribedItem {
-            params: params_of::<GridOptions>(),
-            prefix: "grid".into(),
-            ..DescribedItem::short("grid", grid.into())
-        },
+        DescribedItem::new("path", path).with("path", params_of::<PathSpec>()),
+        DescribedItem::new("grid", grid).with("grid", params_of::<GridOptions>()),
     ]
 }
 
 /// Returns the parameters of `train --stream` alone.
 fn streams() -> Vec<DescribedItem> {
     let summary = "one pass over rows in windows (train --stream): memory for a few windows, no certificate";
-    vec![DescribedItem {
-        params: params_of::<StreamSpec>(),
-        prefix: "stream".into(),
-        ..DescribedItem::short("stream", summary.into())
-    }]
+    vec![DescribedItem::new("stream", summary).with("stream", params_of::<StreamSpec>())]
 }
 
 /// Formats of data sets, and of the single problems that `infer` solves.
 fn formats() -> Vec<DescribedItem> {
-    let data = FORMATS.iter().map(|format| DescribedItem::short(format.name, format.description.into()));
+    let data = FORMATS.iter().map(|format| DescribedItem::new(format.name, format.description));
     let problems = infer::format::FORMATS.iter().map(|format| DescribedItem {
         facts: vec![("read by", "infer, known by the ending of the file's name".into())],
-        ..DescribedItem::short(format.name, format.description.into())
+        ..DescribedItem::new(format.name, format.description)
     });
     data.chain(problems).collect()
 }
 
 fn engines() -> Vec<DescribedItem> {
-    let listed = infer::registry::ENGINES.iter().map(|entry| DescribedItem::short(entry.name, entry.summary.into()));
-    listed.chain([DescribedItem::short(MAX_FLOW, MAX_FLOW_SUMMARY.into())]).collect()
+    let listed = infer::registry::ENGINES.iter().map(|entry| DescribedItem::new(entry.name, entry.summary));
+    listed.chain([DescribedItem::new(MAX_FLOW, MAX_FLOW_SUMMARY)]).collect()
 }
 
 fn oracles(name: Option<&str>) -> Result<Vec<DescribedItem>, Error> {
@@ -192,16 +171,11 @@ fn oracles(name: Option<&str>) -> Result<Vec<DescribedItem>, Error> {
         .iter()
         .map(|task| {
             let exact = if task.is_exact { " (exact)" } else { "" };
-            DescribedItem::short(task.name, format!("{}{exact}, of task {}", task.oracle, task.name))
+            DescribedItem::new(task.name, &format!("{}{exact}, of task {}", task.oracle, task.name))
         })
         .collect();
-    let schema = params_of::<OracleSpec>();
     let wrapper = "a wrapper of any of them: every call costs oracle.delay_us microseconds more";
-    items.push(DescribedItem {
-        params: schema,
-        prefix: "oracle".into(),
-        ..DescribedItem::short("delayed", wrapper.into())
-    });
+    items.push(DescribedItem::new("delayed", wrapper).with("oracle", params_of::<OracleSpec>()));
     pick(items, "oracle", name)
 }
 
@@ -220,12 +194,11 @@ fn of_tasks(kind: &str, name: Option<&str>) -> Result<Vec<DescribedItem>, Error>
         for variant in variants {
             match items.iter_mut().find(|item| item.name == variant.name) {
                 Some(known) => known.facts[0].1 += &format!(", {}", task.name),
-                None => items.push(DescribedItem {
-                    facts: vec![("tasks", task.name.into())],
-                    params: variant.params,
-                    prefix: format!("task.{kind}"),
-                    ..DescribedItem::short(&variant.name, variant.doc)
-                }),
+                None => {
+                    let item = DescribedItem::new(&variant.name, &variant.doc);
+                    let facts = vec![("tasks", task.name.into())];
+                    items.push(DescribedItem { facts, ..item.with(&format!("task.{kind}"), variant.params) });
+                }
             }
         }
     }
@@ -243,15 +216,12 @@ fn pick(items: Vec<DescribedItem>, kind: &str, name: Option<&str>) -> Result<Vec
 }
 
 impl DescribedItem {
-    fn short(name: &str, summary: String) -> DescribedItem {
-        DescribedItem {
-            name: name.into(),
-            summary,
-            facts: Vec::new(),
-            params: Vec::new(),
-            preset: Value::Null,
-            prefix: String::new(),
-        }
+    fn new(name: &str, summary: &str) -> DescribedItem {
+        DescribedItem { name: name.into(), summary: summary.into(), ..DescribedItem::default() }
+    }
+
+    fn with(self, prefix: &str, params: Vec<Param>) -> DescribedItem {
+        DescribedItem { params, prefix: prefix.into(), ..self }
     }
 
     fn json(&self) -> Value {
@@ -276,13 +246,10 @@ impl DescribedItem {
         }
         text
     }
-}
 
-impl DescribedItem {
     /// Every parameter on one line, without the fields of what is chosen: what they are is in the full text.
     fn brief(&self) -> String {
-        let bare =
-            DescribedItem { facts: self.facts.clone(), ..DescribedItem::short(&self.name, self.summary.clone()) };
+        let bare = DescribedItem { facts: self.facts.clone(), ..DescribedItem::new(&self.name, &self.summary) };
         let mut text = bare.text();
         if !self.params.is_empty() {
             text += "\nparameters (--set NAME=VALUE):\n";

@@ -12,6 +12,17 @@ pub(crate) enum Done {
     Interrupted,
 }
 
+impl Done {
+    /// Returns the end of a training command, or the failure to write what it should have written.
+    pub(crate) fn of(failure: Option<String>, is_interrupted: bool) -> Result<Done, Error> {
+        match (failure, is_interrupted) {
+            (Some(failure), _) => Err(Error::failed(failure)),
+            (None, true) => Ok(Done::Interrupted),
+            (None, false) => Ok(Done::Finished),
+        }
+    }
+}
+
 /// Refuses a part that is named and does not exist yet.
 pub(crate) fn not_built(what: &str) -> Result<Done, Error> {
     Err(Error::input(format!("{what} is not built yet in version {}", env!("CARGO_PKG_VERSION"))))

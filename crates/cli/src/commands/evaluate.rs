@@ -9,7 +9,7 @@ use crate::args::EvaluateArgs;
 use crate::commands::done::Done;
 use crate::commands::on_data::{open, open_all, threads, told};
 use crate::label_text;
-use crate::terminal::{complain, print};
+use crate::terminal::{print, print_json, warn};
 
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {
     let threads = threads(&args.on)?;
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {
         if let Some(report) = &report {
             json["report"] = label_text::json(report);
         }
-        print(&format!("{json}\n"))?;
+        print_json(&json)?;
     } else {
         let mut text = format!("{} on {} examples\n", problem.task(), evaluation.n);
         let loss = evaluation.loss.map_or("unknown".into(), number);
@@ -72,7 +72,7 @@ fn no_report(task: &str) -> Error {
 
 /// Says how many examples are left out.
 fn warn_of_unlabelled(problem: &dyn Problem) {
-    unlabelled_warning(problem).iter().for_each(|warning| complain(&format!("warning: {warning}")));
+    unlabelled_warning(problem).iter().for_each(warn);
 }
 
 /// Measures every row of a path or grid.

@@ -16,7 +16,7 @@ use crate::args::InferArgs;
 use crate::commands::done::Done;
 use crate::commands::outputs::refuse_overwriting;
 use crate::infer_watch::{Ending, SolveWatcher, median};
-use crate::terminal::{complain, print};
+use crate::terminal::{complain, print, print_json};
 
 /// The engine of .max files, which is not one of the registry: it solves no energies.
 pub(crate) const MAX_FLOW: &str = "max-flow";
@@ -59,12 +59,10 @@ pub(crate) fn run(args: &InferArgs) -> Result<Done, Error> {
     };
     if let (Some(path), Some(labels)) = (&args.out, &report.labels) {
         let text: String = labels.iter().map(|label| format!("{label}\n")).collect();
-        durable_write(path, text.as_bytes())
-            .map_err(|error| Error::failed(format!("{}: could not be written: {error}", path.display())))?;
+        durable_write(path, text.as_bytes())?;
     }
     if args.json {
-        let json = serde_json::to_string(&report).map_err(|error| Error::failed(error.to_string()))?;
-        print(&(json + "\n"))?;
+        print_json(&report)?;
     } else if !args.quiet {
         print(&report.text(args))?;
     }
@@ -100,8 +98,7 @@ fn check(args: &InferArgs) -> Result<(), Error> {
     }
     refuse_overwriting([&args.data], &args.out)?;
     if let Some(path) = &args.out {
-        check_writable(path)
-            .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
+        check_writable(path)?;
     }
     Ok(())
 }

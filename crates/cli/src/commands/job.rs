@@ -17,7 +17,7 @@ use crate::commands::on_data::need_data;
 use crate::commands::outputs::refuse_overwriting;
 use crate::commands::stranger::Inherited;
 use crate::interrupt;
-use crate::terminal::complain;
+use crate::terminal::{complain, warn};
 use crate::tree::{Flag, in_line, overlay, tree, utf8};
 
 /// The destination of records.
@@ -32,9 +32,7 @@ impl RecordTarget {
     /// Opens the file; one that is continued is cut back to where the checkpoint was.
     pub(crate) fn open(&self) -> Result<RecordFile, Error> {
         match self {
-            RecordTarget::New(path) => {
-                RecordFile::create(path).map_err(|error| Error::input(format!("{}: {error}", path.display())))
-            }
+            RecordTarget::New(path) => RecordFile::create(path),
             RecordTarget::Continued(position) => RecordFile::reopen(position),
         }
     }
@@ -139,10 +137,10 @@ fn sections(saved: &Outer, given: &Map<String, Value>) -> Map<String, Value> {
 impl TrainingJob {
     /// Reads the job that the arguments describe; `flags` are those that `train` does not have.
     pub(crate) fn of(args: &TrainArgs, kind: JobKind, flags: &[Flag]) -> Result<TrainingJob, Error> {
-        let every = args.checkpoint_every.as_deref().map(seconds).transpose()?;
-        match &args.resume {
+        let every = args.outputs.checkpoint_every.as_deref().map(seconds).transpose()?;
+        match &args.outputs.resume {
             Some(path) => TrainingJob::resumed(args, kind, flags, path, every),
-            None if every.is_some() && args.checkpoint.is_none() => {
+            None if every.is_some() && args.outputs.checkpoint.is_none() => {
                 Err(Error::input("--checkpoint-every says how often, but not where: give --checkpoint PATH"))
             }
             None => {
@@ -152,10 +150,10 @@ impl TrainingJob {
                 Ok(TrainingJob {
                     spec,
                     outer,
-                    model: args.out.clone(),
+                    model: args.outputs.out.clone(),
                     svg: None,
-                    record: args.record.clone().map(RecordTarget::New),
-                    checkpoint: args.checkpoint.clone(),
+                    record: args.outputs.record.clone().map(RecordTarget::New),
+                    checkpoint: args.outputs.checkpoint.clone(),
                     every,
                     from: None,
                     generation: None,
@@ -175,7 +173,7 @@ impl TrainingJob {
     ) -> Result<TrainingJob, Error> {
         let (checkpoint, generation, fallback) = Checkpoint::load_newest(path)?;
         if let Some(reason) = fallback {
-            complain(&format!("warning: {reason}; going on from {}, which is older", generation.display()));
+            warn(format!("{reason}; going on from {}, which is older", generation.display()));
         }
         kind.check(&checkpoint).map_err(|error| Error::input(format!("{}: {error}", generation.display())))?;
         let mut saved = checkpoint.info.spec.as_object().cloned().unwrap_or_default();
@@ -191,11 +189,11 @@ impl TrainingJob {
         spec.check_continues(&original)?;
         let outputs = checkpoint.info.outputs.clone();
         // The same file given again is still the one to go on with.
-        let again = |record: &RecordPosition| args.record.as_ref().is_none_or(|path| is_at(path, &record.path));
-        if args.record.is_none() {
+        let again = |record: &RecordPosition| args.outputs.record.as_ref().is_none_or(|path| is_at(path, &record.path));
+        if args.outputs.record.is_none() {
             inherited.add("--record", outputs.record.as_ref().map(|record| &*record.path));
         }
-        if args.out.is_none() {
+        if args.outputs.out.is_none() {
             inherited.add("--out", outputs.model.as_deref());
         }
         inherited.add("--svg", outputs.svg.as_deref());
@@ -203,10 +201,10 @@ impl TrainingJob {
         Ok(TrainingJob {
             spec,
             outer,
-            model: args.out.clone().or(outputs.model),
+            model: args.outputs.out.clone().or(outputs.model),
             svg: outputs.svg,
-            record: continued.or(args.record.clone().map(RecordTarget::New)),
-            checkpoint: Some(args.checkpoint.clone().unwrap_or_else(|| path.into())),
+            record: continued.or(args.outputs.record.clone().map(RecordTarget::New)),
+            checkpoint: Some(args.outputs.checkpoint.clone().unwrap_or_else(|| path.into())),
             every: every.or(outputs.checkpoint_every),
             from: Some(checkpoint),
             generation: Some(generation),
@@ -226,7 +224,7 @@ impl TrainingJob {
     /// of a stranger would do.
     pub(crate) fn check_files(&self, args: &TrainArgs) -> Result<(), Error> {
         if let Some(generation) = &self.generation {
-            self.inherited.look(generation, args.quiet)?;
+            self.inherited.look(generation, args.outputs.quiet)?;
         }
         let data = &self.spec.data;
         let inputs = [&args.spec, &data.path, &data.test, &data.weights, &self.spec.regularizer.prior];
@@ -239,8 +237,7 @@ impl TrainingJob {
             if self.checkpoint.is_some() {
                 utf8(&absolute(path))?; // checkpoints name it
             }
-            check_writable(path)
-                .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
+            check_writable(path)?;
         }
         Ok(())
     }
@@ -278,7 +275,7 @@ impl TrainingJob {
             record: record.get().map(RecordFile::position),
             checkpoint_every: every,
         };
-        let warn = |text: &str| complain(&format!("warning: {text}"));
+        let warn = |text: &str| warn(text);
         let mut checkpointer = Checkpointer::open(path, every, Box::new(outputs), Box::new(warn))?;
         if let Some(generation) = &self.generation {
             checkpointer.resumed_from(generation);

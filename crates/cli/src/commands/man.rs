@@ -49,7 +49,6 @@ fn page(command: &Command) -> Result<String, Error> {
 /// Writes the pages of a command and of all below it.
 fn write_all(command: &Command, folder: &Path) -> Result<(), Error> {
     let path = folder.join(format!("{}.1", title(command)));
-    durable_write(&path, page(command)?.as_bytes())
-        .map_err(|error| Error::failed(format!("{}: could not be written: {error}", path.display())))?;
+    durable_write(&path, page(command)?.as_bytes())?;
     command.get_subcommands().try_for_each(|sub| write_all(sub, folder))
 }

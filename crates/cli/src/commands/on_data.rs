@@ -8,7 +8,7 @@ use multiplane::{DataSpec, Error, Model, ModelFile, PathModel, Problem, is_speci
 use serde_json::{Map, Value};
 
 use crate::args::OnData;
-use crate::terminal;
+use crate::terminal::warn;
 use crate::tree::apply_sets;
 
 /// Parameters of data that can be said beside a model.
@@ -136,7 +136,7 @@ pub(crate) fn need_data(task: &TaskEntry, path: Option<&Path>) -> Result<(), Err
 /// Says what happened to the workers of a problem: as a warning where it was made good, with the error where not.
 pub(crate) fn told<T>(problem: &dyn Problem, result: Result<T, Error>) -> Result<T, Error> {
     match (&result, problem.oracles().pool_stats().summary()) {
-        (Ok(_), Some(told)) => terminal::complain(&format!("warning: on the way {told}")),
+        (Ok(_), Some(told)) => warn(format!("on the way {told}")),
         (Ok(_), None) | (Err(_), _) => {}
     }
     result.map_err(|error| multiplane::with_mishaps(error, problem))
@@ -186,7 +186,7 @@ fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Prob
     }
     let problem = open_with(on, model, data, &local)?;
     for warning in problem.warnings() {
-        terminal::complain(&format!("warning: {warning}"));
+        warn(warning);
     }
     Ok(problem)
 }

@@ -1,8 +1,33 @@
-//! Outputs that would destroy something.
+//! Outputs: those that would destroy something are refused, models are saved, and reports printed.
 
 use std::path::{Path, PathBuf};
 
-use multiplane::{Error, leads_to};
+use multiplane::{Error, is_special, leads_to};
+use serde::Serialize;
+
+use crate::args::OutputArgs;
+use crate::interrupt;
+use crate::terminal::{print, print_json};
+
+/// Saves a model and returns the name of its file. A reader of a pipe may never come: a signal does not wait for it.
+pub(crate) fn save_model(path: &Path, save: impl FnOnce(&Path) -> Result<(), Error>) -> Result<String, Error> {
+    if is_special(path) {
+        interrupt::leave_at_once();
+    }
+    save(path)?;
+    Ok(path.display().to_string())
+}
+
+impl OutputArgs {
+    /// Prints a summary: as JSON, or as text unless nothing is to be said.
+    pub(crate) fn report(&self, summary: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Error> {
+        match (self.json, self.quiet) {
+            (true, _) => print_json(summary),
+            (false, true) => Ok(()),
+            (false, false) => print(&text()),
+        }
+    }
+}
 
 /// Refuses outputs that are the same file as each other or as an input.
 pub(crate) fn refuse_overwriting<'a>(

@@ -4,7 +4,7 @@ use multiplane::data::Opaque;
 use multiplane::dataset::Dataset;
 use multiplane::{
     CrossValidation, Error, GridPoints, GridSpec, Outer, PathEnd, PathModel, PathSummary, RegularizerSpec, Session,
-    assign_folds, cross_validate, durable_write, is_special, params,
+    assign_folds, cross_validate, durable_write, params,
 };
 use multiplane_lab::path_charts;
 use serde_json::Value;
@@ -12,9 +12,10 @@ use serde_json::Value;
 use crate::args::PathArgs;
 use crate::commands::done::Done;
 use crate::commands::job::{JobKind, TrainingJob};
+use crate::commands::outputs::save_model;
 use crate::fill::{columns, filled};
 use crate::progress::PathProgressLine;
-use crate::terminal::{complain, print};
+use crate::terminal::{complain, warn};
 use crate::tree::Flag;
 use crate::{interrupt, path_report};
 
@@ -39,16 +40,16 @@ fn follow(args: &PathArgs) -> Result<Done, Error> {
     job.check_files(shared)?;
     let session = Session::open(job.spec.clone())?;
     let outer = job.outer.outer(job.spec.stop.gap, session.problem().facts().total_weight)?;
-    if !shared.quiet {
-        session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
+    if !shared.outputs.quiet {
+        session.warnings().iter().for_each(warn);
     }
     if let Some(checkpoint) = &job.from {
         session.check_resumes(checkpoint)?;
         checkpoint.info.check_outer(Some(&outer))?;
     }
     let folds = args.cv.as_deref().map(|text| folds(text, &session)).transpose()?;
-    let mut hooks = job.hooks(shared.quiet)?;
-    if !shared.quiet
+    let mut hooks = job.hooks(shared.outputs.quiet)?;
+    if !shared.outputs.quiet
         && let Some(progress) = PathProgressLine::new(lowest(&outer))
     {
         hooks.observers.push(Box::new(progress));
@@ -66,11 +67,11 @@ fn follow(args: &PathArgs) -> Result<Done, Error> {
         }
         trained => trained.map_err(|error| session.with_mishaps(error))?,
     };
-    if let (Some(told), false) = (session.mishaps(), shared.quiet) {
-        complain(&format!("warning: on the way {told}"));
+    if let (Some(told), false) = (session.mishaps(), shared.outputs.quiet) {
+        warn(format!("on the way {told}"));
     }
     if folds.is_some() && summary.stop_reason != PathEnd::LambdaMin {
-        complain("warning: the path is not complete: it was not cross-validated");
+        warn("the path is not complete: it was not cross-validated");
     }
     if let Some((data, folds)) = folds.filter(|_| summary.stop_reason == PathEnd::LambdaMin) {
         match validate(&data, &folds, &session, &outer, &model) {
@@ -92,7 +93,7 @@ fn follow(args: &PathArgs) -> Result<Done, Error> {
 /// The job that the arguments, or a checkpoint, describe.
 fn job(args: &PathArgs) -> Result<TrainingJob, Error> {
     let shared = &args.train;
-    if args.cv.is_some() && (shared.checkpoint.is_some() || shared.resume.is_some()) {
+    if args.cv.is_some() && (shared.outputs.checkpoint.is_some() || shared.outputs.resume.is_some()) {
         return Err(Error::input(
             "--cv: cross-validation has no checkpoints: its folds are runs of their own, one after the other; give \
              --checkpoint and --resume without --cv",
@@ -149,7 +150,7 @@ fn lowest(outer: &Outer) -> f64 {
 
 /// Refuses flags of a grid where there is a path.
 fn refuse_misplaced(args: &PathArgs) -> Result<(), Error> {
-    if args.train.gap.is_some() {
+    if args.train.stops.gap.is_some() {
         return Err(Error::input("--gap: a path's gaps are set by --eps and --kappa, --gap goes with --grid"));
     }
     if args.train.lambda.is_some() {
@@ -206,27 +207,12 @@ fn validate(
 
 /// Saves, draws and reports.
 fn finish(args: &PathArgs, job: &TrainingJob, model: &PathModel, mut summary: PathSummary) -> Result<Done, Error> {
-    if let Some(path) = &job.model {
-        if is_special(path) {
-            interrupt::leave_at_once();
-        }
-        model.save(path)?;
-        summary.model = Some(path.display().to_string());
-    }
+    summary.model = job.model.as_deref().map(|path| save_model(path, |path| model.save(path))).transpose()?;
     if let Some(path) = &job.svg {
-        durable_write(path, path_charts::svg(&summary, model).as_bytes())
-            .map_err(|error| Error::failed(format!("{}: could not be written: {error}", path.display())))?;
+        durable_write(path, path_charts::svg(&summary, model).as_bytes())?;
     }
-    if args.train.json {
-        let json = serde_json::to_string(&summary).map_err(|error| Error::failed(error.to_string()))?;
-        print(&(json + "\n"))?;
-    } else if !args.train.quiet {
-        let columns = columns();
-        print(&filled(&path_report::text(&summary, columns), columns))?;
-    }
-    match summary.checkpoints.as_ref().and_then(|checkpoints| checkpoints.failure.as_ref()) {
-        Some(failure) => Err(Error::failed(failure)),
-        None if summary.stop_reason == PathEnd::Interrupt => Ok(Done::Interrupted),
-        None => Ok(Done::Finished),
-    }
+    let columns = columns();
+    args.train.outputs.report(&summary, || filled(&path_report::text(&summary, columns), columns))?;
+    let failure = summary.checkpoints.and_then(|checkpoints| checkpoints.failure);
+    Done::of(failure, summary.stop_reason == PathEnd::Interrupt)
 }

@@ -13,13 +13,12 @@ use crate::commands::done::Done;
 use crate::commands::on_data::{is_stream, open, open_model, open_with, said_of, threads, told};
 use crate::commands::outputs::refuse_overwriting;
 use crate::commands::predicted::{Appender, PredictionWriter};
-use crate::terminal::{complain, print, print_on};
+use crate::terminal::{print, print_on, warn};
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
     refuse_overwriting([Some(&args.on.model), args.on.data.as_ref()].into_iter().flatten(), &args.out)?;
     if let Some(path) = &args.out {
-        check_writable(path)
-            .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
+        check_writable(path)?;
     }
     let threads = threads(&args.on)?;
     let mut writer = PredictionWriter::of(args)?;
@@ -67,8 +66,7 @@ fn comes_in_windows(args: &PredictArgs, model: &Model) -> Result<bool, Error> {
 fn finish(args: &PredictArgs, text: &str) -> Result<(), Error> {
     match &args.out {
         None => print(text),
-        Some(path) => durable_write(path, text.as_bytes())
-            .map_err(|error| Error::failed(format!("{}: could not be written: {error}", path.display()))),
+        Some(path) => durable_write(path, text.as_bytes()),
     }
 }
 
@@ -139,7 +137,7 @@ fn warn_once(problem: &dyn Problem, warned: &mut BTreeSet<String>, begun: usize)
     for warning in problem.warnings() {
         if warned.insert(warning.replace(|c: char| c.is_ascii_digit(), "")) {
             let (first, last) = (begun, begun + problem.blocks() - 1);
-            complain(&format!("warning: examples {first} to {last}: {warning} (of later ones this is not told)"));
+            warn(format!("examples {first} to {last}: {warning} (of later ones this is not told)"));
         }
     }
 }

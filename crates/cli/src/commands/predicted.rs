@@ -11,25 +11,47 @@ use serde_json::json;
 
 use crate::args::PredictArgs;
 use crate::commands::on_data::said_of;
-use crate::terminal::complain;
+use crate::terminal::warn;
 
 /// Writes answers as lines.
 pub(crate) struct PredictionWriter {
-    asked: Option<RequestedLists>,
+    asked: RequestedOutput,
     json: bool,
     /// Examples written so far.
     count: usize,
 }
 
+enum RequestedOutput {
+    /// The predictions alone.
+    Labels,
+    /// So many of the best labellings.
+    Top(usize),
+    /// The margin of each label.
+    Confidence,
+}
+
 impl PredictionWriter {
     /// Reads the options.
     pub(crate) fn of(args: &PredictArgs) -> Result<PredictionWriter, Error> {
-        Ok(PredictionWriter { asked: RequestedLists::of(args)?, json: args.json, count: 0 })
+        let asked = match args.top.as_ref().map(|text| (text, text.parse())) {
+            Some((_, Ok(count @ 1..=MOST_LISTED))) => RequestedOutput::Top(count),
+            Some((text, _)) => {
+                return Err(Error::input(format!("top = {text}: must be a whole number from 1 to {MOST_LISTED}")));
+            }
+            None if args.confidence => RequestedOutput::Confidence,
+            None => RequestedOutput::Labels,
+        };
+        Ok(PredictionWriter { asked, json: args.json, count: 0 })
     }
 
-    /// Refuses models that cannot do what is asked.
+    /// Refuses models of tasks that know their best labelling only, where more is asked for.
     pub(crate) fn check(&self, model: &Model) -> Result<(), Error> {
-        self.asked.as_ref().map_or(Ok(()), |asked| asked.refuse_others(model))
+        let flag = match self.asked {
+            RequestedOutput::Labels => return Ok(()),
+            RequestedOutput::Top(_) => "--top",
+            RequestedOutput::Confidence => "--confidence",
+        };
+        multiplane::tasks::need_several(&model.info.provenance.task, flag).map_err(Error::input)
     }
 
     /// Writes the answers for all examples of a problem.
@@ -40,24 +62,88 @@ impl PredictionWriter {
         threads: usize,
         text: &mut String,
     ) -> Result<(), Error> {
-        if let Some(asked) = &self.asked {
-            asked.write(problem, w, (threads, self.count), text)?;
-            self.count += problem.blocks();
-            return Ok(());
+        match self.asked {
+            RequestedOutput::Labels => self.write_labels(problem, w, threads, text)?,
+            RequestedOutput::Top(most) => self.write_top(problem, w, (most, threads), text)?,
+            RequestedOutput::Confidence => self.write_confidence(problem, w, threads, text)?,
         }
-        let (json, count) = (self.json, &mut self.count);
+        Ok(())
+    }
+
+    fn write_labels(
+        &mut self,
+        problem: &dyn Problem,
+        w: &[f64],
+        threads: usize,
+        text: &mut String,
+    ) -> Result<(), OracleError> {
         problem.predictor().predict(w, threads, &mut |found| {
-            let _ = if json {
-                // Sums of nothing may be -0.
-                let (truth, loss, score) = (found.truth, found.loss.map(|loss| loss + 0.0), found.score);
-                let line = json!({ "example": *count, "prediction": found.text, "truth": truth, "loss": loss, "score": score });
+            // Sums of nothing may be -0. A String takes anything.
+            let _ = match (self.json, found.loss.map(|loss| loss + 0.0)) {
+                (true, loss) => {
+                    let line = json!({ "example": self.count, "prediction": found.text, "truth": found.truth,
+                        "loss": loss, "score": found.score });
+                    writeln!(text, "{line}")
+                }
+                (false, _) => writeln!(text, "{}", found.text),
+            };
+            self.count += 1;
+        })
+    }
+
+    fn write_top(
+        &mut self,
+        problem: &dyn Problem,
+        w: &[f64],
+        (most, threads): (usize, usize),
+        text: &mut String,
+    ) -> Result<(), OracleError> {
+        let mut unproven = 0;
+        problem.predictor().predict_top(w, most, threads, &mut |found| {
+            unproven += usize::from(!found.exact);
+            let number = self.count;
+            if self.json {
+                let labelling = |(k, one): (usize, &multiplane::ScoredLabelling)| {
+                    json!({ "rank": k + 1, "score": one.score, "labels": one.text, "numbers": one.numbers })
+                };
+                let top: Vec<_> = found.labellings.iter().enumerate().map(labelling).collect();
+                let _ = writeln!(text, "{}", json!({ "example": number, "exact": found.exact, "top": top }));
+            } else {
+                for (rank, one) in (1..).zip(&found.labellings) {
+                    let _ = writeln!(text, "{number}\t{rank}\t{}\t{}", one.score, one.text);
+                }
+            }
+            self.count += 1;
+        })?;
+        if unproven > 0 {
+            warn(format!(
+                "the lists of {unproven} of {} examples are not proven to be the best: their decoder is approximate",
+                problem.blocks()
+            ));
+        }
+        Ok(())
+    }
+
+    fn write_confidence(
+        &mut self,
+        problem: &dyn Problem,
+        w: &[f64],
+        threads: usize,
+        text: &mut String,
+    ) -> Result<(), OracleError> {
+        problem.predictor().predict_margins(w, threads, &mut |found| {
+            let (number, margins) = (self.count, found.margins());
+            let _ = if self.json {
+                // What is infinite, as there is no other label, is null.
+                let line = json!({ "example": number, "labels": found.text, "numbers": found.numbers,
+                    "margins": margins, "runners_up": found.runners_up() });
                 writeln!(text, "{line}")
             } else {
-                writeln!(text, "{}", found.text) // a String takes anything
+                let margins: Vec<String> = margins.iter().map(f64::to_string).collect();
+                writeln!(text, "{number}\t{}\t{}", found.text, margins.join(" "))
             };
-            *count += 1;
-        })?;
-        Ok(())
+            self.count += 1;
+        })
     }
 }
 
@@ -176,116 +262,4 @@ fn predicted_names<'a>(problem: &'a dyn Problem, w: &[f64], threads: usize) -> R
         names.extend(numbers.iter().map(|&number| labels.get(number as usize).map_or("?", String::as_str)));
     })?;
     Ok(names)
-}
-
-/// Lists and margins that were asked for besides labels.
-pub(crate) struct RequestedLists {
-    what: What,
-    json: bool,
-}
-
-enum What {
-    /// So many of the best labellings.
-    Top(usize),
-    /// The margin of each label.
-    Confidence,
-}
-
-impl RequestedLists {
-    /// Reads the options; `None` where the labels alone are wanted.
-    pub(crate) fn of(args: &PredictArgs) -> Result<Option<RequestedLists>, Error> {
-        let what = match &args.top {
-            Some(text) => match text.parse() {
-                Ok(count @ 1..=MOST_LISTED) => What::Top(count),
-                _ => {
-                    let rule = format!("must be a whole number from 1 to {MOST_LISTED}");
-                    return Err(Error::input(format!("top = {text}: {rule}")));
-                }
-            },
-            None if args.confidence => What::Confidence,
-            None => return Ok(None),
-        };
-        Ok(Some(RequestedLists { what, json: args.json }))
-    }
-
-    /// Refuses models of tasks that know their best labelling only.
-    pub(crate) fn refuse_others(&self, model: &Model) -> Result<(), Error> {
-        let what = match self.what {
-            What::Top(_) => "--top",
-            What::Confidence => "--confidence",
-        };
-        multiplane::tasks::need_several(&model.info.provenance.task, what).map_err(Error::input)
-    }
-
-    /// Writes what was asked for of all examples, numbered from `first`.
-    pub(crate) fn write(
-        &self,
-        problem: &dyn Problem,
-        w: &[f64],
-        (threads, first): (usize, usize),
-        text: &mut String,
-    ) -> Result<(), OracleError> {
-        match self.what {
-            What::Top(count) => write_top(problem, w, (count, threads, first), self.json, text),
-            What::Confidence => write_confidence(problem, w, (threads, first), self.json, text),
-        }
-    }
-}
-
-fn write_top(
-    problem: &dyn Problem,
-    w: &[f64],
-    (count, threads, first): (usize, usize, usize),
-    as_json: bool,
-    text: &mut String,
-) -> Result<(), OracleError> {
-    let (mut example, mut unproven) = (first, 0);
-    problem.predictor().predict_top(w, count, threads, &mut |found| {
-        let number = example;
-        example += 1;
-        unproven += usize::from(!found.exact);
-        if as_json {
-            let labelling = |(k, one): (usize, &multiplane::ScoredLabelling)| {
-                json!({ "rank": k + 1, "score": one.score, "labels": one.text, "numbers": one.numbers })
-            };
-            let top: Vec<_> = found.labellings.iter().enumerate().map(labelling).collect();
-            let _ = writeln!(text, "{}", json!({ "example": number, "exact": found.exact, "top": top }));
-            return;
-        }
-        for (rank, one) in (1..).zip(&found.labellings) {
-            let _ = writeln!(text, "{number}\t{rank}\t{}\t{}", one.score, one.text); // a String takes anything
-        }
-    })?;
-    if unproven > 0 {
-        complain(&format!(
-            "warning: the lists of {unproven} of {} examples are not proven to be the best: their decoder is \
-             approximate",
-            example - first
-        ));
-    }
-    Ok(())
-}
-
-fn write_confidence(
-    problem: &dyn Problem,
-    w: &[f64],
-    (threads, first): (usize, usize),
-    as_json: bool,
-    text: &mut String,
-) -> Result<(), OracleError> {
-    let mut example = first;
-    problem.predictor().predict_margins(w, threads, &mut |found| {
-        let number = example;
-        example += 1;
-        let margins = found.margins();
-        if as_json {
-            // What is infinite, as there is no other label, is null.
-            let line = json!({ "example": number, "labels": found.text, "numbers": found.numbers, "margins": margins,
-                "runners_up": found.runners_up() });
-            let _ = writeln!(text, "{line}");
-            return;
-        }
-        let margins: Vec<String> = margins.iter().map(f64::to_string).collect();
-        let _ = writeln!(text, "{number}\t{}\t{}", found.text, margins.join(" "));
-    })
 }

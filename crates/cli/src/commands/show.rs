@@ -10,7 +10,7 @@ use crate::commands::done::Done;
 use crate::commands::on_data::{Chosen, at_lambda};
 use crate::fill::{TextTable, columns, filled};
 use crate::report_text::text;
-use crate::terminal::print;
+use crate::terminal::{print, print_json};
 
 /// Rows of a path or grid that are printed, at most; the first and the last of more.
 const MOST_ROWS: usize = 30;
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Done, Error> {
             }
         }
         json["path"] = rows.map_or(Value::Null, |rows| rows.json());
-        print(&format!("{json}\n"))?;
+        print_json(&json)?;
     } else {
         let columns = columns();
         let rows = rows.map_or(String::new(), |rows| rows.text(is_chosen, args.lambda.is_some(), columns));

@@ -5,21 +5,20 @@ use std::path::PathBuf;
 
 use multiplane::{
     Error, Feed, Learner, RecordFile, RunSpec, Snapshots, StreamEnd, StreamOptions, StreamReason, StreamRecord,
-    StreamSpec, StreamSummary, TakeRecord, check_writable, follow_stream, is_special, read_task_data,
-    unused_on_streams,
+    StreamSpec, StreamSummary, TakeRecord, check_writable, follow_stream, read_task_data, unused_on_streams,
 };
 use multiplane_lab::numbers::{counted, number};
 
 use crate::args::TrainArgs;
 use crate::commands::done::Done;
 use crate::commands::job::seconds;
-use crate::commands::outputs::refuse_overwriting;
+use crate::commands::outputs::{refuse_overwriting, save_model};
 use crate::interrupt;
-use crate::terminal::{complain, print, seconds_of};
+use crate::terminal::{seconds_of, warn};
 use crate::tree::tree;
 
 pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
-    if args.resume.is_some() {
+    if args.outputs.resume.is_some() {
         return Err(Error::input("--resume: a stream cannot be read again; --checkpoint of a stream is a model"));
     }
     let mut tree = tree(args, &[])?;
@@ -28,10 +27,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     }
     let given = tree.clone();
     let (stream, spec) = StreamSpec::take(&mut tree)?;
-    if !args.quiet {
-        unused_on_streams(&given, &spec).iter().for_each(|unused| complain(&format!("warning: {unused}")));
+    if !args.outputs.quiet {
+        unused_on_streams(&given, &spec).iter().for_each(warn);
     }
-    let every = args.checkpoint_every.as_deref().map(seconds).transpose()?;
+    let every = args.outputs.checkpoint_every.as_deref().map(seconds).transpose()?;
     check_files(args, &spec, every)?;
     let test = spec.data.test.as_deref();
     if test.is_none() && stream.patience.is_some() {
@@ -51,25 +50,23 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
 
 /// Refuses outputs that would overwrite each other or an input, or that cannot be written.
 fn check_files(args: &TrainArgs, run: &RunSpec, every: Option<f64>) -> Result<(), Error> {
-    if every.is_some() && args.checkpoint.is_none() {
+    if every.is_some() && args.outputs.checkpoint.is_none() {
         return Err(Error::input("--checkpoint-every says how often, but not where: give --checkpoint PATH"));
     }
     let inputs = [&args.spec, &run.data.path, &run.data.test];
-    let outputs: [&Option<PathBuf>; 3] = [&args.out, &args.record, &args.checkpoint];
+    let outputs: [&Option<PathBuf>; 3] = [&args.outputs.out, &args.outputs.record, &args.outputs.checkpoint];
     refuse_overwriting(inputs.into_iter().flatten(), outputs.into_iter().flatten())?;
     for path in outputs.into_iter().flatten() {
-        check_writable(path)
-            .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
+        check_writable(path)?;
     }
     Ok(())
 }
 
 fn options(args: &TrainArgs, every: Option<f64>) -> Result<StreamOptions, Error> {
-    let warn = Box::new(|text: &str| complain(&format!("warning: {text}")));
-    let snapshots = args.checkpoint.as_deref().map(|path| Snapshots::new(path, every, warn)).transpose()?;
-    let record = args.record.as_deref().map(|path| -> Result<TakeRecord, Error> {
-        let mut file =
-            RecordFile::create(path).map_err(|error| Error::input(format!("{}: {error}", path.display())))?;
+    let warn = Box::new(|text: &str| warn(text));
+    let snapshots = args.outputs.checkpoint.as_deref().map(|path| Snapshots::new(path, every, warn)).transpose()?;
+    let record = args.outputs.record.as_deref().map(|path| -> Result<TakeRecord, Error> {
+        let mut file = RecordFile::create(path)?;
         Ok(Box::new(move |record: &StreamRecord| -> io::Result<()> {
             let mut line = serde_json::to_vec(record)?;
             line.push(b'\n');
@@ -85,7 +82,7 @@ fn options(args: &TrainArgs, every: Option<f64>) -> Result<StreamOptions, Error>
 fn finish(args: &TrainArgs, end: StreamEnd) -> Result<Done, Error> {
     let StreamEnd { model, mut summary, fault, unwritten, warnings } = end;
     if let Some(fault) = fault {
-        let learned = match (&args.checkpoint, summary.n) {
+        let learned = match (&args.outputs.checkpoint, summary.subject.n) {
             (_, 0) => String::new(),
             (Some(path), n) if unwritten.is_none() => {
                 format!(" (what the {n} rows before taught is in {})", path.display())
@@ -94,33 +91,18 @@ fn finish(args: &TrainArgs, end: StreamEnd) -> Result<Done, Error> {
         };
         return Err(Error::input(format!("{fault}{learned}")));
     }
-    match (&args.out, &model) {
-        (Some(path), Some(model)) => {
-            if is_special(path) {
-                interrupt::leave_at_once();
-            }
-            model.save(path)?;
-            summary.model = Some(path.display().to_string());
-        }
+    match (&args.outputs.out, &model) {
+        (Some(path), Some(model)) => summary.model = Some(save_model(path, |path| model.save(path))?),
         (_, None) if summary.stop_reason == StreamReason::End => {
             return Err(Error::input("there is no example in the stream"));
         }
         _ => {}
     }
-    if args.json {
-        let json = serde_json::to_string(&summary).map_err(|error| Error::failed(error.to_string()))?;
-        print(&(json + "\n"))?;
-    } else if !args.quiet {
-        print(&text(&summary))?;
+    args.outputs.report(&summary, || text(&summary))?;
+    if !args.outputs.quiet {
+        warnings.iter().for_each(warn);
     }
-    if !args.quiet {
-        warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
-    }
-    match (unwritten, summary.stop_reason) {
-        (Some(failure), _) => Err(Error::failed(failure)),
-        (None, StreamReason::Interrupt) => Ok(Done::Interrupted),
-        _ => Ok(Done::Finished),
-    }
+    Done::of(unwritten, summary.stop_reason == StreamReason::Interrupt)
 }
 
 /// The summary for people.
@@ -128,19 +110,19 @@ fn text(summary: &StreamSummary) -> String {
     let lambda = summary.lambda.map_or(String::new(), |lambda| format!("lambda = {}, ", number(lambda)));
     let mut text = format!(
         "{} on a stream of {}, {}, {lambda}solver {}\n",
-        summary.task,
-        counted(summary.n, "example"),
-        counted(summary.d as u64, "weight"),
-        summary.solver
+        summary.subject.task,
+        counted(summary.subject.n as u64, "example"),
+        counted(summary.subject.d as u64, "weight"),
+        summary.subject.solver
     );
     text += "  gap     none: nothing is proven of a stream\n";
     let loss = |name: &str, loss: Option<f64>| loss.map_or(String::new(), |loss| format!("  {name} {}", number(loss)));
     let progressive = loss("predicted before learning", summary.progressive_loss);
-    text += &format!("  loss  {progressive}{}\n", loss("test", summary.test_loss));
+    text += &format!("  loss  {progressive}{}\n", loss("test", summary.losses.test));
     text += &format!(
         "  time    {:.2} {}, {:.0} rows a second; {:.2} of them predicting and learning\n",
         summary.wall_seconds,
-        seconds_of(summary.clock),
+        seconds_of(summary.machine.clock),
         summary.rows_per_second,
         summary.cost.train_seconds
     );

@@ -2,18 +2,19 @@
 
 use multiplane::clock::ClockKind;
 use multiplane::run::StopReason;
-use multiplane::{Error, Lambda, LambdaChoice, RunOptions, Session, Summary, durable_write, is_special};
+use multiplane::{Error, Lambda, LambdaChoice, RunOptions, Session, Summary, durable_write};
 use multiplane_lab::numbers::{counted, number};
 use multiplane_lab::path_charts;
 
 use crate::args::TrainArgs;
 use crate::commands::done::Done;
 use crate::commands::job::{JobKind, TrainingJob};
+use crate::commands::outputs::save_model;
 use crate::commands::stream;
 use crate::interrupt;
 use crate::progress::ProgressLine;
 use crate::status_line::{StatusLine, StatusPart};
-use crate::terminal::{complain, of_kernel, print, seconds_of, spent};
+use crate::terminal::{complain, of_kernel, seconds_of, spent, warn};
 
 /// By how much the dual may be above the primal where rounding is the reason, relative: runs end with an error beyond
 /// that.
@@ -47,8 +48,8 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
         opened => opened?,
     };
     let advice = session.advice(set);
-    if !args.quiet {
-        session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
+    if !args.outputs.quiet {
+        session.warnings().iter().for_each(warn);
         advice.before().iter().for_each(|hint| complain(&format!("hint: {hint}")));
     }
     session.check_patience()?;
@@ -57,37 +58,27 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     }
     let hooks = hooks(args, &mut job, &session)?;
     let (model, mut summary) = session.run(hooks).map_err(|error| session.with_mishaps(error))?;
-    if let Some(path) = &job.model {
-        if is_special(path) {
-            interrupt::leave_at_once();
-        }
-        model.save(path)?;
-        summary.model = Some(path.display().to_string());
-    }
+    summary.model = job.model.as_deref().map(|path| save_model(path, |path| model.save(path))).transpose()?;
     if let (Some(path), Some(choice)) = (&job.svg, &summary.lambda_choice) {
-        durable_write(path, path_charts::choice_svg(choice).as_bytes())
-            .map_err(|error| Error::failed(format!("{}: could not be written: {error}", path.display())))?;
+        durable_write(path, path_charts::choice_svg(choice).as_bytes())?;
     }
     interrupt::leave_at_once(); // all is saved
-    report(args, &summary, advice.standstill(&summary))?;
-    if !args.quiet {
+    args.outputs.report(&summary, || text(&summary, advice.standstill(&summary)))?;
+    if !args.outputs.quiet {
         let mended = session.mishaps().map(|told| format!("on the way {told}"));
         let warnings = advice.warnings(&summary).into_iter().chain(advice.doubt(&summary)).chain(mended);
-        warnings.for_each(|warning| complain(&format!("warning: {warning}")));
+        warnings.for_each(warn);
         advice.lambda(&summary).iter().for_each(|hint| complain(&format!("hint: {hint}")));
     }
-    match summary.checkpoints.as_ref().and_then(|checkpoints| checkpoints.failure.as_ref()) {
-        Some(failure) => Err(Error::failed(failure)),
-        None if summary.stop_reason == StopReason::Interrupt => Ok(Done::Interrupted),
-        None => Ok(Done::Finished),
-    }
+    let failure = summary.checkpoints.and_then(|checkpoints| checkpoints.failure);
+    Done::of(failure, summary.stop_reason == StopReason::Interrupt)
 }
 
 /// Opens the session; lambda is chosen before, where it is to be, and a signal ends that, too.
 fn open(args: &TrainArgs, job: &TrainingJob) -> Result<Session, Error> {
     let is_choice = matches!(job.spec.lambda, Lambda::CrossValidated(_));
     let interrupt = is_choice.then(interrupt::flag);
-    Session::open_choosing(job.spec.clone(), interrupt, &mut progress_of_choice(args.quiet))
+    Session::open_choosing(job.spec.clone(), interrupt, &mut progress_of_choice(args.outputs.quiet))
 }
 
 /// Shows how the choice of lambda goes on, where somebody watches.
@@ -101,25 +92,14 @@ fn progress_of_choice(quiet: bool) -> impl FnMut(&str) {
 }
 
 fn hooks(args: &TrainArgs, job: &mut TrainingJob, session: &Session) -> Result<RunOptions, Error> {
-    let mut hooks = job.hooks(args.quiet)?;
+    let mut hooks = job.hooks(args.outputs.quiet)?;
     hooks.losses = job.record.is_some();
-    if !args.quiet
+    if !args.outputs.quiet
         && let Some(progress) = ProgressLine::new(session.spec().solver.entry.name, session)
     {
         hooks.observers.push(Box::new(progress));
     }
     Ok(hooks)
-}
-
-fn report(args: &TrainArgs, summary: &Summary, standstill: Option<String>) -> Result<(), Error> {
-    if args.json {
-        let json = serde_json::to_string(summary).map_err(|error| Error::failed(error.to_string()))?;
-        return print(&(json + "\n"));
-    }
-    if args.quiet {
-        return Ok(());
-    }
-    print(&text(summary, standstill))
 }
 
 /// The summary for people.

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::args::VerifyArgs;
 use crate::commands::done::Done;
 use crate::commands::on_data::{check_fingerprint, local_parameters, open, open_all, said_of, threads, told};
-use crate::terminal::{complain, print};
+use crate::terminal::{complain, print, print_json, warn};
 
 /// Largest relative difference that rounding explains.
 const TOLERANCE: f64 = 1e-9;
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
         if dual.is_some() || fault.is_some() {
             json["fault"] = json!(fault);
         }
-        print(&format!("{json}\n"))?;
+        print_json(&json)?;
     } else {
         print(&text(&claim, dual.as_ref()))?;
     }
@@ -176,7 +176,7 @@ fn text(claim: &PrimalClaim, dual: Option<&Verified>) -> String {
 fn verify_dual(args: &VerifyArgs, path: &Path, model: &Model, threads: usize) -> Result<Verified, Error> {
     let (checkpoint, generation, fallback) = Checkpoint::load_newest(path)?;
     if let Some(reason) = fallback {
-        complain(&format!("warning: {reason}; looking at {}, which is older", generation.display()));
+        warn(format!("{reason}; looking at {}, which is older", generation.display()));
     }
     let refuse = |error| Error::input(format!("{}: {error}", generation.display()));
     checkpoint.info.check_outer(None).map_err(refuse)?;
@@ -283,7 +283,7 @@ fn verify_all(args: &VerifyArgs, path: &PathModel, problem: &dyn Problem, thread
         if fault.is_some() {
             json["fault"] = json!(fault);
         }
-        print(&format!("{json}\n"))?;
+        print_json(&json)?;
     } else {
         let verdict = word(verdict);
         let count = rows.len();

@@ -10,10 +10,11 @@ const LATE: f64 = 6.0;
 /// below, as nobody may be there to do so, and calls decide then.
 const SHARE: f64 = 0.75;
 
-/// Between batches of calls, approximate passes get a share of the time that the calls took; less where the last of them gained less a second than the run has of late.
+/// Between batches of calls, approximate passes get a share of the time that the calls took; less where the last of
+/// them gained less a second than the run has of late.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Balance {
-    /// What was gained of late, and the seconds that it took.
+    /// The late gain, and the seconds that it took.
     gained: f64,
     seconds: f64,
     /// Seconds left for approximate passes.
@@ -79,7 +80,7 @@ impl Slope {
         self.pass_start = (now, value);
     }
 
-    /// Whether the approximate pass that ends here was worth a further one. `by_slope` false: it need only
+    /// Returns true if the approximate pass that ends here was worth a further one. `by_slope` false: it need only
     /// have gained anything at all.
     pub fn go_on(&self, now: f64, value: f64, by_slope: bool) -> bool {
         let gained = value - self.pass_start.1;

@@ -50,7 +50,7 @@ impl Default for GapCache {
 }
 
 impl GapCache {
-    /// Whether a cached corner of gap `cached` is good enough for a block whose last exact gap was `block_gap`,
+    /// Returns true if a cached corner of gap `cached` is good enough for a block whose last exact gap was `block_gap`,
     /// with a mean gap of `mean_gap`.
     pub fn is_hit(&self, cached: f64, block_gap: f64, mean_gap: f64) -> bool {
         cached > 0.0 && cached >= (self.factor * block_gap).max(self.nu * mean_gap)
@@ -87,8 +87,8 @@ pub enum Interleave {
     /// A whole exact pass (Alg. 3).
     #[default]
     Pass,
-    /// A batch of calls at one w where calls are dear, else a whole exact pass. The calls of the next batch are made at the
-    /// weights from which the approximate passes set out, so other workers can answer them meanwhile.
+    /// A batch of calls at one w where calls are dear, else a whole exact pass. The calls of the next batch are made at
+    /// the weights from which the approximate passes set out, so other workers can answer them meanwhile.
     ByCost,
 }
 
@@ -108,9 +108,9 @@ const PUBLISHING: f64 = 2e-9;
 const SHARE_OF_PUBLISHING: f64 = 0.05;
 
 impl Interleave {
-    /// Returns how many calls over `blocks` blocks are made at one w of length `dim`, where one takes `call` seconds (0 where
-    /// nothing is known yet: they may be dear); `None` where approximate passes follow whole passes. Never by how many
-    /// workers there are: no bit may depend on that.
+    /// Returns how many calls over `blocks` blocks are made at one w of length `dim`, where one takes `call` seconds (0
+    /// where nothing is known yet: they may be dear); `None` where approximate passes follow whole passes. Never by how
+    /// many workers there are: no bit may depend on that.
     pub fn calls_at_once(self, blocks: usize, dim: usize, call: f64) -> Option<usize> {
         let batch = (blocks / SHARE_AT_ONCE).clamp(AT_ONCE.0, AT_ONCE.1).min(blocks);
         let publishing = PUBLISHING * dim as f64;
@@ -138,7 +138,7 @@ pub enum Recombine {
 const CHEAP: f64 = 64.0;
 
 impl Recombine {
-    /// Whether to recombine where an oracle call takes `call` seconds and an approximate step `step`.
+    /// Returns true if to recombine where an oracle call takes `call` seconds and an approximate step `step`.
     pub fn pays(self, call: f64, step: f64) -> bool {
         match self {
             Recombine::Never => false,

@@ -78,7 +78,7 @@ impl<T: Copy> Pool<T> {
         self.free[slot.class as usize].push((slot.chunk, slot.start));
     }
 
-    /// Whether a slot that was restored lies in this pool.
+    /// Returns true if a slot that was restored lies in this pool.
     pub(super) fn has(&self, slot: Slot) -> bool {
         if slot.len == 0 {
             return true;
@@ -91,7 +91,7 @@ impl<T: Copy> Pool<T> {
         slot.len as usize <= size && self.chunks.get(slot.chunk as usize).is_some_and(in_chunk)
     }
 
-    /// Whether a pool that was restored holds together.
+    /// Returns true if a pool that was restored holds together.
     pub(super) fn is_sound(&self) -> bool {
         let classes = self.free.len();
         let room: usize = self.chunks.iter().map(Vec::len).sum();

@@ -1,4 +1,4 @@
-//! Where the linear parts of planes kept live: as numbers in pools, or with the oracle, which knows them by code.
+//! The storage of the linear parts of planes kept: as numbers in pools, or with the oracle, which knows them by code.
 //!
 //! Which of the two is settled when the first plane comes. Nothing else of the project asks how a plane is stored.
 
@@ -14,7 +14,7 @@ pub(super) struct PlaneMeta {
     pub(super) last_active: u32,
 }
 
-/// Where the numbers of a plane are stored.
+/// The storage of the numbers of a plane.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct PlaneSlots {
     indices: Option<Slot>,
@@ -28,19 +28,20 @@ const MORE_PLANES: usize = 4;
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Set {
     pub(super) kept: Vec<PlaneMeta>,
-    /// Where the numbers of each plane are; empty where planes are known by code.
+    /// The places of the numbers of each plane; empty if planes are known by code.
     pub(super) places: Vec<PlaneSlots>,
     /// Mass on each plane, for solvers that remember what a block consists of.
     pub(super) alphas: Vec<f64>,
-    /// Inner products: a square matrix of `room` rows, so that steps work on it where it is. Only where they are asked for.
+    /// Inner products: a square matrix of `room` rows, so that steps work on it where it is. Only where they are asked
+    /// for.
     pub(super) gram: Vec<f64>,
     pub(super) room: u32,
-    /// What the oracle attached to the planes, one after the other, all of one length.
+    /// The codes of the planes, one after the other, all of one length.
     pub(super) codes: Vec<u32>,
-    /// What the oracle compiled of these codes, unless they have changed since.
+    /// The form that the oracle compiled of these codes, unless they have changed since.
     #[serde(skip)]
     compiled: Vec<u32>,
-    /// Whether it was asked.
+    /// If it was asked.
     #[serde(skip)]
     is_compiled: bool,
     /// Numbers of 32 bits that the oracle compiled the last time.
@@ -181,8 +182,8 @@ impl PlaneStore {
         }
     }
 
-    /// Has the oracle compile the planes of a block, if their codes have changed; returns by how many bytes what it keeps
-    /// has grown.
+    /// Has the oracle compile the planes of a block, if their codes have changed; returns by how many bytes what it
+    /// keeps has grown.
     pub(super) fn compile(&mut self, block: usize, set: &mut Set, source: &mut impl Capabilities) -> isize {
         if !self.by_code || set.is_compiled || set.kept.is_empty() {
             return 0;

@@ -30,7 +30,7 @@ pub struct WorkingSets {
     spread: Option<Spread>,
     #[serde(skip)]
     metric: Metric,
-    /// Whether planes are kept by code where the oracle knows them.
+    /// If planes are kept by code where the oracle knows them.
     prefers_codes: bool,
     #[serde(skip)]
     products: Vec<f64>,
@@ -79,8 +79,8 @@ impl WorkingSets {
     /// Keeps `plane` (unless it is kept already) and marks it active now. Returns its number, `None` for the truth's
     /// plane, which is not stored.
     ///
-    /// Inner products leave out the coordinates that must stay `>= 0`. Planes that `source` knows may be kept by their codes
-    /// where there are no `constraints`.
+    /// Inner products leave out the coordinates that must stay `>= 0`. Planes that `source` knows may be kept by their
+    /// codes where there are no `constraints`.
     pub fn insert(
         &mut self,
         block: usize,
@@ -342,8 +342,8 @@ impl WorkingSets {
         circ
     }
 
-    /// Returns the additions that a coordinate goes through at most when all planes with mass are added up: one a plane,
-    /// or one for each of its variables where planes are known by their labels.
+    /// Returns the additions that a coordinate goes through at most when all planes with mass are added up: one a
+    /// plane, or one for each of its variables where planes are known by their labels.
     pub fn additions(&self) -> f64 {
         let of_set = |set: &Set| set.alphas.iter().filter(|alpha| **alpha != 0.0).count() as f64 * code_len(set);
         self.sets.iter().map(of_set).sum()

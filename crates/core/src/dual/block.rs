@@ -59,8 +59,8 @@ pub(super) fn add_blocks(blocks: &[Block], sum: &mut [f64]) -> f64 {
     blocks.iter().map(|block| block.circ).sum()
 }
 
-/// What a step adds to the error of a block at most, in units of u times the terms: of the direction, of the step, of the
-/// sum. Errors shrink with the mass of what they belong to, so that those of all steps add up and no more.
+/// The most that a step adds to the error of a block, in units of u times the terms: of the direction, of the step, of
+/// the sum. Errors shrink with the mass of what they belong to, so that those of all steps add up and no more.
 const PER_STEP: f64 = 6.0;
 
 /// Returns the additions that the coordinates of a block went through at most.

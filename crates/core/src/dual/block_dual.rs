@@ -1,4 +1,4 @@
-//! What a block-coordinate engine sees of a dual point.
+//! A dual point as a block-coordinate engine sees it.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -72,7 +72,7 @@ pub trait DualPoint: Clone + Serialize + DeserializeOwned {
     ///
     /// # Errors
     ///
-    /// What does not fit.
+    /// The part that does not fit.
     fn check(&self, blocks: usize, dim: usize) -> Result<(), StateError>;
 }
 

@@ -1,6 +1,6 @@
 //! The dual state with one vector per example: its plane `phi^i`, a convex combination of planes seen.
 //!
-//! What Frank-Wolfe steps need, and no more: which planes a block consists of is not remembered. A step costs
+//! The least that Frank-Wolfe steps need: which planes a block consists of is not remembered. A step costs
 //! O(stored coefficients of the block and the corner), never O(d): the direction lives in the coordinates that
 //! the block has touched.
 
@@ -26,7 +26,7 @@ pub struct DualState {
     /// The direction of the step in hand, aligned with its block's coordinates.
     #[serde(skip)]
     direction: Vec<f64>,
-    /// Where a coordinate stands in the block in hand; valid only where the block agrees.
+    /// The place of a coordinate in the block in hand; valid only if the block agrees.
     #[serde(with = "crate::state::blank")]
     position: Vec<u32>,
 }
@@ -93,8 +93,8 @@ impl DualState {
         step
     }
 
-    /// Step of example `block` toward `corner`, of the length that `choose` makes of slope and curvature (0 to 1). F falls
-    /// where that is too long.
+    /// Step of example `block` toward `corner`, of the length that `choose` makes of slope and curvature (0 to 1). F
+    /// falls where that is too long.
     pub fn step_by(&mut self, block: usize, corner: PlaneView<'_>, choose: impl FnOnce(f64, f64) -> f64) -> Step {
         let step = self.move_toward(block, corner, choose);
         self.iterate.count(UpdateKind::Exact);

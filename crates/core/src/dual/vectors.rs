@@ -139,7 +139,7 @@ impl BlockDual for VectorDual {
     }
 }
 
-/// Where the step goes.
+/// The target of a step.
 #[derive(Debug)]
 enum Corner<'a> {
     /// A plane kept, or the truth.

@@ -17,7 +17,7 @@ pub struct BatchItem {
     pub score: f64,
     /// The terms of that score, where they are wanted.
     pub seen: TermSizes,
-    /// What the call took whoever answered it, in seconds, where that was measured: by the worker itself where it has
+    /// The seconds that the call took whoever answered it, if that was measured: by the worker itself where it has
     /// helpers that answer at the same time, else by the time it was in hand.
     pub seconds: Option<f64>,
 }
@@ -41,7 +41,7 @@ impl BatchItem {
     }
 }
 
-/// What of the answers comes back.
+/// The part of the answers that comes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// Planes, with their scores.
@@ -67,7 +67,7 @@ pub fn score_and_terms(plane: &Plane, w: &[f64], wanted: Reply) -> (f64, TermSiz
 pub struct Unanswered {
     /// Its place in the batch.
     pub slot: usize,
-    /// What went wrong.
+    /// The error.
     pub error: OracleError,
 }
 
@@ -101,8 +101,8 @@ pub type Version = u64;
 
 /// A question on its way to whoever answers it, with the buffer for the answer.
 #[derive(Clone, Debug)]
-pub struct Question {
-    /// Where the answer belongs; the asker's affair.
+pub struct BatchQuestion {
+    /// The place of the answer; the asker's affair.
     pub slot: usize,
     /// The question.
     pub item: BatchItem,
@@ -113,7 +113,7 @@ pub struct Question {
 pub struct Completed {
     /// The weights that it is for.
     pub version: Version,
-    /// Where it belongs.
+    /// Its place.
     pub slot: usize,
     /// The question with its answer, checked ([`check_answer`](crate::oracle::check_answer)).
     pub item: BatchItem,
@@ -124,9 +124,9 @@ pub struct Completed {
 /// Something that answers questions to one problem's max-oracle, many at a time.
 ///
 /// Questions and answers are data and nothing else, so threads can answer, or processes, or machines. As an oracle's
-/// answer depends on block and w alone, no bit depends on who does, or in which order, where sums are taken in the order
-/// of the blocks. What a lost worker held is its executor's affair: it is asked for again elsewhere, and the asker hears
-/// of it only where nobody is left.
+/// answer depends on block and w alone, no bit depends on who does, or in which order, where sums are taken in the
+/// order of the blocks. What a lost worker held is its executor's affair: it is asked for again elsewhere, and the
+/// asker hears of it only where nobody is left.
 pub trait Executor {
     /// Returns how many answer at the same time.
     fn workers(&self) -> usize;
@@ -140,7 +140,7 @@ pub trait Executor {
     fn publish(&mut self, w: &[f64]) -> Version;
 
     /// Asks at the weights published last; whoever is free answers, in about this order.
-    fn submit(&mut self, wanted: Reply, questions: Vec<Question>);
+    fn submit(&mut self, wanted: Reply, questions: Vec<BatchQuestion>);
 
     /// Waits for the next answer; `None` where no question is out.
     fn next(&mut self) -> Option<Completed>;
@@ -161,7 +161,7 @@ pub trait Executor {
     fn answer(&mut self, w: &[f64], wanted: Reply, batch: &mut [BatchItem]) -> Result<(), Unanswered> {
         self.cancel();
         let version = self.publish(w);
-        let lent = batch.iter_mut().enumerate().map(|(slot, item)| Question { slot, item: item.lend() });
+        let lent = batch.iter_mut().enumerate().map(|(slot, item)| BatchQuestion { slot, item: item.lend() });
         self.submit(wanted, lent.collect());
         let mut arrived = vec![false; batch.len()];
         let (mut open, mut failed): (usize, Option<Unanswered>) = (batch.len(), None);
@@ -196,7 +196,7 @@ pub trait Executor {
 /// Blocks of an evaluation that are asked about at a time.
 const EVALUATION_BATCH: usize = 4096;
 
-/// What an answer says of its block's hinge, and whether the oracle's word is that it is no less than the true one. It is
+/// Returns the hinge of the block by an answer, and if the oracle vouches that it is no less than the true one. It is
 /// no less than the truth's own plane, which scores 0, and the plane that was answered.
 pub fn hinge(answer: &BatchItem) -> (f64, bool) {
     hinge_of(answer.quality, answer.score)
@@ -213,16 +213,16 @@ pub fn hinge_of(quality: Quality, score: f64) -> (f64, bool) {
     (if is_number { hinge.max(0.0) } else { f64::NAN }, quality != Quality::Heuristic)
 }
 
-/// What the answers of an evaluation add up to.
+/// The sums of the answers of an evaluation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Hinges {
     /// The sum of the hinges.
     pub sum: f64,
-    /// Whether the oracle's word is that it is no less than the true one.
+    /// If the oracle's word is that it is no less than the true one.
     pub proven: bool,
     /// The size of the terms, where it was asked for.
     pub seen: TermSizes,
-    /// What the calls took whoever answered them, in seconds, where that was measured.
+    /// The seconds that the calls took whoever answered them, if that was measured.
     pub seconds: Option<f64>,
 }
 

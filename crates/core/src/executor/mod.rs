@@ -1,10 +1,10 @@
 //! Who answers many questions: passes at one w, batch steps and evaluation ask an [`Executor`].
 //!
 //! Weights are published, blocks submitted, and planes or their scores come back, each with its place. So threads can
-//! answer, or processes, or machines. Results are computed from the answers in the order of the blocks, so their bits do
-//! not depend on who answered. A [`WorkerPool`] of [`Worker`]s is the executor of threads and processes: it hands jobs out,
-//! asks again what a lost worker held, and starts the worker again. A worker elsewhere is a [`Connection`] over a
-//! [`Transport`].
+//! answer, or processes, or machines. Results are computed from the answers in the order of the blocks, so their bits
+//! do not depend on who answered. A [`WorkerPool`] of [`Worker`]s is the executor of threads and processes: it hands
+//! jobs out, asks again what a lost worker held, and starts the worker again. A worker elsewhere is a [`Connection`]
+//! over a [`Transport`].
 
 mod item;
 mod pool;
@@ -16,12 +16,12 @@ mod transport;
 mod worker;
 
 pub use item::{
-    BatchItem, Completed, Executor, Hinges, Question, Reply, Unanswered, Version, hinge, hinge_of, score_and_terms,
-    sum_of_hinges,
+    BatchItem, BatchQuestion, Completed, Executor, Hinges, Reply, Unanswered, Version, hinge, hinge_of,
+    score_and_terms, sum_of_hinges,
 };
 pub use pool::{PoolSize, Spawn, WorkerPool};
 pub use sequential::Sequential;
 pub use stats::{PoolStats, WorkerFailures};
 pub use threads::{OracleWorker, Threads};
 pub use transport::{Connection, Patience, Start, Transport};
-pub use worker::{HandOut, Job, Lost, MESSAGE_SECONDS, RESTARTS, WORTH_A_WORKER, Weights, Worker};
+pub use worker::{HandOut, Job, Lost, MESSAGE_SECONDS, PublishedWeights, RESTARTS, WORTH_A_WORKER, Worker};

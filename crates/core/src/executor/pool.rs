@@ -8,10 +8,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
-use super::item::{Completed, Executor, Question, Reply, Version};
+use super::item::{BatchQuestion, Completed, Executor, Reply, Version};
 use super::queue::{Busy, JobQueue};
 use super::stats::PoolStats;
-use super::worker::{Job, PROBATION_SECONDS, WORTH_A_WORKER, Weights, Worker};
+use super::worker::{Job, PROBATION_SECONDS, PublishedWeights, WORTH_A_WORKER, Worker};
 
 /// Makes the worker of a place, counted from 0.
 pub type Spawn<W> = Arc<dyn Fn(usize) -> Result<W, String> + Send + Sync>;
@@ -48,7 +48,7 @@ pub struct WorkerPool<W: Worker> {
     spawn: Spawn<W>,
     most: usize,
     spawned: usize,
-    weights: Arc<Weights>,
+    weights: Arc<PublishedWeights>,
     serial: u64,
     answered: VecDeque<Completed>,
 }
@@ -75,7 +75,7 @@ impl<W: Worker> WorkerPool<W> {
             spawn,
             most: size.most,
             spawned: first,
-            weights: Arc::new(Weights::default()),
+            weights: Arc::new(PublishedWeights::default()),
             serial: 0,
             answered: VecDeque::new(),
         })
@@ -130,16 +130,16 @@ impl<W: Worker> Executor for WorkerPool<W> {
                 weights.w.clear();
                 weights.w.extend_from_slice(w);
             }
-            None => self.weights = Arc::new(Weights { version, w: w.to_vec() }),
+            None => self.weights = Arc::new(PublishedWeights { version, w: w.to_vec() }),
         }
         version
     }
 
-    fn submit(&mut self, wanted: Reply, questions: Vec<Question>) {
+    fn submit(&mut self, wanted: Reply, questions: Vec<BatchQuestion>) {
         for worker in std::mem::take(&mut self.idle) {
             self.start(move || Ok(worker));
         }
-        let job = |Question { slot, item }| Job { slot, item, losses: 0, result: None };
+        let job = |BatchQuestion { slot, item }| Job { slot, item, losses: 0, result: None };
         self.queue.submit(self.serial, &self.weights, wanted, questions.into_iter().map(job).collect());
         self.grow();
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::item::{Completed, Reply};
 use super::stats::PoolStats;
-use super::worker::{Job, Lost, MOST_LOSSES, NEWEST_SHARE, Weights, Worker};
+use super::worker::{Job, Lost, MOST_LOSSES, NEWEST_SHARE, PublishedWeights, Worker};
 use crate::clock::Stopwatch;
 use crate::divide::message;
 use crate::oracle::OracleError;
@@ -18,13 +18,13 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Jobs at one w: in the queue, or in the hands of one worker.
 struct Batch {
     serial: u64,
-    weights: Arc<Weights>,
+    weights: Arc<PublishedWeights>,
     wanted: Reply,
     jobs: VecDeque<Job>,
 }
 
 /// The state of a queue.
-struct State {
+struct QueueState {
     waiting: VecDeque<Batch>,
     answered: VecDeque<Completed>,
     /// Jobs that wait or are in hand, without cancelled ones.
@@ -46,7 +46,7 @@ struct State {
 
 /// Jobs on their way to workers, and answers on their way back.
 pub(super) struct JobQueue {
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     work: Condvar,
     news: Condvar,
     stats: Arc<PoolStats>,
@@ -87,7 +87,7 @@ impl<W: Worker> Busy<W> {
 impl JobQueue {
     /// An empty queue.
     pub(super) fn new(stats: Arc<PoolStats>) -> Self {
-        let state = State {
+        let state = QueueState {
             waiting: VecDeque::new(),
             answered: VecDeque::new(),
             open: 0,
@@ -102,7 +102,7 @@ impl JobQueue {
         JobQueue { state: Mutex::new(state), work: Condvar::new(), news: Condvar::new(), stats }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -138,7 +138,7 @@ impl JobQueue {
     }
 
     /// Adds jobs.
-    pub(super) fn submit(&self, serial: u64, weights: &Arc<Weights>, wanted: Reply, jobs: VecDeque<Job>) {
+    pub(super) fn submit(&self, serial: u64, weights: &Arc<PublishedWeights>, wanted: Reply, jobs: VecDeque<Job>) {
         let (count, weights) = (jobs.len(), weights.clone());
         if count == 0 {
             return;
@@ -186,8 +186,8 @@ impl JobQueue {
         }
     }
 
-    /// Waits for answers, has `own` work meanwhile, and moves the answers that have come. Returns `false` if no job is open
-    /// or the wait was ended.
+    /// Waits for answers, has `own` work meanwhile, and moves the answers that have come. Returns `false` if no job is
+    /// open or the wait was ended.
     pub(super) fn wait<W: Worker>(&self, own: &mut Option<Busy<W>>, into: &mut VecDeque<Completed>) -> bool {
         loop {
             let mut state = self.lock();
@@ -282,8 +282,9 @@ impl JobQueue {
     }
 }
 
-impl State {
-    /// Gives a worker the batches that it wants; the last jobs are left to workers that are free. Returns if it has one.
+impl QueueState {
+    /// Gives a worker the batches that it wants; the last jobs are left to workers that are free. Returns if it has
+    /// one.
     fn take<W: Worker>(&mut self, busy: &mut Busy<W>) -> bool {
         let wants = busy.worker.hand_out();
         let last =
@@ -298,8 +299,8 @@ impl State {
         !busy.hand.is_empty()
     }
 
-    /// Cuts a batch off the queue: a smaller one if few jobs are left, so that all workers end at about the same time, and one
-    /// job alone if a worker was lost on it, so that the job to blame is known.
+    /// Cuts a batch off the queue: a smaller one if few jobs are left, so that all workers end at about the same time,
+    /// and one job alone if a worker was lost on it, so that the job to blame is known.
     fn cut(&mut self, most: usize, suspects: bool) -> Option<Batch> {
         let fits = |batch: &Batch| suspects || batch.jobs.front().is_some_and(|job| job.losses == 0);
         let place = self.waiting.iter().position(fits)?;
@@ -323,8 +324,8 @@ impl State {
         count
     }
 
-    /// Books the results of a batch; jobs that a lost worker left without one go back to the front. Returns how many did, and
-    /// the jobs that are given up.
+    /// Books the results of a batch; jobs that a lost worker left without one go back to the front. Returns how many
+    /// did, and the jobs that are given up.
     fn book(&mut self, mut batch: Batch, lost: Option<&Lost>) -> (usize, Vec<OracleError>) {
         let mut given_up = Vec::new();
         if batch.serial < self.valid_from {

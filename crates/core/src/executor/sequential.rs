@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::item::{BatchItem, Completed, Executor, Question, Reply, Unanswered, Version, ask};
+use super::item::{BatchItem, BatchQuestion, Completed, Executor, Reply, Unanswered, Version, ask};
 use crate::oracle::MaxOracle;
 use crate::plane::Plane;
 
@@ -12,7 +12,7 @@ pub struct Sequential<'a, O: ?Sized> {
     plane: &'a mut Plane,
     version: Version,
     w: Vec<f64>,
-    open: VecDeque<(Reply, Question)>,
+    open: VecDeque<(Reply, BatchQuestion)>,
 }
 
 impl<'a, O: MaxOracle + ?Sized> Sequential<'a, O> {
@@ -33,11 +33,11 @@ impl<O: MaxOracle + ?Sized> Executor for Sequential<'_, O> {
         self.open.clear(); // they were asked at other weights
         self.version
     }
-    fn submit(&mut self, wanted: Reply, questions: Vec<Question>) {
+    fn submit(&mut self, wanted: Reply, questions: Vec<BatchQuestion>) {
         self.open.extend(questions.into_iter().map(|question| (wanted, question)));
     }
     fn next(&mut self) -> Option<Completed> {
-        let (wanted, Question { slot, mut item }) = self.open.pop_front()?;
+        let (wanted, BatchQuestion { slot, mut item }) = self.open.pop_front()?;
         let result = ask(self.oracle, self.plane, &self.w, wanted, &mut item);
         Some(Completed { version: self.version, slot, item, result })
     }

@@ -1,8 +1,8 @@
 //! Counts of worker failures in a pool. No decision depends on them; users are told.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Serialize;
 
@@ -52,11 +52,8 @@ type OnLoss = Box<dyn Fn(&OracleError) + Send + Sync>;
 #[derive(Default)]
 pub struct PoolStats {
     workers: AtomicUsize,
-    restarted: AtomicU64,
-    lost: AtomicU64,
-    retried: AtomicU64,
-    missed: AtomicU64,
-    last: Mutex<Option<String>>,
+    /// The failures, and the last reason.
+    failed: Mutex<(WorkerFailures, Option<String>)>,
     on_loss: OnceLock<OnLoss>,
 }
 
@@ -84,25 +81,22 @@ impl PoolStats {
 
     /// Counts a worker that broke down and was started again.
     pub fn restarted(&self, reason: &str) {
-        self.restarted.fetch_add(1, Ordering::Relaxed);
-        self.note(reason);
+        self.count(Some(reason), |failures| failures.restarted += 1);
     }
 
     /// Counts a worker that is of no more use.
     pub fn lost(&self, reason: &str) {
-        self.lost.fetch_add(1, Ordering::Relaxed);
-        self.note(reason);
+        self.count(Some(reason), |failures| failures.lost += 1);
     }
 
     /// Counts questions that are asked again.
     pub fn asked_again(&self, questions: usize) {
-        self.retried.fetch_add(questions as u64, Ordering::Relaxed);
+        self.count(None, |failures| failures.asked_again += questions as u64);
     }
 
     /// Counts a worker that could not be started.
     pub fn missed(&self, reason: &str) {
-        self.missed.fetch_add(1, Ordering::Relaxed);
-        self.note(reason);
+        self.count(Some(reason), |failures| failures.missed += 1);
     }
 
     /// Passes on that questions were given up.
@@ -114,24 +108,24 @@ impl PoolStats {
 
     /// Returns what happened so far.
     pub fn failures(&self) -> WorkerFailures {
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        WorkerFailures {
-            restarted: count(&self.restarted),
-            lost: count(&self.lost),
-            asked_again: count(&self.retried),
-            missed: count(&self.missed),
-        }
+        self.lock().0
     }
 
-    fn note(&self, reason: &str) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason.into());
+    fn lock(&self) -> MutexGuard<'_, (WorkerFailures, Option<String>)> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn count(&self, reason: Option<&str>, count: impl FnOnce(&mut WorkerFailures)) {
+        let (failures, last) = &mut *self.lock();
+        count(failures);
+        *last = reason.map(str::to_string).or(last.take());
     }
 
     /// Says in one line what failed and was made good; `None` if nothing failed.
     pub fn summary(&self) -> Option<String> {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let (failures, last) = &*self.lock();
         let reason = last.as_ref().map_or(String::new(), |reason| format!("; the last reason: {reason}"));
-        self.failures().summary().map(|summary| summary + &reason)
+        failures.summary().map(|summary| summary + &reason)
     }
 }
 

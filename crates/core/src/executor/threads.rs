@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::item::{Reply, Version, ask};
 use super::pool::{PoolSize, WorkerPool};
 use super::stats::PoolStats;
-use super::worker::{HandOut, Job, Lost, THREAD_SECONDS, Weights, Worker};
+use super::worker::{HandOut, Job, Lost, PublishedWeights, THREAD_SECONDS, Worker};
 use crate::divide::message;
 use crate::oracle::{MaxOracle, OracleError};
 use crate::plane::Plane;
@@ -22,7 +22,7 @@ impl<O: MaxOracle + Send + 'static> Worker for OracleWorker<O> {
         HandOut::lasting(THREAD_SECONDS)
     }
 
-    fn answer(&mut self, weights: &Weights, wanted: Reply, jobs: &mut [Job]) -> Result<Version, Lost> {
+    fn answer(&mut self, weights: &PublishedWeights, wanted: Reply, jobs: &mut [Job]) -> Result<Version, Lost> {
         for Job { item, result, .. } in jobs {
             let (oracle, plane, block) = (&mut self.oracle, &mut self.plane, item.block);
             match catch_unwind(AssertUnwindSafe(|| ask(oracle, plane, &weights.w, wanted, item))) {

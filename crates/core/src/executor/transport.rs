@@ -1,5 +1,5 @@
-//! Workers elsewhere, in a program, a process or a machine: messages go out, answers come back, and a worker that breaks
-//! down is started again.
+//! Workers elsewhere, in a program, a process or a machine: messages go out, answers come back, and a worker that
+//! breaks down is started again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,8 +25,8 @@ pub trait Transport: Send + 'static {
     /// The worker is gone; the reason in words.
     fn send(&mut self, number: u64, message: Vec<u8>) -> Result<(), String>;
 
-    /// Waits at most `limit` for an answer and returns it with the number of its message. Answers may come late and in any
-    /// order.
+    /// Waits at most `limit` for an answer and returns it with the number of its message. Answers may come late and in
+    /// any order.
     ///
     /// # Errors
     ///
@@ -270,7 +270,8 @@ mod tests {
         }
     }
 
-    /// Before a long message all answers are taken, as the worker may wait for that; they are there when they are waited for.
+    /// Before a long message all answers are taken, as the worker may wait for that; they are there when they are
+    /// waited for.
     #[test]
     fn a_long_message_waits_for_answers() {
         let (mut connection, _) = connection(&[Step::Answer(1), Step::Answer(2), Step::Answer(3)], 60_000, 0);
@@ -281,8 +282,8 @@ mod tests {
         assert_eq!([3, 2, 1].map(|number| connection.receive(number).unwrap()[0]), [3, 2, 1]);
     }
 
-    /// A worker that is silent for too long is a fault that names the limit, and so is its end; it is started again as often as
-    /// allowed, and enough answers earn that back.
+    /// A worker that is silent for too long is a fault that names the limit, and so is its end; it is started again as
+    /// often as allowed, and enough answers earn that back.
     #[test]
     fn a_worker_is_started_again() {
         let (mut slow, _) = connection(&[Step::Silence; 1000], 0, 0);

@@ -5,7 +5,7 @@ use crate::oracle::OracleError;
 
 /// Weights as they were published.
 #[derive(Clone, Debug, Default)]
-pub struct Weights {
+pub struct PublishedWeights {
     /// Their number.
     pub version: Version,
     /// The weights, `[d]`.
@@ -78,16 +78,17 @@ pub trait Worker: Send + 'static {
     /// Returns what the worker wants.
     fn hand_out(&self) -> HandOut;
 
-    /// Takes a batch on before [`answer`](Worker::answer) is called with it. A worker that wants several batches sends it out
-    /// and does not wait; what goes wrong is said by `answer`.
-    fn begin(&mut self, _weights: &Weights, _jobs: &[Job]) {}
+    /// Takes a batch on before [`answer`](Worker::answer) is called with it. A worker that wants several batches sends
+    /// it out and does not wait; what goes wrong is said by `answer`.
+    fn begin(&mut self, _weights: &PublishedWeights, _jobs: &[Job]) {}
 
-    /// Answers a batch, in the order in which batches were begun, and returns the version of the weights of the answers.
+    /// Answers a batch, in the order in which batches were begun, and returns the version of the weights of the
+    /// answers.
     ///
     /// # Errors
     ///
     /// The worker died, hangs or talks nonsense. Questions without a result are asked again.
-    fn answer(&mut self, weights: &Weights, wanted: Reply, jobs: &mut [Job]) -> Result<Version, Lost>;
+    fn answer(&mut self, weights: &PublishedWeights, wanted: Reply, jobs: &mut [Job]) -> Result<Version, Lost>;
 
     /// Starts a lost worker again.
     ///
@@ -98,7 +99,8 @@ pub trait Worker: Send + 'static {
         Err(lost)
     }
 
-    /// Returns if the asking thread, whose worker this is, should go on waiting for others. Called several times a second.
+    /// Returns if the asking thread, whose worker this is, should go on waiting for others. Called several times a
+    /// second.
     fn goes_on_waiting(&mut self) -> bool {
         true
     }

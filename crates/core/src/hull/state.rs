@@ -1,4 +1,5 @@
-//! Weights and the masses of every block, with the coordinates of its planes that must stay `>= 0`, laid out for its QP.
+//! Weights and the masses of every block, with the coordinates of its planes that must stay `>= 0`, laid out for its
+//! QP.
 
 use crate::average::Averaging;
 use crate::cache::WorkingSets;
@@ -25,7 +26,7 @@ pub struct HullState {
     pub(super) work: Buffers,
 }
 
-/// What a visit works on.
+/// The buffers of a visit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Buffers {
     /// Masses before the step in hand.
@@ -50,8 +51,8 @@ impl HullState {
         HullState { iterate, sets, truths, scores: Vec::new(), constrained, work }
     }
 
-    /// Begins anew with another problem: no planes, all mass on the truths, and w at the prior mean `prior` (`[d]`). `used` are
-    /// the blocks that may have planes. Keeps the buffers.
+    /// Begins anew with another problem: no planes, all mass on the truths, and w at the prior mean `prior` (`[d]`).
+    /// `used` are the blocks that may have planes. Keeps the buffers.
     pub fn begin_at(&mut self, lambda: f64, prior: &[f64], used: &[u32]) {
         for block in used.iter().map(|&block| block as usize) {
             self.sets.gram_and_alphas(block).1.fill(0.0);
@@ -71,8 +72,8 @@ impl HullState {
         self.truths.len()
     }
 
-    /// Appends to `out` the dual values with bounds on their rounding, as [`BlockDual::rounded`] does: of planes that went
-    /// through so many additions before they came here, and whose terms are as `seen` tells.
+    /// Appends to `out` the dual values with bounds on their rounding, as [`BlockDual::rounded`] does: of planes that
+    /// went through so many additions before they came here, and whose terms are as `seen` tells.
     ///
     /// [`BlockDual::rounded`]: crate::dual::DualPoint::rounded
     pub fn rounded_with(
@@ -101,8 +102,9 @@ impl HullState {
         }
     }
 
-    /// Returns how far a block is from its optimum over its planes and one more that scores `score`: the slope of a pairwise
-    /// step, from the vertex of the lowest score that has mass to the one of the highest. 0 is the score of the truth.
+    /// Returns how far a block is from its optimum over its planes and one more that scores `score`: the slope of a
+    /// pairwise step, from the vertex of the lowest score that has mass to the one of the highest. 0 is the score of
+    /// the truth.
     pub fn violation(&mut self, block: usize, score: f64, source: &mut impl Capabilities) -> f64 {
         if self.sets.is_empty(block) {
             return score.max(0.0);

@@ -9,7 +9,7 @@ use crate::step::Step;
 /// Pairwise steps that a block solve may make, for each plane.
 const SOLVE_STEPS_PER_PLANE: usize = 20;
 
-/// Where mass moves in one step of the block's QP.
+/// The direction of mass in one step of the block's QP.
 #[derive(Clone, Copy, Debug)]
 enum Direction {
     Toward,

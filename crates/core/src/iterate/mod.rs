@@ -29,7 +29,7 @@ pub struct Iterate {
     recent: Option<MovingAverage>,
     /// Additions that a weight went through at most: since it was rebuilt, and since the averages began.
     additions: Additions,
-    /// What the constraints make of steps, once there was one.
+    /// The bounds of the constraints on steps, once there was one.
     #[serde(skip)]
     bounded: Option<Bounded>,
     /// Moves of a kernel's image that wait; none are left after a [`catch_up`](Iterate::catch_up).
@@ -125,18 +125,20 @@ impl Iterate {
         0.0
     }
 
-    /// Takes example `block` in hand until [`close`](Iterate::close): of the weights only those of its rows and those that
-    /// belong to none are read meanwhile, so that with a kernel its steps move the others when there are some together.
+    /// Takes example `block` in hand until [`close`](Iterate::close): of the weights only those of its rows and those
+    /// that belong to none are read meanwhile, so that with a kernel its steps move the others when there are some
+    /// together.
     pub fn open(&mut self, block: usize) {
         self.regularizer.metric().open(block, &mut self.weights, &mut self.waiting);
     }
 
-    /// Lets the example in hand go. Before anything but the next example is asked for, there is [`catch_up`](Iterate::catch_up).
+    /// Lets the example in hand go. Before anything but the next example is asked for, there is
+    /// [`catch_up`](Iterate::catch_up).
     pub fn close(&mut self) {
         self.regularizer.metric().close(&mut self.weights, &mut self.waiting);
     }
 
-    /// Whether no weight is behind.
+    /// Returns true if no weight is behind.
     pub fn is_up_to_date(&self) -> bool {
         self.waiting.is_empty()
     }
@@ -257,7 +259,8 @@ impl Iterate {
         }
     }
 
-    /// Begins anew at phi = 0 with another strength and prior mean: w is the prior, within the constraints. Without averages.
+    /// Begins anew at phi = 0 with another strength and prior mean: w is the prior, within the constraints. Without
+    /// averages.
     pub fn begin_at(&mut self, lambda: f64, prior: &[f64]) {
         debug_assert!(self.averages.is_none() && self.recent.is_none(), "averages of another problem");
         self.regularizer.move_to(lambda, prior);

@@ -4,7 +4,8 @@ use super::Iterate;
 use crate::average::{Averages, MovingAverage};
 use crate::rounding::{PointTerms, Rounded, Rounding, TermSizes};
 
-/// What one addition to a weight is off by at most, in units of u times the terms: the step's product, its length, the sum.
+/// The largest error of one addition to a weight, in units of u times the terms: the step's product, its length, the
+/// sum.
 const PER_ADDITION: f64 = 4.0;
 
 impl Iterate {

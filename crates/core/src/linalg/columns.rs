@@ -9,9 +9,9 @@ const COLUMNS: usize = 4;
 /// Accumulators of a column: with those of other columns, enough to hide the latency of additions.
 const LANES: usize = 2;
 
-/// `out[k] = sum_i values[i] * table[indices[i] * width + columns[k]]`: a few columns of rows of a row-major table, added
-/// up; `values` is `None` where all are 1. Each sum has two accumulators, entries in turn. Panics if a place is out
-/// of range.
+/// `out[k] = sum_i values[i] * table[indices[i] * width + columns[k]]`: a few columns of rows of a row-major table,
+/// added up; `values` is `None` where all are 1. Each sum has two accumulators, entries in turn. Panics if a place is
+/// out of range.
 pub fn column_sums(
     indices: &[u32],
     values: Option<&[f64]>,

@@ -5,8 +5,8 @@ use multiversion::multiversion;
 /// Accumulators of a dense reduction: two AVX-512 registers.
 const LANES: usize = 16;
 
-/// Adds the accumulators pairwise, halves first. By itself, so that what fills them is compiled for whole registers: next
-/// to these sums the compiler prefers halves of them, or single numbers.
+/// Adds the accumulators pairwise, halves first. By itself, so that what fills them is compiled for whole registers:
+/// next to these sums the compiler prefers halves of them, or single numbers.
 #[inline(never)]
 pub(super) fn fold<const N: usize>(sums: &[f64; N]) -> f64 {
     let mut sums = *sums;

@@ -4,8 +4,8 @@
 
 use multiversion::multiversion;
 
-/// `sums[r] = scale * max(0, (own + others[r]) - 2 * sums[r])` for vectors of equal length: scaled distances out of what two
-/// rows have in common, with `own` and `others` what rows have in common with themselves.
+/// `sums[r] = scale * max(0, (own + others[r]) - 2 * sums[r])` for vectors of equal length: scaled distances out of
+/// what two rows have in common, with `own` and `others` what rows have in common with themselves.
 pub fn scaled_distances(scale: f64, own: f64, others: &[f64], sums: &mut [f64]) {
     assert_eq!(others.len(), sums.len());
     distances(scale, own, others, sums);

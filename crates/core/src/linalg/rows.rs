@@ -7,7 +7,7 @@ use multiversion::multiversion;
 /// Columns of a table that one pass over a sparse row adds up: eight AVX2 registers.
 const COLUMNS: usize = 32;
 
-/// What their number is rounded up to: an AVX2 register.
+/// Their number is rounded up to a multiple of this, an AVX2 register.
 const REGISTER: usize = 4;
 
 /// `out[k] += sum_i values[i] * table[indices[i] * width + k]`: adds rows of a row-major table, `width` = `out.len()`

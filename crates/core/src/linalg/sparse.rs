@@ -80,8 +80,8 @@ pub fn sparse_row_scores(indices: &[u32], values: Option<&[f64]>, matrix: &[f64]
     }
 }
 
-/// `out[k] = <row, matrix_{rows[k]}>` for a sparse row and some rows of a row-major matrix, each `width` long; `values` is
-/// `None` where all stored values are 1. Panics if a place is out of range.
+/// `out[k] = <row, matrix_{rows[k]}>` for a sparse row and some rows of a row-major matrix, each `width` long; `values`
+/// is `None` where all stored values are 1. Panics if a place is out of range.
 pub fn some_row_scores(
     indices: &[u32],
     values: Option<&[f64]>,

@@ -1,11 +1,12 @@
 //! One sparse row against all rows of a matrix that is packed in tiles: what rows of kernel matrices are made of.
 //!
-//! A tile holds some rows of the matrix, column by column, so that each lane of a register belongs to a row of its own: a
-//! sum runs over the stored entries in order, and has the bits of a plain loop. Columns that the sparse row lacks are not
-//! read; they would add zeros.
+//! A tile holds some rows of the matrix, column by column, so that each lane of a register belongs to a row of its own:
+//! a sum runs over the stored entries in order, and has the bits of a plain loop. Columns that the sparse row lacks are
+//! not read; they would add zeros.
 //!
-//! Cost: one stretch of the tile per stored entry and tile: 0.1 ns per entry and row of bytes; of numbers 0.1 to 0.3 ns where
-//! several rows take turns, up to 0.5 where tiles come from memory (`benchmarks/runs/2026-11-23-kernel-rows-2cores`).
+//! Cost: one stretch of the tile per stored entry and tile: 0.1 ns per entry and row of bytes; of numbers 0.1 to 0.3 ns
+//! where several rows take turns, up to 0.5 where tiles come from memory
+//! (`benchmarks/runs/2026-11-23-kernel-rows-2cores`).
 
 use multiversion::multiversion;
 

@@ -10,8 +10,8 @@ const LANES: usize = 8;
 /// Rows of the matrix that share what is read of a row.
 const ROWS: usize = 4;
 
-/// `out[k] = <row, matrix_k>` for a row-major matrix of `row.len()` columns. The bits do not depend on how many rows the
-/// matrix has.
+/// `out[k] = <row, matrix_k>` for a row-major matrix of `row.len()` columns. The bits do not depend on how many rows
+/// the matrix has.
 pub fn widened_row_scores<T: Copy + Into<f64>>(row: &[T], matrix: &[f64], out: &mut [f64]) {
     assert_eq!(matrix.len(), row.len() * out.len());
     scores(row, matrix, out);

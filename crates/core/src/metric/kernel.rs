@@ -1,8 +1,8 @@
-//! The metric of a kernel on parts: `M = (K x I) + I` (Lafferty, Zhu and Liu, "Kernel conditional random fields", ICML 2004,
-//! have models of this form).
+//! The metric of a kernel on parts: `M = (K x I) + I` (Lafferty, Zhu and Liu, "Kernel conditional random fields", ICML
+//! 2004, have models of this form).
 //!
-//! Coordinates of a table of weights belong to a row (a part of a training example) and a label; between those of the same
-//! label M is K, between others 0. All other coordinates are linear, and M is the identity there.
+//! Coordinates of a table of weights belong to a row (a part of a training example) and a label; between those of the
+//! same label M is K, between others 0. All other coordinates are linear, and M is the identity there.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
@@ -146,8 +146,8 @@ impl KernelMetric {
         out.iter_mut().zip(rows).for_each(|(out, &other)| *out = values[other]);
     }
 
-    /// Returns the coefficients of the weights' projection onto the span of at most `most` rows. Linear coordinates, such as the bias,
-    /// stay as they are: rows are orthogonal to them.
+    /// Returns the coefficients of the weights' projection onto the span of at most `most` rows. Linear coordinates,
+    /// such as the bias, stay as they are: rows are orthogonal to them.
     pub(super) fn projected(&self, most: usize, weights: &[f64], coefficients: &[f64]) -> Option<Vec<f64>> {
         let (table, labels) = (&self.table, 0..self.table.labels);
         let support: Vec<usize> = table.carrying(coefficients).collect();
@@ -185,8 +185,8 @@ impl KernelMetric {
         rows
     }
 
-    /// Adds `alpha` times a direction to linear weights and appends the moves that its rows make, those of one row after one
-    /// another; returns the number of rows. For tables whose labels have their rows side by side.
+    /// Adds `alpha` times a direction to linear weights and appends the moves that its rows make, those of one row
+    /// after one another; returns the number of rows. For tables whose labels have their rows side by side.
     pub(super) fn moves(
         &self,
         alpha: f64,
@@ -211,8 +211,8 @@ impl KernelMetric {
         self.add(1.0, Star::Dense(coefficients), weights);
     }
 
-    /// Collects the coefficients of rows, by row and label, and hands out those of linear coordinates; returns the number of
-    /// rows.
+    /// Collects the coefficients of rows, by row and label, and hands out those of linear coordinates; returns the
+    /// number of rows.
     fn take_apart(
         &self,
         direction: Star<'_>,

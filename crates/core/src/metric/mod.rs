@@ -1,9 +1,10 @@
 //! The metric between directions of phi: how far a direction moves the weights, and what two directions have in common.
 //!
-//! Usually it is the identity: weights and directions have the same coordinates, and a *point* is d numbers, the weights.
-//! A kernel on parts makes it `M = (K x I) + I` over coefficients of rows and linear coordinates (ADR 0041): then a point is
-//! 2 d numbers, the image `M u`, which oracles are handed as weights, and the coefficients u. Everything that is linear in
-//! points (steps, averages, mixtures) need not know. Whatever moves points or measures one asks here.
+//! Usually it is the identity: weights and directions have the same coordinates, and a *point* is d numbers, the
+//! weights. A kernel on parts makes it `M = (K x I) + I` over coefficients of rows and linear coordinates (ADR 0041):
+//! then a point is 2 d numbers, the image `M u`, which oracles are handed as weights, and the coefficients u.
+//! Everything that is linear in points (steps, averages, mixtures) need not know. Whatever moves points or measures one
+//! asks here.
 
 mod kernel;
 mod waiting;
@@ -21,7 +22,7 @@ use crate::plane::Star;
 #[derive(Clone, Debug, Default)]
 pub struct Metric {
     kernel: Option<Arc<KernelMetric>>,
-    /// Whether blocks are sums over all examples, whose planes have all rows.
+    /// If blocks are sums over all examples, whose planes have all rows.
     of_sums: bool,
 }
 
@@ -52,7 +53,7 @@ impl Metric {
         self.kernel.is_some() && self.of_sums
     }
 
-    /// Whether there is a kernel.
+    /// Returns true if there is a kernel.
     pub fn has_kernel(&self) -> bool {
         self.kernel.is_some()
     }
@@ -86,8 +87,9 @@ impl Metric {
         }
     }
 
-    /// Adds `alpha` times a direction to a point. Costs O(stored coefficients), with a kernel O(R) for each row among them.
-    /// Returns how many additions this counts as, in units of [`slack`](Metric::slack): one, with a kernel one for each row.
+    /// Adds `alpha` times a direction to a point. Costs O(stored coefficients), with a kernel O(R) for each row among
+    /// them. Returns how many additions this counts as, in units of [`slack`](Metric::slack): one, with a kernel one
+    /// for each row.
     pub fn add(&self, alpha: f64, direction: Star<'_>, point: &mut [f64]) -> f64 {
         match &self.kernel {
             None => {
@@ -123,7 +125,8 @@ impl Metric {
         }
     }
 
-    /// Lets the example in hand go: no weight is read before the next [`open`](Metric::open) or [`flush`](Metric::flush).
+    /// Lets the example in hand go: no weight is read before the next [`open`](Metric::open) or
+    /// [`flush`](Metric::flush).
     pub fn close(&self, point: &mut [f64], waiting: &mut Waiting) {
         if let Some(kernel) = &self.kernel {
             kernel.close(halves(point).0, waiting);
@@ -189,9 +192,9 @@ impl Metric {
         linalg::dot(self.coefficients(one), self.weights(other))
     }
 
-    /// Returns what the scores of labellings are off by at most in the mean, at a point of any planes, beside the rounding
-    /// that all scores have: with a kernel, weights are sums that steps have added to. `loss` is the mean of the
-    /// largest losses, `additions` those that the image went through.
+    /// Returns what the scores of labellings are off by at most in the mean, at a point of any planes, beside the
+    /// rounding that all scores have: with a kernel, weights are sums that steps have added to. `loss` is the mean of
+    /// the largest losses, `additions` those that the image went through.
     pub fn slack(&self, lambda: f64, loss: f64, additions: f64) -> f64 {
         self.kernel.as_ref().map_or(0.0, |kernel| kernel.slack(lambda, loss, additions, self.of_sums))
     }
@@ -222,9 +225,9 @@ impl Metric {
         if self.kernel.is_some() { kernel::MOST_ADDITIONS } else { f64::INFINITY }
     }
 
-    /// Projects a point's weights onto the span of at most `most` rows, chosen one by one; returns the new coefficients (`[d]`).
-    /// Returns `None` without a kernel, or if no more rows carry coefficients. Takes as many numbers of memory as rows that carry
-    /// coefficients times `most`, and as many operations times `most`.
+    /// Projects a point's weights onto the span of at most `most` rows, chosen one by one; returns the new coefficients
+    /// (`[d]`). Returns `None` without a kernel, or if no more rows carry coefficients. Takes as many numbers of memory
+    /// as rows that carry coefficients times `most`, and as many operations times `most`.
     pub fn projected(&self, most: usize, point: &[f64]) -> Option<Vec<f64>> {
         let (weights, coefficients) = point.split_at(point.len() / 2);
         self.kernel.as_ref()?.projected(most, weights, coefficients)

@@ -1,8 +1,8 @@
-//! Rows of the kernel that move an image a few at a time: computed together while features are near, and added while the image
-//! is. Until then only the weights that are read are brought up to date, those of the example in hand.
+//! Rows of the kernel that move an image a few at a time: computed together while features are near, and added while
+//! the image is. Until then only the weights that are read are brought up to date, those of the example in hand.
 //!
-//! Additions to a weight keep their order, so that no bit depends on when rows are added. Reading a weight ahead of time costs
-//! single values of K: as many as rows wait.
+//! Additions to a weight keep their order, so that no bit depends on when rows are added. Reading a weight ahead of
+//! time costs single values of K: as many as rows wait.
 
 use super::kernel::KernelMetric;
 use crate::kernel::RowMove;
@@ -11,8 +11,8 @@ use crate::plane::Star;
 /// Rows that wait at most.
 const MOST_ROWS: usize = 8;
 
-/// Single values of K that are asked for at most before the rows are added, as a share of a row: they cost some 100 times as
-/// much each.
+/// Single values of K that are asked for at most before the rows are added, as a share of a row: they cost some 100
+/// times as much each.
 const SHARE_OF_ROW: usize = 64;
 
 /// Moves of an image that wait, and the example in hand.
@@ -31,12 +31,12 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Whether weights may be read: nothing waits, or those of an example in hand are up to date.
+    /// Returns true if weights may be read: nothing waits, or those of an example in hand are up to date.
     pub fn is_readable(&self) -> bool {
         self.moves.is_empty() || self.block.is_some()
     }
 
-    /// Whether nothing waits.
+    /// Returns true if nothing waits.
     pub fn is_empty(&self) -> bool {
         self.moves.is_empty()
     }

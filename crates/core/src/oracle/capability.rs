@@ -31,7 +31,8 @@ pub trait Capabilities {
         None
     }
 
-    /// The planes of the best labellings, and not of the best one alone, and of good labellings that differ from given ones.
+    /// The planes of the best labellings, and not of the best one alone, and of good labellings that differ from given
+    /// ones.
     fn kbest_planes(&mut self) -> Option<&mut dyn KBestPlanes> {
         None
     }
@@ -41,14 +42,14 @@ pub trait Capabilities {
         None
     }
 
-    /// Returns the mean seconds of a call in which the labelling found is made a plane: what is left is inference. `None`
-    /// where nobody knows.
+    /// Returns the mean seconds of a call in which the labelling found is made a plane: what is left is inference.
+    /// `None` where nobody knows.
     fn plane_seconds(&self) -> Option<f64> {
         None
     }
 
     /// Expected planes under a Gibbs distribution over labellings.
-    fn marginals(&mut self) -> Option<&mut dyn Marginals> {
+    fn marginals(&mut self) -> Option<&mut dyn MarginalPlanes> {
         None
     }
 }
@@ -60,7 +61,7 @@ pub enum Ability {
     Top,
     /// Finding good labellings that differ from given ones: [`KBestPlanes::apart`].
     Diverse,
-    /// Summing over labellings: [`Marginals`].
+    /// Summing over labellings: [`MarginalPlanes`].
     Marginals,
 }
 
@@ -112,7 +113,7 @@ impl<C: Capabilities + ?Sized> Capabilities for &mut C {
     fn plane_seconds(&self) -> Option<f64> {
         (**self).plane_seconds()
     }
-    fn marginals(&mut self) -> Option<&mut dyn Marginals> {
+    fn marginals(&mut self) -> Option<&mut dyn MarginalPlanes> {
         (**self).marginals()
     }
 }
@@ -135,8 +136,8 @@ pub trait Recombination {
 pub struct Coded<'a> {
     /// Their codes, one after the other, all of one length.
     pub codes: &'a [u32],
-    /// What the oracle has [compiled](CodedPlanes::compile) of these very codes; empty where it was not asked to, or needs
-    /// nothing.
+    /// What the oracle has [compiled](CodedPlanes::compile) of these very codes; empty where it was not asked to, or
+    /// needs nothing.
     pub compiled: &'a [u32],
 }
 
@@ -150,8 +151,8 @@ impl<'a> Coded<'a> {
 /// Knows planes by their codes, so that solvers need not store their numbers: pays where the planes of an example
 /// share its features.
 pub trait CodedPlanes {
-    /// Writes into `compiled` what makes the methods below faster for the planes of `block` with these `codes`: a function
-    /// of block and codes. It is no part of a saved state, and may be left empty.
+    /// Writes into `compiled` what makes the methods below faster for the planes of `block` with these `codes`: a
+    /// function of block and codes. It is no part of a saved state, and may be left empty.
     fn compile(&mut self, block: usize, codes: &[u32], compiled: &mut Vec<u32>);
 
     /// Writes the scores `<star, w>` of some planes of one block into `out`, one for each.
@@ -161,8 +162,8 @@ pub trait CodedPlanes {
     fn add_planes(&mut self, block: usize, planes: Coded<'_>, amounts: &[f64], scale: f64, target: &mut [f64]);
 }
 
-/// Knows the planes of the M best labellings, and of good labellings that differ from given ones (Guzman-Rivera et al. 2014,
-/// Eq. 2-4).
+/// Knows the planes of the M best labellings, and of good labellings that differ from given ones (Guzman-Rivera et al.
+/// 2014, Eq. 2-4).
 pub trait KBestPlanes {
     /// Writes into `out` (sealed) the planes of the best labellings at `w` with the loss added, the best first, and
     /// returns how many there are: fewer than asked for where the block has no more labellings. The first is what
@@ -173,9 +174,9 @@ pub trait KBestPlanes {
     /// The reason why there is no answer, with the block.
     fn top(&mut self, block: usize, w: &[f64], out: &mut [Plane]) -> Result<(usize, Quality), OracleError>;
 
-    /// Writes into `out` (sealed) the plane of a labelling that maximises `n score + sum_m penalties[m] d(y, y^m)`: score
-    /// as in planes, `d` the number of variables labelled otherwise, `y^m` the labellings that `codes` (one after the
-    /// other, all of one length) encode. As many penalties as codes, each finite and at least 0.
+    /// Writes into `out` (sealed) the plane of a labelling that maximises `n score + sum_m penalties[m] d(y, y^m)`:
+    /// score as in planes, `d` the number of variables labelled otherwise, `y^m` the labellings that `codes` (one after
+    /// the other, all of one length) encode. As many penalties as codes, each finite and at least 0.
     ///
     /// # Errors
     ///
@@ -198,23 +199,24 @@ pub trait KBestPlanes {
     ) -> Result<(), OracleError>;
 }
 
-/// Knows distributions over the labellings of a block, written as *marginals*: the probabilities of every label at every
-/// variable and of what else features depend on, in a layout that is the oracle's own. Expectations of planes are linear
-/// in them, so mixtures of distributions are mixtures of marginals.
-pub trait Marginals {
+/// Knows distributions over the labellings of a block, written as *marginals*: the probabilities of every label at
+/// every variable and of what else features depend on, in a layout that is the oracle's own. Expectations of planes are
+/// linear in them, so mixtures of distributions are mixtures of marginals.
+pub trait MarginalPlanes {
     /// Returns how many numbers the marginals of `block` are: always the same. 0 where the block has no variable.
     fn len(&mut self, block: usize) -> usize;
 
-    /// Writes into `to` the marginals of the distribution that is all on the truth of `block`; its expected plane is zero.
+    /// Writes into `to` the marginals of the distribution that is all on the truth of `block`; its expected plane is
+    /// zero.
     fn on_truth(&mut self, block: usize, to: &mut [f64]);
 
     /// Writes into `to` the marginals of `p(y) ~ q(y) exp(n score(y) / tau)` with scores at `w`, the loss added, and
-    /// returns `tau log sum_y q(y) exp(n score(y) / tau)`, where score is relative to the truth as in planes. `q` is the
-    /// distribution of largest entropy that has the marginals `from`; uniform (1 for every labelling, not normalised)
-    /// where `from` is empty. `tau > 0`; infinite leaves `q` as it is, normalised, and returns 0.
+    /// returns `tau log sum_y q(y) exp(n score(y) / tau)`, where score is relative to the truth as in planes. `q` is
+    /// the distribution of largest entropy that has the marginals `from`; uniform (1 for every labelling, not
+    /// normalised) where `from` is empty. `tau > 0`; infinite leaves `q` as it is, normalised, and returns 0.
     ///
-    /// Marginals in `from` are floored within logarithms alone (BCPL, Mohapatra et al. 2016), at 1e-12. What is written to
-    /// `to` are the marginals of some distribution up to the last digits, however large scores are.
+    /// Marginals in `from` are floored within logarithms alone (BCPL, Mohapatra et al. 2016), at 1e-12. What is written
+    /// to `to` are the marginals of some distribution up to the last digits, however large scores are.
     ///
     /// # Errors
     ///

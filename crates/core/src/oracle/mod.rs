@@ -14,7 +14,7 @@ mod wrapper;
 pub use answer::{OracleError, OracleResult, Prices, Quality, check_answer};
 pub use audited::{AnswerAudit, Audited};
 pub use capability::{
-    Ability, Capabilities, Coded, CodedPlanes, KBestPlanes, Marginals, NoCapabilities, Recombination,
+    Ability, Capabilities, Coded, CodedPlanes, KBestPlanes, MarginalPlanes, NoCapabilities, Recombination,
 };
 pub use max_oracle::{BoxedOracle, MaxOracle};
 pub use slack::{SlackCount, SlackFacts, SlackOracle, bound_of_line};

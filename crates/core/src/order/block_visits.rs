@@ -1,4 +1,4 @@
-//! What an order is: parameters, and a state that draws block after block.
+//! Orders: parameters, and a state that draws block after block.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -19,7 +19,7 @@ pub trait OrderConfig: Copy {
     }
 }
 
-/// What the visits of a pass are for.
+/// The purpose of the visits of a pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Visiting {
     /// Calls of the oracle.
@@ -37,16 +37,17 @@ pub trait BlockVisits: Clone + Serialize + DeserializeOwned {
     /// The order's parameters.
     type Config: OrderConfig;
 
-    /// Whether [`observe`](BlockVisits::observe) is to be told of calls.
+    /// If [`observe`](BlockVisits::observe) is to be told of calls.
     const ADAPTS: bool = false;
 
-    /// Whether blocks can go unseen for so long that a pass that only measures gaps pays.
+    /// If blocks can go unseen for so long that a pass that only measures gaps pays.
     const WANTS_GAP_PASSES: bool = false;
 
     /// Returns the state before the first pass over `blocks` blocks.
     fn new(config: Self::Config, blocks: usize) -> Self;
 
-    /// Starts a pass. Blocks that wait are booked in `gaps`; an order that draws any block at any visit makes none wait.
+    /// Starts a pass. Blocks that wait are booked in `gaps`; an order that draws any block at any visit makes none
+    /// wait.
     fn begin_pass(&mut self, _rng: &mut Rng, _gaps: &mut GapTable, _visiting: Visiting) {}
 
     /// Goes on with a pass of calls that passes over the planes kept have interrupted.
@@ -60,7 +61,8 @@ pub trait BlockVisits: Clone + Serialize + DeserializeOwned {
     /// Returns the next block of the pass, of `blocks`.
     fn next(&mut self, rng: &mut Rng, blocks: usize) -> usize;
 
-    /// Returns the blocks that [`next`](BlockVisits::next) will return in the rest of the pass, as far as that is settled.
+    /// Returns the blocks that [`next`](BlockVisits::next) will return in the rest of the pass, as far as that is
+    /// settled.
     fn settled(&self) -> &[u32] {
         &[]
     }

@@ -1,7 +1,7 @@
 //! Dial 1: which block is visited next.
 //!
-//! An order is one file, with its parameters ([`OrderConfig`]) and its state ([`BlockVisits`]), and one line of the list
-//! in `orders.rs`, from which [`Order`] and [`BlockOrder`] are made.
+//! An order is one file, with its parameters ([`OrderConfig`]) and its state ([`BlockVisits`]), and one line of the
+//! list in `orders.rs`, from which [`Order`] and [`BlockOrder`] are made.
 
 mod block_visits;
 mod fenwick;

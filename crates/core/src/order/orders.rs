@@ -26,8 +26,8 @@ impl Default for Order {
     }
 }
 
-/// Makes `Order` (the dial: a choice tagged by name, with the parameters of each) and `BlockOrder` (its state) of a list
-/// of lines `/// doc`, `Name(Config) => State;`, where a `State` is a [`BlockVisits`](crate::order::BlockVisits).
+/// Makes `Order` (the dial: a choice tagged by name, with the parameters of each) and `BlockOrder` (its state) of a
+/// list of lines `/// doc`, `Name(Config) => State;`, where a `State` is a [`BlockVisits`](crate::order::BlockVisits).
 #[macro_export]
 macro_rules! orders {
     ($($(#[$doc:meta])* $name:ident($config:ty) => $state:ty;)*) => {
@@ -114,8 +114,8 @@ macro_rules! orders {
                 }
             }
 
-            /// Returns the blocks that [`next`](BlockOrder::next) will return in the rest of the pass, as far as that is
-            /// settled.
+            /// Returns the blocks that [`next`](BlockOrder::next) will return in the rest of the pass, as far as that
+            /// is settled.
             pub fn settled(&self) -> &[u32] {
                 match &self.visits {
                     $(Visits::$name(visits) => $crate::order::BlockVisits::settled(visits),)*

@@ -1,5 +1,5 @@
-//! Blocks drawn in proportion to a weight that visits refresh: a power of the last seen gap (Osokin et al. 2016, 3.1), or
-//! the curvature, the largest squared length of a corner seen over lambda. O(log n) a draw. Blocks not seen yet come
+//! Blocks drawn in proportion to a weight that visits refresh: a power of the last seen gap (Osokin et al. 2016, 3.1),
+//! or the curvature, the largest squared length of a corner seen over lambda. O(log n) a draw. Blocks not seen yet come
 //! first, in random order.
 
 use super::block_visits::{BlockVisits, OrderConfig, Visiting};

@@ -12,8 +12,8 @@ pub fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 
-/// Reads `value` as a `T`. Where inside of a choice serde refuses a value it does not say: there the types of the schema
-/// do.
+/// Reads `value` as a `T`. Where inside of a choice serde refuses a value it does not say: there the types of the
+/// schema do.
 ///
 /// # Errors
 ///
@@ -46,8 +46,8 @@ pub fn read<T: DeserializeOwned + JsonSchema>(value: &Value) -> Result<T, Parame
     })
 }
 
-/// The field of a choice that serde refuses: without it the choice is read, or something else is at fault. Of what is inside a
-/// choice serde does not tell the place.
+/// The field of a choice that serde refuses: without it the choice is read, or something else is at fault. Of what is
+/// inside a choice serde does not tell the place.
 fn at_fault<'a, T: DeserializeOwned>(
     value: &Value,
     path: &[&Segment],

@@ -13,15 +13,15 @@ use serde_json::Value;
 pub struct Param {
     /// Its name, without what it is nested in.
     pub name: String,
-    /// What it does.
+    /// Its effect.
     pub doc: String,
     /// Its default; for a choice, of the form `{"name": ...}`.
     pub default: Value,
-    /// What it may be.
+    /// The values that it may have.
     pub kind: ParamKind,
 }
 
-/// What a parameter may be.
+/// The values of a parameter.
 #[derive(Clone, Debug)]
 pub enum ParamKind {
     /// A plain value.
@@ -46,11 +46,11 @@ pub struct ValueKind {
 pub struct Variant {
     /// Its name.
     pub name: String,
-    /// What it means.
+    /// Its meaning.
     pub doc: String,
     /// Its own parameters.
     pub params: Vec<Param>,
-    /// Whether it is written as its bare name, as no variant of the choice has parameters.
+    /// If it is written as its bare name, as no variant of the choice has parameters.
     pub is_bare: bool,
 }
 
@@ -66,7 +66,7 @@ impl ValueKind {
         ValueKind { types, most, entries }
     }
 
-    /// Whether it is a list, and never text.
+    /// Returns true if it is a list, and never text.
     pub fn is_list(&self) -> bool {
         let has = |name: &str| self.types.iter().any(|known| known == name);
         has("array") && !has("string")

@@ -12,7 +12,7 @@ use crate::rounding::Rounded;
 use crate::run::{GapTarget, Run, RunError, Spent, StopReason, Unsupported, is_possible};
 use crate::solver::{Solver, WarmStart};
 
-/// What a step toward a gap came to.
+/// The result of a step toward a gap.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GapProgress {
     /// The gap was not looked at.
@@ -41,8 +41,7 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
         self.run.blocks()
     }
 
-    /// Goes on at `lambda` from the present point, with new bounds. `false`, and nothing done, where the solver
-    /// cannot.
+    /// Goes on at `lambda` from the present point, with new bounds. `false`, and nothing done, where the solver cannot.
     pub fn continue_at(&mut self, lambda: f64, start: WarmStart) -> bool {
         let (solver, mut ctx, _) = self.run.training.parts();
         let Some(solver) = solver.rescaling() else { return false };
@@ -71,10 +70,10 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
         Ok(point)
     }
 
-    /// Takes one step (after looking at the budgets) toward a w(phi) whose gap is at most `target`, and looks at the gap
-    /// after an outer iteration where it may be small enough (see [`Evaluate`](crate::run::Evaluate)), and less often
-    /// where looking takes longer than training. Budgets are those of the run; a
-    /// gap among its stops plays no part.
+    /// Takes one step (after looking at the budgets) toward a w(phi) whose gap is at most `target`, and looks at the
+    /// gap after an outer iteration where it may be small enough (see [`Evaluate`](crate::run::Evaluate)), and less
+    /// often where looking takes longer than training. Budgets are those of the run; a gap among its stops plays no
+    /// part.
     ///
     /// # Errors
     ///
@@ -104,7 +103,7 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
         Ok(progress)
     }
 
-    /// Whether a look at the gap may be worth its calls. A share of P is a share of F, if it is reached.
+    /// Returns true if a look at the gap may be worth its calls. A share of P is a share of F, if it is reached.
     fn may_reach(&mut self, target: GapTarget) -> bool {
         let gap = match target {
             GapTarget::Absolute(gap) => gap,
@@ -171,11 +170,11 @@ pub struct PathPoint {
     /// `sum_i score(phi^i; w)`, by which the gap grows when w is kept: at `rho lambda` it is `gap + (1 - rho)` times
     /// this. Without a prior it is `F - lambda/2 |w|^2`, with a kernel that of `dual` and `square`.
     pub score: f64,
-    /// `|w|^2` (with a kernel `<u, M u>`), by which P falls with lambda where w is kept. With a kernel no more than it is in
-    /// exact arithmetic, so that P is not said to fall further than it does.
+    /// `|w|^2` (with a kernel `<u, M u>`), by which P falls with lambda where w is kept. With a kernel no more than it
+    /// is in exact arithmetic, so that P is not said to fall further than it does.
     pub square: f64,
-    /// By how much `dual + lambda/2 square` may be below its exact value: 0 without a kernel, where both are exact but for
-    /// their last digits.
+    /// By how much `dual + lambda/2 square` may be below its exact value: 0 without a kernel, where both are exact but
+    /// for their last digits.
     pub unsaid: f64,
 }
 

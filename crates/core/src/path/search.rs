@@ -1,20 +1,20 @@
-//! Where a regularisation path begins, without an oracle that leaves the loss out: all mass is put on the oracle's
-//! answers at w = 0, and a lambda is sought at which that point has a gap small enough. Above it, the same masses do at
-//! every lambda.
+//! The search for the start of a regularisation path, without an oracle that leaves the loss out: all mass is put on
+//! the oracle's answers at w = 0, and a lambda is sought at which that point has a gap small enough. Above it, the same
+//! masses do at every lambda.
 //!
-//! In mu = 1/lambda the gap of any masses is convex. At mu = 0 it is what the oracle's bounds at w = 0 lie above the masses'
-//! planes there: [`gap_at_zero`](LambdaSearch::gap_at_zero), for the first ones 0 where the oracle is exact. Between two
-//! values the chord bounds it, whatever the bounds are that gave the values; so a point of gap g > target shows that the mu
-//! will do at which the chord from mu = 0 reaches the target: a bisection between such bounds. Where the gap at mu = 0 is
-//! no smaller than the target, nothing is proven of large lambda, and there is no beginning.
+//! In mu = 1/lambda the gap of any masses is convex. At mu = 0 it is what the oracle's bounds at w = 0 lie above the
+//! masses' planes there: [`gap_at_zero`](LambdaSearch::gap_at_zero), for the first ones 0 where the oracle is exact.
+//! Between two values the chord bounds it, whatever the bounds are that gave the values; so a point of gap g > target
+//! shows that the mu will do at which the chord from mu = 0 reaches the target: a bisection between such bounds. Where
+//! the gap at mu = 0 is no smaller than the target, nothing is proven of large lambda, and there is no beginning.
 //!
 //! From there the search descends, lambda by halves: masses are kept and trained until their gap is small enough again.
-//! As long as they have a gap of at most eps at mu = 0 too, convexity says that they have at every lambda above: the path may
-//! begin here, and no pass is spent on breakpoints between which only the length of w changes. All the same holds of shares
-//! of P: `(1 - share) P - F` is convex in mu as well.
+//! As long as they have a gap of at most eps at mu = 0 too, convexity says that they have at every lambda above: the
+//! path may begin here, and no pass is spent on breakpoints between which only the length of w changes. All the same
+//! holds of shares of P: `(1 - share) P - F` is convex in mu as well.
 //!
-//! Costs n calls for the masses and n for each trial, and then what training costs; all of it is training. The search goes
-//! in units between which a run may be saved.
+//! Costs n calls for the masses and n for each trial, and then what training costs; all of it is training. The search
+//! goes in units between which a run may be saved.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +25,8 @@ use crate::run::{GapTarget, RunError, StopReason, Unsupported};
 use crate::solver::WarmStart;
 use crate::state::{StateError, ensure};
 
-/// How near the bisection comes to the smallest lambda at which the first masses are good enough, as a factor. The descent
-/// goes on from there.
+/// How near the bisection comes to the smallest lambda at which the first masses are good enough, as a factor. The
+/// descent goes on from there.
 const NEAR: f64 = 2.0;
 
 /// By how much a trial that fails by rounding alone gives way, relative.
@@ -38,27 +38,27 @@ const DESCENT: f64 = 0.5;
 /// Checks of the gap after which the descent leaves a lambda alone.
 const MOST_CHECKS: u32 = 50;
 
-/// What rounding leaves of any gap at least, as a share of the mean loss of the planes placed: their hinges are known no
+/// The least gap that rounding leaves, as a share of the mean loss of the planes placed: their hinges are known no
 /// better (see [`Rounding::primal`](crate::rounding::Rounding::primal)).
 const LEAST_ROUNDING: f64 = 64.0 * UNIT;
 
 /// Trials after which the search gives up.
 const MOST_TRIALS: usize = 200;
 
-/// What the beginning of a path is to be.
+/// The requested beginning of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Beginning {
     /// The gap that its point has at most.
     pub target: GapTarget,
     /// The gap that its masses may have at larger lambda; no smaller than `target`.
     pub eps: GapTarget,
-    /// Where it is; where not given, as low as these gaps let it be.
+    /// Its lambda; if not given, as low as these gaps let it be.
     pub lambda: Option<f64>,
     /// The search does not descend below this lambda.
     pub floor: f64,
 }
 
-/// Where the search for the start of a path stands; the solver's state belongs to it.
+/// The state of the search for the start of a path; the solver's state belongs to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LambdaSearch {
     stage: Stage,
@@ -99,7 +99,7 @@ enum Stage {
     Train,
 }
 
-/// What a unit of the search came to.
+/// The result of a unit of the search.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SearchStep {
     /// It goes on.
@@ -110,18 +110,14 @@ pub enum SearchStep {
     Start(PathPoint),
     /// w(phi) is 0, and good enough at every lambda.
     Zero,
-    /// The oracle's bounds leave this gap, too wide, at w = 0 or as near as the search has come: no beginning is proven.
+    /// The oracle's bounds leave this gap, too wide, at w = 0 or as near as the search has come: no beginning is
+    /// proven.
     Loose(f64),
     /// Nothing was done: a budget is spent.
     OutOfBudget(StopReason),
 }
 
 impl LambdaSearch {
-    /// Before the first call.
-    pub fn new() -> Self {
-        LambdaSearch { stage: Stage::Place(0), gap_at_zero: 0.0, at_zero: 0.0 }
-    }
-
     /// Returns P at w = 0, by the oracle's own bounds, of the examples placed so far.
     pub fn primal_at_zero(&self) -> f64 {
         self.at_zero
@@ -134,7 +130,7 @@ impl LambdaSearch {
         self.gap_at_zero
     }
 
-    /// What is wrong with one that was read, for points of `size` numbers.
+    /// Refuses one that was read and does not fit, for points of `size` numbers.
     ///
     /// # Errors
     ///
@@ -147,8 +143,9 @@ impl LambdaSearch {
 }
 
 impl Default for LambdaSearch {
+    /// Before the first call.
     fn default() -> Self {
-        LambdaSearch::new()
+        LambdaSearch { stage: Stage::Place(0), gap_at_zero: 0.0, at_zero: 0.0 }
     }
 }
 
@@ -200,8 +197,8 @@ impl<O: MaxOracle> PathRun<'_, O> {
         }
     }
 
-    /// Goes on at half the lambda of the point at which the path may begin, until its gap is small enough or looked at too
-    /// often; if the masses do above as well, the path may begin there.
+    /// Goes on at half the lambda of the point at which the path may begin, until its gap is small enough or looked at
+    /// too often; if the masses do above as well, the path may begin there.
     fn descend(&mut self, rule: &Beginning, search: &mut LambdaSearch) -> Result<SearchStep, RunError> {
         let Stage::Descend { best, checks } = &mut search.stage else { return Ok(SearchStep::Running) };
         let lambda = (DESCENT * best.lambda).max(rule.floor);

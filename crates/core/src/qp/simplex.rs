@@ -31,8 +31,8 @@ const NO_MASS: f64 = 1e-14;
 /// The same where they are smaller, as a share of the largest of them.
 const NO_SHARE: f64 = 1e-8;
 
-/// Whether a mass is what rounding left: then its vertex leaves the active set. Where the planes of a block are long
-/// (`|p|^2 / lambda` beyond 1e14) all their masses are tiny, so the largest of them is the measure.
+/// Returns true if a mass is what rounding left: then its vertex leaves the active set. Where the planes of a block are
+/// long (`|p|^2 / lambda` beyond 1e14) all their masses are tiny, so the largest of them is the measure.
 fn is_rounding(mass: f64, planes: &[f64]) -> bool {
     mass <= NO_MASS && mass <= NO_SHARE * planes.iter().copied().fold(0.0, f64::max)
 }
@@ -119,7 +119,7 @@ impl SimplexQp<'_> {
         if others <= 0.0 { Step::default() } else { self.along_ray(from, -1.0, mass / others) }
     }
 
-    /// What [`toward`](SimplexQp::toward) (`sign` 1) or [`away`](SimplexQp::away) (-1) do along
+    /// Does the work of [`toward`](SimplexQp::toward) (`sign` 1) or [`away`](SimplexQp::away) (-1) along
     /// `sign (vertex - alpha)`.
     fn along_ray(&mut self, vertex: Option<usize>, sign: f64, largest: f64) -> Step {
         let others = self.others(vertex);

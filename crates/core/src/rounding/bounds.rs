@@ -20,7 +20,7 @@ const OFF: f64 = 5.0;
 /// The smallest number above 0, which a product that underflows is off by at most.
 const TINY: f64 = f64::from_bits(1);
 
-/// What the planes in hand say of the size of terms, where the task says nothing.
+/// The sizes of terms by the planes in hand, if the task says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TermSizes {
     /// Sum over the examples of the terms of a score, without sign.
@@ -58,11 +58,11 @@ pub struct PointTerms<'a> {
     pub additions: f64,
     /// Additions that the image of the point went through, where a kernel makes one.
     pub image: f64,
-    /// Whether the terms are those of planes that have mass now, example by example; else those of any that ever had.
+    /// If the terms are those of planes that have mass now, example by example; else those of any that ever had.
     pub present: bool,
 }
 
-/// What is known of a problem's terms, and the bounds that follow.
+/// The known terms of a problem, and the bounds that follow.
 #[derive(Clone, Debug, Default)]
 pub struct Rounding {
     magnitudes: Option<Magnitudes>,
@@ -70,19 +70,19 @@ pub struct Rounding {
 }
 
 impl Rounding {
-    /// Returns the bounds for a problem of `blocks` examples. Without `magnitudes` they are taken from planes seen: they
-    /// cover sums over these planes then, not a decoder that rounding made choose another one.
+    /// Returns the bounds for a problem of `blocks` examples. Without `magnitudes` they are taken from planes seen:
+    /// they cover sums over these planes then, not a decoder that rounding made choose another one.
     pub fn new(blocks: usize, magnitudes: Option<Magnitudes>) -> Self {
         Rounding { magnitudes, blocks }
     }
 
-    /// Whether the planes of an evaluation must be looked at.
+    /// Returns true if the planes of an evaluation must be looked at.
     pub fn needs_planes(&self) -> bool {
         self.magnitudes.is_none()
     }
 
-    /// Returns what P is of the order of where nothing is known: the mean of the largest losses; 0 where the task does not
-    /// say.
+    /// Returns what P is of the order of where nothing is known: the mean of the largest losses; 0 where the task does
+    /// not say.
     pub fn scale(&self) -> f64 {
         self.magnitudes.as_ref().map_or(0.0, Magnitudes::constant)
     }
@@ -103,14 +103,15 @@ impl Rounding {
         Rounded::new(penalty + hinges, UNIT * (scores + penalty_terms) + underflow + slack)
     }
 
-    /// Returns what the images of a kernel add to the bound on P where the penalty is at most `penalty`; 0 without a kernel.
+    /// Returns what the images of a kernel add to the bound on P where the penalty is at most `penalty`; 0 without a
+    /// kernel.
     pub fn of_images(&self, regularizer: &Regularizer, penalty: f64) -> f64 {
         // Weights that no dual point gives may be longer than the losses say.
         let longest = self.scale().max(penalty);
         self.of_scores(regularizer.image_slack(longest, regularizer.metric().most_additions()))
     }
 
-    /// What scores are off by in all where those of margins are by `slack`: scores are sums of so many times longer planes, and
+    /// Returns the error of scores if that of margins is `slack`: scores are sums of so many times longer planes, and
     /// steps are as well.
     fn of_scores(&self, slack: f64) -> f64 {
         let stretch = self.stretch();

@@ -56,20 +56,21 @@ pub struct Magnitudes {
     fixed: f64,
     additions: f64,
     rows: f64,
-    /// What linear parts are multiplied by at most, where they are.
+    /// The largest factor of linear parts, if they have one.
     factor: f64,
 }
 
 impl Magnitudes {
     /// Begins with scores of no terms. `loss` bounds the mean over the examples of the largest loss; `additions` the
-    /// roundings that any one term of a decoder's score or of a plane's goes through; `rows` those of a coefficient of a
-    /// plane, which is the sum of so many numbers.
+    /// roundings that any one term of a decoder's score or of a plane's goes through; `rows` those of a coefficient of
+    /// a plane, which is the sum of so many numbers.
     pub fn new(loss: f64, additions: usize, rows: usize) -> Self {
         Magnitudes { tables: Vec::new(), loss, fixed: 0.0, additions: additions as f64, rows: rows as f64, factor: 1.0 }
     }
 
-    /// Returns bounds for slack-rescaled planes, whose linear parts are multiplied by losses of at most `largest`, and for
-    /// their maxima by way of margin oracles ([`SlackOracle`](crate::oracle::SlackOracle)). There must be no fixed scores.
+    /// Returns bounds for slack-rescaled planes, whose linear parts are multiplied by losses of at most `largest`, and
+    /// for their maxima by way of margin oracles ([`SlackOracle`](crate::oracle::SlackOracle)). There must be no fixed
+    /// scores.
     pub fn rescaled(mut self, largest: f64) -> Self {
         self.tables.iter_mut().flat_map(|table| &mut table.columns).for_each(|column| *column *= largest);
         self.additions += RESCALING;
@@ -134,7 +135,8 @@ impl Magnitudes {
         self.rows
     }
 
-    /// Returns what scores, and steps, are longer by at most than those of margins: 1, or the largest loss that they are multiplied by.
+    /// Returns what scores, and steps, are longer by at most than those of margins: 1, or the largest loss that they
+    /// are multiplied by.
     pub fn stretch(&self) -> f64 {
         self.factor.max(1.0)
     }

@@ -1,4 +1,4 @@
-//! What rounding may have done to bounds, so that a certificate holds for the exact problem and not only for the
+//! Bounds on the effect of rounding, so that a certificate holds for the exact problem and not only for the
 //! numbers that 64 bits leave of it ([ADR 0025](../../../../docs/adr/0025-rounding.md)).
 //!
 //! A sum of N terms is off by at most `N u sum |terms|`, with u = 2^-53 (Higham, Accuracy and Stability of Numerical

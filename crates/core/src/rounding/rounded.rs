@@ -29,7 +29,7 @@ impl Rounded {
         Rounded { value, rounding: 0.0 }
     }
 
-    /// Whether how far it is off is known at all.
+    /// Returns true if how far it is off is known at all.
     pub fn is_known(self) -> bool {
         self.rounding.is_finite()
     }
@@ -77,9 +77,9 @@ impl Rounded {
         if self.is_known() && self.rounding > self.underflow() { self.rounding - self.margin() } else { 0.0 }
     }
 
-    /// Returns the better of two lower bounds on one number: the one that proves more. It is stated by the higher of the
-    /// two values, where that is no more than rounding above what is proven. One whose error is known is worth more than
-    /// others.
+    /// Returns the better of two lower bounds on one number: the one that proves more. It is stated by the higher of
+    /// the two values, where that is no more than rounding above what is proven. One whose error is known is worth more
+    /// than others.
     pub fn higher(self, other: Rounded) -> Rounded {
         let proof =
             |bound: Rounded| (bound.is_known(), bound.value - if bound.is_known() { bound.rounding } else { 0.0 });

@@ -1,8 +1,8 @@
-//! An attempt to prove the gap: one answer is chosen by what the planes kept say of it, and evaluated block by block, from
-//! the largest gap expected to the smallest, until the bound is complete or can no longer reach the target.
+//! An attempt to prove the gap: one answer is chosen by what the planes kept say of it, and evaluated block by block,
+//! from the largest gap expected to the smallest, until the bound is complete or can no longer reach the target.
 //!
-//! The planes kept bound every hinge from below, so `P` is known from below before and during the evaluation; an attempt
-//! that cannot succeed costs a few calls. What it has found is not lost if the solver keeps it. A budget or an
+//! The planes kept bound every hinge from below, so `P` is known from below before and during the evaluation; an
+//! attempt that cannot succeed costs a few calls. What it has found is not lost if the solver keeps it. A budget or an
 //! interrupt suspends it, and the run goes on with it as if nothing had been.
 
 use super::attempt_state::{Attempt, PartialEvaluation};
@@ -108,8 +108,8 @@ impl<O: MaxOracle> Evaluator<O> {
         self.end_attempt(attempt, budget.stop, training)
     }
 
-    /// Calls for the next blocks, up to the next look or as far as batch and budget reach. Only looks decide anything, and
-    /// work is charged call by call, so nothing depends on where batches end.
+    /// Calls for the next blocks, up to the next look or as far as batch and budget reach. Only looks decide anything,
+    /// and work is charged call by call, so nothing depends on where batches end.
     fn ask_until_look(
         &mut self,
         attempt: &mut Attempt,
@@ -175,7 +175,8 @@ impl<O: MaxOracle> Evaluator<O> {
         self.book(spent, 0, attempt.keeps, training);
     }
 
-    /// Returns whether the gap of the present point, no average, may be as small as this: worth a call for every example.
+    /// Returns whether the gap of the present point, no average, may be as small as this: worth a call for every
+    /// example.
     pub(crate) fn may_have_gap(&mut self, gap: f64, training: &mut Training<O>) -> bool {
         training.clock.pause();
         if self.predictor.is_too_soon(training.passes()) {

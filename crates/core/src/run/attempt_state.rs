@@ -13,7 +13,7 @@ pub(super) struct Candidate {
     pub(super) w: Vec<f64>,
     /// Lower bounds on the hinges, by block.
     pub(super) floors: Vec<f64>,
-    /// Whether it is the average or the last iterate, where the solver has both.
+    /// If it is the average or the last iterate, where the solver has both.
     pub(super) averaged: Option<bool>,
 }
 
@@ -54,7 +54,7 @@ impl PartialEvaluation {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Attempt {
     pub(super) target: GapTarget,
-    /// Whether observers hear of it even if it is broken off.
+    /// If observers hear of it even if it is broken off.
     pub(super) tells: bool,
     pub(super) candidate: Candidate,
     pub(super) found: PartialEvaluation,
@@ -69,13 +69,13 @@ pub(super) struct Attempt {
     pub(super) least: f64,
     /// The value of `P` to expect, as of the last look.
     pub(super) expected: f64,
-    /// Whether it is broken off where it is expected to fail: before anything was learned of the gap, that is worth knowing.
+    /// If it is broken off where it is expected to fail: before anything was learned of the gap, that is worth knowing.
     pub(super) is_probe: bool,
     /// Hinges beyond their floors, in sum.
     pub(super) excess: f64,
     /// Calls at which it is looked at next.
     pub(super) next_look: usize,
-    /// Whether the solver takes what is found: then its calls are training.
+    /// If the solver takes what is found: then its calls are training.
     pub(super) keeps: bool,
     pub(super) spent: Spent,
 }
@@ -90,15 +90,15 @@ impl Attempt {
         order
     }
 
-    /// Hinges beyond their floors to expect of all blocks: of those that were not asked for, in the proportion of the gaps
-    /// last seen. The largest of these were asked for first, and shrink most, so it is rather too little.
+    /// Hinges beyond their floors to expect of all blocks: of those that were not asked for, in the proportion of the
+    /// gaps last seen. The largest of these were asked for first, and shrink most, so it is rather too little.
     pub(super) fn expected_excess(&self) -> f64 {
         let all = self.found.calls == self.found.hinges.len();
         let seen = self.seen.filter(|_| !all && self.seen_of_found > 0.0);
         self.excess * seen.map_or(1.0, |seen| (seen / self.seen_of_found).max(1.0))
     }
 
-    /// Whether it cannot succeed any more, or as a probe is not expected to.
+    /// Returns true if it cannot succeed any more, or as a probe is not expected to.
     pub(super) fn is_out_of_reach(&self) -> bool {
         let least = if self.is_probe { self.least.max(self.expected) } else { self.least };
         least - self.dual > self.target.at(least)

@@ -11,8 +11,8 @@ use crate::oracle::{Capabilities, MaxOracle, NoCapabilities};
 use crate::rounding::{Rounded, Rounding};
 use crate::state::{StateError, ensure, finite};
 
-/// Rounding that is no more than this share of P, or of the largest losses, does not keep a gap from being certified: the
-/// bounds hold all of it.
+/// Rounding that is no more than this share of P, or of the largest losses, does not keep a gap from being certified:
+/// the bounds hold all of it.
 const NOTICEABLE: f64 = 1e-6;
 
 /// By how much F may exceed P, relative, where rounding is the reason.
@@ -119,8 +119,8 @@ impl RunBounds {
         self.books = [self.books].into_iter().chain(duals).flatten().reduce(f64::max);
     }
 
-    /// Returns P(0), if it is known and w = 0 may be the answer: not of a run that answers with the latest, nor if held-out
-    /// data have chosen.
+    /// Returns P(0), if it is known and w = 0 may be the answer: not of a run that answers with the latest, nor if
+    /// held-out data have chosen.
     pub(super) fn zero(&self) -> Option<f64> {
         self.primal_at_zero.filter(|_| !self.online && self.chosen.is_none())
     }
@@ -174,8 +174,8 @@ impl RunBounds {
         }
     }
 
-    /// Takes in a primal value, that of the weights `w`, which are the solver's answer of this name. Returns weights that are
-    /// no longer needed.
+    /// Takes in a primal value, that of the weights `w`, which are the solver's answer of this name. Returns weights
+    /// that are no longer needed.
     pub(super) fn settle(
         &mut self,
         w: Vec<f64>,
@@ -239,8 +239,8 @@ impl RunBounds {
         }
     }
 
-    /// Returns the bounds for a record, with a dual value that is proven for it alone if `proves` says so and a pass has gone
-    /// by since the last time. Nothing else depends on records.
+    /// Returns the bounds for a record, with a dual value that is proven for it alone if `proves` says so and a pass
+    /// has gone by since the last time. Nothing else depends on records.
     pub(super) fn certificate_to_show<O: MaxOracle>(
         &mut self,
         proves: bool,
@@ -272,8 +272,8 @@ impl RunBounds {
         self.books.map(|dual| dual - of_dual - of_primal)
     }
 
-    /// Returns how much of the gap may be rounding, if that is most of it: of these bounds, or of those at the iterate that
-    /// was evaluated last.
+    /// Returns how much of the gap may be rounding, if that is most of it: of these bounds, or of those at the iterate
+    /// that was evaluated last.
     pub(super) fn rounding_in_gap(&self) -> Option<f64> {
         let ((primal, _), dual) = (self.best_primal()?, self.dual?);
         let rounding = self.noise.max(primal.rounding + dual.rounding);
@@ -291,8 +291,8 @@ impl RunBounds {
     }
 }
 
-/// Returns P(0), if the oracle knows its hinges at w = 0 and nothing draws the weights elsewhere. Summed with the rounding
-/// errors carried along (Neumaier), so that n hinges of 1/n are 1.
+/// Returns P(0), if the oracle knows its hinges at w = 0 and nothing draws the weights elsewhere. Summed with the
+/// rounding errors carried along (Neumaier), so that n hinges of 1/n are 1.
 pub(super) fn primal_at_zero<O: MaxOracle>(training: &mut Training<O>) -> Option<f64> {
     let blocks = training.oracle.blocks();
     let has_prior = training.regularizer.prior().is_some();

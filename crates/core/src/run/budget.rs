@@ -61,8 +61,8 @@ impl Budget<'_> {
         }
     }
 
-    /// Returns whether another measurement of the held-out loss goes beyond the budget of seconds; the first one is needed
-    /// whatever it takes.
+    /// Returns whether another measurement of the held-out loss goes beyond the budget of seconds; the first one is
+    /// needed whatever it takes.
     pub(super) fn has_no_room_for_measuring<O: MaxOracle>(
         &self,
         evaluator: &Evaluator<O>,
@@ -91,8 +91,8 @@ impl Budget<'_> {
         call.filter(|call| *call > 0.0).map_or(usize::MAX, |call| (left / call).ceil() as usize)
     }
 
-    /// Returns whether the budgets are large enough for one evaluation, and an interrupt need not wait long for it; before the
-    /// first call that is not known, and one is made.
+    /// Returns whether the budgets are large enough for one evaluation, and an interrupt need not wait long for it;
+    /// before the first call that is not known, and one is made.
     pub(super) fn has_room_for_evaluation<O: MaxOracle>(
         &self,
         stop_reason: StopReason,

@@ -112,7 +112,8 @@ impl<O: MaxOracle> Run<O> {
         self.end_look(iteration_ended)
     }
 
-    /// Tells of the bounds, unless an attempt is suspended: after an outer iteration (`tells`), and if an answer was evaluated.
+    /// Tells of the bounds, unless an attempt is suspended: after an outer iteration (`tells`), and if an answer was
+    /// evaluated.
     fn end_look(&mut self, tells: bool) -> Result<(), RunError> {
         if self.evaluator.attempt.is_some() {
             return Ok(());
@@ -311,9 +312,9 @@ impl<O: MaxOracle> Run<O> {
         self
     }
 
-    /// Answers with the latest weights, however low P was before or is at w = 0: of solvers that learn online, whose users want
-    /// to predict with what was learned. Of a run with a dual value that is to reach a gap it is the best of those evaluated.
-    /// Runs of solvers that do not [minimise](crate::solver::SolverFacts::minimises) do so anyway.
+    /// Answers with the latest weights, however low P was before or is at w = 0: of solvers that learn online, whose
+    /// users want to predict with what was learned. Of a run with a dual value that is to reach a gap it is the best of
+    /// those evaluated. Runs of solvers that do not [minimise](crate::solver::SolverFacts::minimises) do so anyway.
     pub fn with_latest(mut self, latest: bool) -> Self {
         self.evaluator.bounds.online = latest || !self.training.solver.facts().minimises;
         self

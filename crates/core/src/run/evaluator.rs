@@ -23,7 +23,8 @@ pub(crate) struct Evaluator<O> {
     pub(super) predictor: GapPredictor,
     /// An attempt that a budget or an interrupt has suspended.
     pub(super) attempt: Option<Attempt>,
-    /// The pass of the last attempt that proved nothing because the oracle vouched for nothing, and whether it did for some.
+    /// The pass of the last attempt that proved nothing because the oracle vouched for nothing, and whether it did for
+    /// some.
     pub(super) doubted: Option<(f64, bool)>,
     /// The weights that were evaluated last, or others that are needed no more.
     pub(super) candidate: Vec<f64>,
@@ -93,8 +94,8 @@ impl<O: MaxOracle> Evaluator<O> {
         spent
     }
 
-    /// Books a call of an evaluation in parts, and charges its price: as training, on whose clock the work that its plane
-    /// made is already, or as evaluation. The time it took is booked by [`time_passed`](Evaluator::time_passed).
+    /// Books a call of an evaluation in parts, and charges its price: as training, on whose clock the work that its
+    /// plane made is already, or as evaluation. The time it took is booked by [`time_passed`](Evaluator::time_passed).
     pub(super) fn charge_call(&mut self, of_plane: f64, as_training: bool, training: &mut Training<O>) -> Spent {
         let price = self.hinges.price();
         let work = price + of_plane;
@@ -154,8 +155,8 @@ impl<O: MaxOracle> Evaluator<O> {
         self.bounds.rounded_duals(training)
     }
 
-    /// Returns P at `w` by one call per example, with a bound on its rounding, and whether the oracle vouches for it being no
-    /// less than the true P.
+    /// Returns P at `w` by one call per example, with a bound on its rounding, and whether the oracle vouches for it
+    /// being no less than the true P.
     pub(crate) fn primal(&mut self, w: &[f64], training: &Training<O>) -> Result<(Rounded, bool), RunError> {
         let hinges = self.hinges.sum(training.regularizer.metric().weights(w))?;
         let primal = self.bounds.rounding.primal(&training.regularizer, w, hinges.sum, hinges.seen);
@@ -167,8 +168,8 @@ impl<O: MaxOracle> Evaluator<O> {
         self.bounds.rounding.primal(&training.regularizer, w, found.hinges.iter().sum::<f64>(), found.terms)
     }
 
-    /// Calls for `blocks` in turn at `w` and adds what they say to `found`. Returns whether all were asked for: an interrupt
-    /// ends it if the rest would take too long, which the first call tells if there was none before.
+    /// Calls for `blocks` in turn at `w` and adds what they say to `found`. Returns whether all were asked for: an
+    /// interrupt ends it if the rest would take too long, which the first call tells if there was none before.
     pub(super) fn ask_patiently(
         &mut self,
         w: &[f64],
@@ -193,8 +194,8 @@ impl<O: MaxOracle> Evaluator<O> {
         Ok(true)
     }
 
-    /// Takes in a primal value, that of the weights `w`, which are the solver's answer of this name, and proves the dual
-    /// value that goes with it.
+    /// Takes in a primal value, that of the weights `w`, which are the solver's answer of this name, and proves the
+    /// dual value that goes with it.
     pub(super) fn settle(
         &mut self,
         w: Vec<f64>,
@@ -213,7 +214,8 @@ impl<O: MaxOracle> Evaluator<O> {
         self.bounds.check_duality()
     }
 
-    /// Takes in the primal value that the calls of the outer iteration have found by themselves; `false` if there is none.
+    /// Takes in the primal value that the calls of the outer iteration have found by themselves; `false` if there is
+    /// none.
     pub(super) fn take_pass_value(&mut self, stop: &Stop, training: &mut Training<O>) -> Result<bool, RunError> {
         let meter = self.meter(training);
         let Some(found) = training.solver.pass_value() else { return Ok(false) };

@@ -17,45 +17,47 @@ pub enum Evaluate {
     Pass,
 }
 
-/// What share of the gaps that visits met is left as the proven gap, before anything was learned. On all problems tried
-/// it lay between 0.25 and 1.
+/// The share of the gaps that visits met that is left as the proven gap, before anything was learned. On all problems
+/// tried it lay between 0.25 and 1.
 const USUAL_SHARE: f64 = 0.5;
 
 /// Before anything was learned, an evaluation is tried where the gap forecast is at most this many times the target: it
 /// is broken off early as soon as it lets expect a larger gap, and then the share is known.
 const SLACK: f64 = 2.0;
 
-/// After that it is tried where the forecast is at most this share of the target. Forecasts are some 15 % too low, as blocks
-/// that seem settled are not, and an attempt that fails at its last calls costs more than a quarter of a pass of waiting.
+/// After that it is tried where the forecast is at most this share of the target. Forecasts are some 15 % too low, as
+/// blocks that seem settled are not, and an attempt that fails at its last calls costs more than a quarter of a pass of
+/// waiting.
 const SLACK_ONCE_LEARNED: f64 = 0.85;
 
 /// The same of the part of the gap that planes kept show, which goes up and down less.
 const SLACK_OF_LEAST: f64 = 1.2;
 
-/// What the planes kept show is looked at anew, whatever they showed before, after so many times what a look costs.
+/// The planes kept are looked at anew, whatever they showed before, after so many times the cost of a look.
 const LOOKS_APART: f64 = 16.0;
 
-/// Attempts that called for anything are so many passes apart: outer iterations may be shorter, and gaps go up and down.
+/// Attempts that called for anything are so many passes apart: outer iterations may be shorter, and gaps go up and
+/// down.
 const ATTEMPTS_APART: f64 = 0.25;
 
 /// A share that calls visits wrong, for which gaps that sum to no more than this share of the target are too wide ..
 const SHARE_IN_DOUBT: f64 = 0.5;
 
-/// .. is tried again so many passes after the last attempt. It may have been learned from gaps of which the visits had not
-/// heard yet, or that were rounding, and without an attempt nothing corrects it.
+/// .. is tried again so many passes after the last attempt. It may have been learned from gaps of which the visits had
+/// not heard yet, or that were rounding, and without an attempt nothing corrects it.
 const DOUBTED_AFTER: f64 = 10.0;
 
 /// Learns how the sum of the gaps that visits met relates to the proven gap.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct GapPredictor {
     share: f64,
-    /// Whether the share was learned, from a proven gap or from a part of the blocks.
+    /// If the share was learned, from a proven gap or from a part of the blocks.
     learned: bool,
     /// The share that the planes kept showed to be left at least, when that was last looked at.
     least: f64,
     /// The pass of the last attempt; below zero before the first.
     tried: f64,
-    /// What the last look over the planes kept took, in seconds and as decisions go by it.
+    /// The cost of the last look over the planes kept, in seconds and as decisions go by it.
     look_seconds: f64,
     look_pace: f64,
     /// Training until then, as decisions go by it.
@@ -81,8 +83,8 @@ impl GapPredictor {
         self.share * seen.max(0.0)
     }
 
-    /// Returns whether a target is near enough for an attempt after so many passes, and `pace` of training. What the planes
-    /// kept showed of the gap counts as long as another look would cost much.
+    /// Returns whether a target is near enough for an attempt after so many passes, and `pace` of training. What the
+    /// planes kept showed of the gap counts as long as another look would cost much.
     pub(super) fn is_near(&self, seen: f64, target: f64, passes: f64, pace: f64) -> bool {
         let slack = if self.learned { SLACK_ONCE_LEARNED } else { SLACK };
         let in_doubt = passes >= self.tried + DOUBTED_AFTER && seen <= SHARE_IN_DOUBT * target;
@@ -180,7 +182,7 @@ mod tests {
         assert!(!forecast.is_near(0.008, 0.01, 1e6, 0.0));
     }
 
-    /// What the planes kept showed counts until another look is cheap.
+    /// The last look at the planes kept counts until another look is cheap.
     #[test]
     fn looks_are_not_repeated_at_once() {
         let mut forecast = GapPredictor::new();

@@ -1,10 +1,10 @@
 //! Task losses of a run's answers: for records, and on held-out data for early stopping.
 //!
-//! A loss is a prediction of every example; it costs no call of the oracle, and nothing that is found reaches the solver.
-//! With patience, the iterate with the lowest held-out loss is kept, and a run ends once that loss has not fallen for so many
-//! measurements. A measurement is made at the end of an outer iteration: at most one a pass, and none while measuring has
-//! taken more than training and its evaluation. The time that it may take goes by prices if these are known, so that the same
-//! command ends at the same pass (ADR 0056).
+//! A loss is a prediction of every example; it costs no call of the oracle, and nothing that is found reaches the
+//! solver. With patience, the iterate with the lowest held-out loss is kept, and a run ends once that loss has not
+//! fallen for so many measurements. A measurement is made at the end of an outer iteration: at most one a pass, and
+//! none while measuring has taken more than training and its evaluation. The time that it may take goes by prices if
+//! these are known, so that the same command ends at the same pass (ADR 0056).
 
 use serde::{Deserialize, Serialize};
 
@@ -60,8 +60,8 @@ impl LossWatch {
             && self.watched.pace + self.watched.mean_pace() <= spent
     }
 
-    /// Measures the present answers on held-out data and counts the lower loss; the weights that have it are left in the
-    /// evaluator's `candidate`.
+    /// Measures the present answers on held-out data and counts the lower loss; the weights that have it are left in
+    /// the evaluator's `candidate`.
     pub(super) fn measure<O: MaxOracle>(
         &mut self,
         evaluator: &mut Evaluator<O>,
@@ -92,7 +92,8 @@ impl LossWatch {
         Ok(Some(loss))
     }
 
-    /// Evaluates P at the weights with the lowest held-out loss, unless it is known. An interrupt may leave it without a value.
+    /// Evaluates P at the weights with the lowest held-out loss, unless it is known. An interrupt may leave it without
+    /// a value.
     pub(super) fn evaluate_lowest<O: MaxOracle>(
         &mut self,
         stop: &Stop,
@@ -106,8 +107,9 @@ impl LossWatch {
     }
 
     /// Measures the losses of the answer just evaluated, or else of the present one, if they are asked for and are
-    /// cheap. Whether they are changes nothing but how long a run takes. With patience the loss on held-out data is the one
-    /// `watched`, if there is one, and the training loss that of the weights that have it, in the evaluator's `candidate`.
+    /// cheap. Whether they are changes nothing but how long a run takes. With patience the loss on held-out data is the
+    /// one `watched`, if there is one, and the training loss that of the weights that have it, in the evaluator's
+    /// `candidate`.
     pub(super) fn measure_for_record<O: MaxOracle>(
         &mut self,
         watched: Option<f64>,
@@ -237,8 +239,8 @@ impl Watched {
 mod tests {
     use super::*;
 
-    /// The first of equal losses is kept, what follows is counted, and a lower one begins anew; P is known where these weights
-    /// were the last to be evaluated.
+    /// The first of equal losses is kept, what follows is counted, and a lower one begins anew; P is known where these
+    /// weights were the last to be evaluated.
     #[test]
     fn lowest_losses_are_kept() {
         let best = Best { w: vec![2.0], primal: Rounded::exact(0.5), proven: true };

@@ -1,4 +1,4 @@
-//! What ends a run, what it arrives at, and why one fails.
+//! The stops of a run, its outcome, and the reasons why one fails.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,7 +46,7 @@ pub enum RunError {
     Record(#[from] std::io::Error),
 }
 
-/// What a loop over several lambdas needs and does not find.
+/// The lack that keeps a loop over several lambdas from starting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unsupported {
     /// The solver cannot change lambda.
@@ -63,7 +63,7 @@ pub enum Unsupported {
 /// Measures the mean task loss of predictions at `w`; `None` where no truth is known.
 pub type LossMeter = Box<dyn FnMut(&[f64]) -> Result<Option<f64>, OracleError>>;
 
-/// What task losses are measured on.
+/// The data that task losses are measured on.
 #[derive(Default)]
 pub struct LossMeters {
     /// The training set, for records; without it they hold no losses but those that patience goes by.
@@ -74,7 +74,7 @@ pub struct LossMeters {
     pub test_examples: usize,
 }
 
-/// What a run arrives at.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The weights with the lowest primal value seen, or the [latest](super::Run::with_latest), or with
@@ -83,19 +83,19 @@ pub struct Outcome {
     /// The bounds there; the primal value is an upper bound on it where the oracle only gave bounds, and infinite where
     /// the budget had no room to evaluate it.
     pub certificate: Certificate,
-    /// The primal value of w = 0, where it is known without a call. Only runs that answer [with the latest](super::Run::with_latest)
-    /// answer with a higher one.
+    /// The primal value of w = 0, where it is known without a call. Only runs that answer [with the
+    /// latest](super::Run::with_latest) answer with a higher one.
     pub primal_at_zero: Option<f64>,
-    /// The pass since which neither the dual value has risen nor a gap, proven or as the visits met it, has fallen, by more
-    /// than a little, where that is long.
+    /// The pass since which neither the dual value has risen nor a gap, proven or as the visits met it, has fallen, by
+    /// more than a little, where that is long.
     pub still_since: Option<f64>,
     /// Seconds that task losses took, for records and for patience.
     pub loss_seconds: f64,
-    /// What held-out data said, where the run had patience.
+    /// The report of held-out data, if the run had patience.
     pub early_stopping: Option<EarlyStopping>,
     /// Why the run ended.
     pub stop_reason: StopReason,
-    /// What it took.
+    /// Its cost.
     pub cost: RunCost,
     /// Iterations, approximate passes, planes.
     pub progress: SolverProgress,
@@ -144,7 +144,7 @@ impl GapTarget {
 pub struct Stop {
     /// The gap is small enough, and proven: a run with a heuristic oracle does not stop by it.
     pub gap: Option<GapTarget>,
-    /// Whether a gap that is small enough, but only an estimate, ends the run as well.
+    /// If a gap that is small enough, but only an estimate, ends the run as well.
     pub estimated: bool,
     /// Oracle calls / n, those of training; examples drawn / n where the solver counts these ([`Solver::drawn`]).
     ///
@@ -156,7 +156,8 @@ pub struct Stop {
     /// [`Evaluate::Pass`](super::Evaluate::Pass) of training alone.
     pub seconds: Option<f64>,
     /// So many measurements of the loss on held-out data without a lower one; needs
-    /// [`LossMeters::test`](super::LossMeters::test). Whichever stop ends such a run, its answer is the iterate with the lowest loss.
+    /// [`LossMeters::test`](super::LossMeters::test). Whichever stop ends such a run, its answer is the iterate with
+    /// the lowest loss.
     pub patience: Option<u64>,
     /// Set from outside to ask the run to stop.
     pub interrupt: Option<Arc<AtomicBool>>,

@@ -34,7 +34,8 @@ impl<O: MaxOracle> Run<O> {
         self.record(certificate, losses, self.evaluator.bounds.evaluated)
     }
 
-    /// Measures the loss on held-out data if that is due; the weights that have it are left in the evaluator's `candidate`.
+    /// Measures the loss on held-out data if that is due; the weights that have it are left in the evaluator's
+    /// `candidate`.
     fn watch(&mut self) -> Result<Option<f64>, RunError> {
         let (training, evaluator) = (&mut self.training, &mut self.evaluator);
         let budget = Budget { stop: &self.stop, losses: &self.losses };
@@ -44,8 +45,8 @@ impl<O: MaxOracle> Run<O> {
         self.losses.measure(evaluator, training)
     }
 
-    /// Ends the watch over held-out data: measures the last answer as well, and evaluates P at the weights that were best. If
-    /// there is no room for that, P stays unknown.
+    /// Ends the watch over held-out data: measures the last answer as well, and evaluates P at the weights that were
+    /// best. If there is no room for that, P stays unknown.
     fn end_watch(&mut self, stop_reason: StopReason) -> Result<(), RunError> {
         if !self.losses.is_watching() {
             return Ok(());
@@ -145,10 +146,10 @@ impl<O: MaxOracle> Run<O> {
         Ok(outcome)
     }
 
-    /// Returns the outcome of the run so far, without another call of the oracle: for when there is no time. Before the first
-    /// evaluation that is the solver's present answer, of which the primal value is not known: infinite. w = 0 takes its
-    /// place if that is known to be better, but not of runs that answer [with the latest](Run::with_latest). With
-    /// [patience](super::Stop::patience) it is the iterate with the lowest held-out loss.
+    /// Returns the outcome of the run so far, without another call of the oracle: for when there is no time. Before the
+    /// first evaluation that is the solver's present answer, of which the primal value is not known: infinite. w = 0
+    /// takes its place if that is known to be better, but not of runs that answer [with the latest](Run::with_latest).
+    /// With [patience](super::Stop::patience) it is the iterate with the lowest held-out loss.
     pub fn outcome_so_far(&mut self, stop_reason: StopReason) -> Outcome {
         let (training, evaluator) = (&mut self.training, &mut self.evaluator);
         training.clock.pause();

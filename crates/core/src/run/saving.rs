@@ -16,7 +16,8 @@ use crate::rng::Rng;
 use crate::state::{self, StateError, ensure, finite};
 
 /// The part of a run that its solver does not save. Not in it: oracles and executors, the stop, observers, loss meters,
-/// latencies of this machine, buffers, and answers that were asked for ahead, which the next step fetches again at the same w.
+/// latencies of this machine, buffers, and answers that were asked for ahead, which the next step fetches again at the
+/// same w.
 #[derive(Serialize, Deserialize)]
 struct RunState {
     regularizer: Regularizer,
@@ -63,8 +64,8 @@ impl<O: MaxOracle> Run<O> {
         training.solver.save(out)
     }
 
-    /// Goes on from where a run of the same problem, solver, regulariser and clock was saved. The error says why it cannot, and
-    /// then nothing has changed.
+    /// Goes on from where a run of the same problem, solver, regulariser and clock was saved. The error says why it
+    /// cannot, and then nothing has changed.
     ///
     /// # Errors
     ///
@@ -106,8 +107,8 @@ impl<O: MaxOracle> Run<O> {
     }
 
     /// As [`restore`](Run::restore), for a run that is not the same: takes over planes and masses, and of bounds
-    /// nothing. F, averages and estimates are computed again from the planes; P and the best weights are not known until they
-    /// are evaluated. Counts, clock and chance go on.
+    /// nothing. F, averages and estimates are computed again from the planes; P and the best weights are not known
+    /// until they are evaluated. Counts, clock and chance go on.
     ///
     /// # Errors
     ///

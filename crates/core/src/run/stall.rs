@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A move by less than this share is none: of a gap, how far it falls; of the dual value, how far it rises, as a share of
-/// itself and of the gap.
+/// A move by less than this share is none: of a gap, how far it falls; of the dual value, how far it rises, as a share
+/// of itself and of the gap.
 const MOVES: f64 = 0.01;
 
-/// A gap, or a rise of the dual value, of no more than this share of the dual value is rounding, a rise by this share of the gap is nothing.
+/// A gap, or a rise of the dual value, of no more than this share of the dual value is rounding, a rise by this share
+/// of the gap is nothing.
 const NOTHING: (f64, f64) = (1e-12, 1e-9);
 
 /// A run stands still if nothing has moved for so many passes, and for this share of all passes.
@@ -29,8 +30,8 @@ impl Stall {
         Stall { gap: f64::INFINITY, dual: f64::NEG_INFINITY, since: pass }
     }
 
-    /// Learns whether the smallest gap or the highest dual value have moved by this pass. The proven gap alone does not tell:
-    /// its primal value is that of w = 0 or of an old evaluation while the weights move on.
+    /// Learns whether the smallest gap or the highest dual value have moved by this pass. The proven gap alone does not
+    /// tell: its primal value is that of w = 0 or of an old evaluation while the weights move on.
     pub(super) fn learn(&mut self, gap: f64, dual: f64, pass: f64) {
         let first = self.dual == f64::NEG_INFINITY && dual > self.dual;
         let size = self.dual.abs();
@@ -54,8 +55,8 @@ impl Stall {
 mod tests {
     use super::*;
 
-    /// A dual value that rises from almost nothing moves, however small a part of the gap that is, and so does one whose
-    /// rise is small beside itself and not beside the gap.
+    /// A dual value that rises from almost nothing moves, however small a part of the gap that is, and so does one
+    /// whose rise is small beside itself and not beside the gap.
     #[test]
     fn a_dual_that_rises_moves() {
         for (dual, step, gap) in [(4e-4, 1e-5, 1.0), (0.9, 1e-6, 1e-5)] {
@@ -65,7 +66,8 @@ mod tests {
         }
     }
 
-    /// What neither rises nor falls stands still, since the last pass that moved something; sums of small moves are moves.
+    /// A value that neither rises nor falls stands still, since the last pass that moved something; sums of small moves
+    /// are moves.
     #[test]
     fn what_does_not_move_stands_still() {
         let mut stall = Stall::new(0.0);
@@ -79,7 +81,7 @@ mod tests {
         assert_eq!(stall.long_since(199.0), None);
     }
 
-    /// What rounding adds to a dual value is no move, nor is a rise that comes to nothing beside the gap, nor what a gap of
+    /// Rounding of a dual value is no move, nor is a rise that comes to nothing beside the gap, nor what a gap of
     /// rounding does.
     #[test]
     fn rounding_does_not_move() {

@@ -131,7 +131,8 @@ impl<O: MaxOracle> Training<O> {
         Some(TimeSplit { feature_seconds, master_seconds })
     }
 
-    /// Returns the seconds inside the oracle. Sampled times can overshoot; more than all the time there was cannot be true.
+    /// Returns the seconds inside the oracle. Sampled times can overshoot; more than all the time there was cannot be
+    /// true.
     pub(super) fn oracle_seconds(&self) -> f64 {
         self.counts.oracle_seconds.min(self.clock.now())
     }

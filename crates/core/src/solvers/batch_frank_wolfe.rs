@@ -78,8 +78,6 @@ pub struct BatchFrankWolfeSolver {
     gap: Option<f64>,
 }
 
-impl BatchFrankWolfeSolver {}
-
 impl<O: MaxOracle + ?Sized> SavedState<O> for BatchFrankWolfeSolver {
     fn check(&self, fresh: &Self, _oracle: &mut O) -> Result<(), StateError> {
         let dim = fresh.sum.len();

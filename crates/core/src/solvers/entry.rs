@@ -37,8 +37,8 @@ pub trait SolverConfig: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns what a user should know of parameters that do not go with `blocks` examples, or with a run that ends after so many
-    /// passes where that is known: what is cut, and what has no effect.
+    /// Returns what a user should know of parameters that do not go with `blocks` examples, or with a run that ends
+    /// after so many passes where that is known: what is cut, and what has no effect.
     fn notes(&self, _blocks: usize, _passes: Option<f64>) -> Vec<String> {
         Vec::new()
     }
@@ -52,7 +52,7 @@ pub trait SolverConfig: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// What the stream would have to tell and does not, by the name of what is to be given.
+    /// The fact that the stream would have to tell and does not, by the name of the parameter.
     fn online(&self, _facts: StreamFacts) -> Option<Result<Box<dyn Online>, ParameterError>> {
         None
     }
@@ -63,7 +63,8 @@ pub trait SolverConfig: fmt::Debug + Send + Sync {
     }
 
     /// Returns how many arrays as long as w training holds at most: of the solver, of the run around it (best weights,
-    /// candidate, evaluation) and of the model. Planes that are kept for each example are not counted, as they are sparse.
+    /// candidate, evaluation) and of the model. Planes that are kept for each example are not counted, as they are
+    /// sparse.
     fn copies(&self) -> usize {
         7
     }
@@ -80,17 +81,17 @@ pub type ParseSolver = fn(&Value) -> Result<Box<dyn SolverConfig>, ParameterErro
 pub struct SolverEntry {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Its summary, in one line.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// Its source.
     pub source: &'static str,
-    /// Whether it maintains a dual value, and so can certify a gap.
+    /// If it maintains a dual value, and so can certify a gap.
     pub has_dual: bool,
-    /// Whether it can go on at another lambda, as paths and warm starts of grids need.
+    /// If it can go on at another lambda, as paths and warm starts of grids need.
     pub continues: bool,
-    /// Whether it seeks the minimum of P at the run's lambda; the others take no notice of lambda.
+    /// If it seeks the minimum of P at the run's lambda; the others take no notice of lambda.
     pub minimises: bool,
-    /// Whether it learns online, from a pass or two over the data: a run that names no stop ends after two, and answers with
+    /// If it learns online, from a pass or two over the data: a run that names no stop ends after two, and answers with
     /// [the latest](crate::run::Run::with_latest) weights.
     pub is_online: bool,
     /// The preset's parameters.

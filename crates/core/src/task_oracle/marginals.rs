@@ -2,11 +2,11 @@
 
 use super::oracle::TaskOracle;
 use crate::example::Workspace;
-use crate::oracle::{Marginals, OracleError};
+use crate::oracle::{MarginalPlanes, OracleError};
 use crate::plane::Plane;
 use crate::task::Task;
 
-impl<T: Task> Marginals for TaskOracle<T> {
+impl<T: Task> MarginalPlanes for TaskOracle<T> {
     fn len(&mut self, block: usize) -> usize {
         self.task.capabilities().marginals.map_or(0, |marginals| marginals.len(&self.examples.inputs[block]))
     }

@@ -6,8 +6,8 @@ use super::sampled::SampledMean;
 use crate::example::{Example, Examples, Memories, Workspace};
 use crate::linalg;
 use crate::oracle::{
-    Capabilities, Coded, CodedPlanes, KBestPlanes, Marginals, MaxOracle, OracleError, OracleResult, Prices, Quality,
-    Recombination,
+    Capabilities, Coded, CodedPlanes, KBestPlanes, MarginalPlanes, MaxOracle, OracleError, OracleResult, Prices,
+    Quality, Recombination,
 };
 use crate::plane::Plane;
 use crate::rounding::Magnitudes;
@@ -139,7 +139,7 @@ impl<T: Task> Capabilities for TaskOracle<T> {
     fn kbest_planes(&mut self) -> Option<&mut dyn KBestPlanes> {
         self.task.capabilities().kbest.is_some().then_some(self as _)
     }
-    fn marginals(&mut self) -> Option<&mut dyn Marginals> {
+    fn marginals(&mut self) -> Option<&mut dyn MarginalPlanes> {
         self.task.capabilities().marginals.is_some().then_some(self as _)
     }
 }

@@ -78,7 +78,8 @@ fn candidates<P: Probe + ?Sized>(
     order
 }
 
-/// Whether decoding misses the greatest feature at every size, in an example of its own each where there are enough.
+/// Returns true if decoding misses the greatest feature at every size, in an example of its own each where there are
+/// enough.
 fn is_always_wrong<P: Probe + ?Sized>(
     exam: &mut Examination<'_, P>,
     coordinate: usize,

@@ -10,7 +10,7 @@ use super::features::{CheckedFeatures, Fault, check};
 use super::finding::{ExaminationPlan, FindingLog, Kind};
 use super::profile::Meter;
 
-/// Where a labelling comes from.
+/// The origin of a labelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LabellingOrigin {
     Truth,
@@ -71,7 +71,7 @@ pub(super) struct DecodedAnswer {
     pub(super) augmented: bool,
     /// Place of its labelling in the record's list.
     pub(super) chosen: usize,
-    /// What the task says of it.
+    /// The claim of the task about it.
     pub(super) claim: Option<Quality>,
 }
 
@@ -106,7 +106,7 @@ impl<'p, P: Probe + ?Sized> Examination<'p, P> {
         }
     }
 
-    /// Whether the time for this examination is over.
+    /// Returns true if the time for this examination is over.
     pub(super) fn is_late(&self) -> bool {
         self.watch.seconds() > self.seconds
     }

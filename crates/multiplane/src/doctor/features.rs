@@ -54,7 +54,7 @@ impl CheckedFeatures {
     }
 }
 
-/// What is wrong with a feature vector.
+/// A fault of a feature vector.
 pub(super) enum Fault {
     Length(usize),
     Index { index: i64, smallest: i64 },

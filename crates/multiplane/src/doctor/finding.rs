@@ -1,8 +1,10 @@
 //! The plan of an examination and what it finds: of each kind the first finding is kept, the others are counted.
 
+use std::fmt;
+
 use serde::Serialize;
 
-/// What is wrong.
+/// The kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -38,45 +40,29 @@ pub enum Kind {
     UnsoundBound,
 }
 
-impl Kind {
-    /// Returns its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::OracleError => "oracle-error",
-            Kind::WrongLabelType => "wrong-label-type",
-            Kind::LabelRefused => "label-refused",
-            Kind::FeatureLength => "feature-length",
-            Kind::IndexOutOfRange => "index-out-of-range",
-            Kind::FeatureNotFinite => "feature-not-finite",
-            Kind::LossNotFinite => "loss-not-finite",
-            Kind::NegativeLoss => "negative-loss",
-            Kind::LossOfTruth => "loss-of-truth",
-            Kind::NonDeterministic => "non-deterministic",
-            Kind::NotThreadSafe => "not-thread-safe",
-            Kind::LossIgnored => "loss-ignored",
-            Kind::ScoreMismatch => "score-mismatch",
-            Kind::SubOptimal => "sub-optimal",
-            Kind::UnsoundBound => "unsound-bound",
-        }
+impl fmt::Display for Kind {
+    /// Writes the name, as it is in the JSON too.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 
 /// One fault; of many of one kind the first, with their number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// What is wrong.
+    /// The kind of fault.
     pub kind: Kind,
     /// The example that shows it, from 0.
     pub example: Option<usize>,
-    /// What was asked, what came, and the rule, with the numbers.
+    /// The question, the answer and the rule, with the numbers.
     pub message: String,
-    /// What is probably the cause.
+    /// The probable cause.
     pub cause: String,
     /// How often it was seen.
     pub count: usize,
 }
 
-/// What calls cost.
+/// The cost of calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Profile {
     /// Examples looked at.
@@ -91,11 +77,11 @@ pub struct Profile {
     pub plane_entries_mean: f64,
     /// Entries of the largest plane.
     pub plane_entries_max: usize,
-    /// What the planned run will take.
+    /// The forecast for the planned run.
     pub forecast: CostEstimate,
 }
 
-/// What a run will probably take.
+/// The probable cost of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct CostEstimate {
     /// Passes over the data that it was made for.
@@ -110,12 +96,12 @@ pub struct CostEstimate {
     pub megabytes: f64,
 }
 
-/// What came of an examination.
+/// The result of an examination.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Diagnosis {
-    /// What is wrong; nothing where all seems sound.
+    /// The faults found; none if all seems sound.
     pub findings: Vec<Finding>,
-    /// What calls cost.
+    /// The cost of calls.
     pub profile: Profile,
 }
 
@@ -136,7 +122,7 @@ impl FindingLog {
         self.findings.push(Finding { kind, example: Some(example), message, cause, count: 1 });
     }
 
-    /// Whether there is a fault of this kind.
+    /// Returns true if there is a fault of this kind.
     pub(super) fn has(&self, kind: Kind) -> bool {
         self.findings.iter().any(|finding| finding.kind == kind)
     }

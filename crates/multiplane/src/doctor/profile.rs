@@ -1,4 +1,4 @@
-//! What calls cost, and what a run will cost.
+//! The cost of calls, and of the planned run.
 
 use super::finding::{CostEstimate, ExaminationPlan, Profile};
 

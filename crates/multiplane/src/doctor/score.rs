@@ -58,7 +58,7 @@ pub(super) fn explain_scores<P: Probe + ?Sized>(
     })
 }
 
-/// Whether scores of the example's labellings differ at all.
+/// Returns true if scores of the example's labellings differ at all.
 fn is_informative<P: Probe + ?Sized>(
     exam: &Examination<'_, P>,
     weights: &[NamedWeights],
@@ -70,7 +70,7 @@ fn is_informative<P: Probe + ?Sized>(
     rivals.any(|(_, other)| (other.score(w, false) - first.score(w, false)).abs() > tolerance(first, other, w))
 }
 
-/// Whether the answer is the best by another score.
+/// Returns true if the answer is the best by another score.
 fn is_best<P: Probe + ?Sized>(
     exam: &Examination<'_, P>,
     w: &[f64],

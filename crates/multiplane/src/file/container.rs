@@ -7,15 +7,15 @@ use std::io::Read;
 use std::path::Path;
 
 use multiplane_tasks::problem::Vocabulary;
-use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
+use safetensors::{SafeTensorError, SafeTensors};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 pub(super) use super::bulk::zero_checksum;
 use super::bulk::{self, Bulk, CHECKSUM, DIGITS, MAX_HEADER, check_header};
-use super::dictionary::{self, FeatureParts, SupportParts};
+use super::dictionary::{self, RawTensor};
 use crate::error::Error;
 
 /// Key of our JSON in the container's metadata.
@@ -52,31 +52,16 @@ pub(super) fn pack(
     info: &impl Serialize,
 ) -> Result<Vec<u8>, Error> {
     let broken = |error: &dyn Display| Error::failed(format!("the model cannot be written: {error}"));
-    let payloads: Vec<Vec<u8>> =
-        tensors.iter().map(|(_, _, values)| values.iter().flat_map(|w| w.to_le_bytes()).collect()).collect();
-    let mut views = Vec::new();
-    for ((name, shape, _), payload) in tensors.iter().zip(&payloads) {
-        let view = TensorView::new(Dtype::F64, shape.clone(), payload).map_err(|error| broken(&error))?;
-        views.push((*name, view));
-    }
-    let names = vocabulary.dictionary.as_deref().map(FeatureParts::of);
-    let scale = dictionary::scale_bytes(vocabulary);
-    for view in scale.iter().map(|bytes| dictionary::scale_tensor(bytes)) {
-        views.push(view.map_err(|error| broken(&error))?);
-    }
-    let support = vocabulary.support.as_deref().map(SupportParts::of);
-    for view in support.iter().flat_map(SupportParts::tensors) {
-        views.push(view.map_err(|error| broken(&error))?);
-    }
-    for view in names.iter().flat_map(FeatureParts::tensors) {
-        views.push(view.map_err(|error| broken(&error))?);
-    }
-    let Bulk { json, tensors } = Bulk::of(info).map_err(|error| broken(&error))?;
+    let Bulk { json, tensors: long } = Bulk::of(info).map_err(|error| broken(&error))?;
     check_header(&json).map_err(|error| broken(&error))?;
-    for (name, payload) in &tensors {
-        let view = TensorView::new(Dtype::U8, vec![payload.len()], payload).map_err(|error| broken(&error))?;
-        views.push((name, view));
-    }
+    let own = tensors.iter().map(|(name, shape, values)| -> RawTensor<'_> {
+        let bytes: Vec<u8> = values.iter().flat_map(|w| w.to_le_bytes()).collect();
+        (name, Dtype::F64, shape.clone(), bytes.into())
+    });
+    let long = long.iter().map(|(name, bytes)| (&**name, Dtype::U8, vec![bytes.len()], bytes.into()));
+    let all: Vec<RawTensor<'_>> = own.chain(dictionary::tensors(vocabulary)).chain(long).collect();
+    let views = all.iter().map(|(name, kind, shape, bytes)| Ok((name, TensorView::new(*kind, shape.clone(), bytes)?)));
+    let views: Vec<_> = views.collect::<Result<_, SafeTensorError>>().map_err(|error| broken(&error))?;
     let metadata = HashMap::from([(METADATA_KEY.to_string(), json)]);
     let mut bytes = safetensors::serialize(views, Some(metadata)).map_err(|error| broken(&error))?;
     stamp(&mut bytes, &[]).map_err(|error| broken(&error))?;

@@ -1,12 +1,12 @@
-//! The features in a model file: their names in two tensors, and their divisors in one, so that the
-//! header stays small.
+//! The features in a model file: their names in two tensors, and their divisors in one, so that the header stays small.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use multiplane_tasks::data::{MAX_FEATURES, SparseRows, Strings};
 use multiplane_tasks::problem::{FeatureScale, Vocabulary};
+use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
-use safetensors::{SafeTensorError, SafeTensors};
 
 /// The names of the features, one after the other, in UTF-8.
 const NAMES: &str = "features.names";
@@ -41,52 +41,63 @@ impl FeatureTensors {
     }
 }
 
-/// The divisors of a vocabulary as bytes, where it has any.
-pub(crate) fn scale_bytes(vocabulary: &Vocabulary) -> Option<Vec<u8>> {
-    Some(vocabulary.scale.as_ref()?.divisors().iter().flat_map(|divisor| divisor.to_le_bytes()).collect())
+/// A tensor to be written: its name, the kind of its numbers, its shape and its bytes.
+pub(super) type RawTensor<'a> = (&'a str, Dtype, Vec<usize>, Cow<'a, [u8]>);
+
+/// Makes the tensor of a list of numbers of 8 bytes.
+fn listed<'a>(name: &'a str, kind: Dtype, numbers: impl Iterator<Item = [u8; 8]>) -> RawTensor<'a> {
+    let bytes: Vec<u8> = numbers.flatten().collect();
+    (name, kind, vec![bytes.len() / 8], bytes.into())
 }
 
-/// The tensor of these bytes with its name.
-pub(crate) fn scale_tensor(bytes: &[u8]) -> Result<(&'static str, TensorView<'_>), SafeTensorError> {
-    TensorView::new(Dtype::F64, vec![bytes.len() / 8], bytes).map(|tensor| (SCALE, tensor))
+/// Returns the tensors of the features that a vocabulary has: divisors, rows of support, names.
+pub(super) fn tensors(vocabulary: &Vocabulary) -> Vec<RawTensor<'_>> {
+    let scale = vocabulary.scale.iter();
+    let scale =
+        scale.map(|scale| listed(SCALE, Dtype::F64, scale.divisors().iter().map(|divisor| divisor.to_le_bytes())));
+    let support = vocabulary.support.as_deref().map(support_tensors);
+    let names = vocabulary.dictionary.as_deref().map(|names| {
+        let ends = names.ends().iter().map(|end| end.to_le_bytes());
+        let bytes = names.bytes();
+        [(NAMES, Dtype::U8, vec![bytes.len()], bytes.into()), listed(NAME_ENDS, Dtype::I64, ends)]
+    });
+    scale.chain(support.into_iter().flatten()).chain(names.into_iter().flatten()).collect()
+}
+
+/// Takes rows apart: their number of columns stands before their ends.
+fn support_tensors(rows: &SparseRows) -> [RawTensor<'static>; 3] {
+    let (mut ends, mut columns, mut values) = (vec![rows.columns() as i64], Vec::new(), Vec::new());
+    for i in 0..rows.len() {
+        for (column, value) in rows.row(i).iter() {
+            columns.push(i64::from(column));
+            values.push(value);
+        }
+        ends.push(columns.len() as i64);
+    }
+    [
+        listed(SUPPORT[0], Dtype::I64, ends.into_iter().map(i64::to_le_bytes)),
+        listed(SUPPORT[1], Dtype::I64, columns.into_iter().map(i64::to_le_bytes)),
+        listed(SUPPORT[2], Dtype::F64, values.into_iter().map(f64::to_le_bytes)),
+    ]
+}
+
+/// Returns the bytes of a list of numbers of one kind.
+fn data<'a>(name: &str, tensor: &TensorView<'a>, kind: Dtype, length: &str) -> Result<&'a [u8], String> {
+    if tensor.dtype() != kind || tensor.shape().len() != 1 {
+        let (found, shape) = (tensor.dtype(), tensor.shape());
+        return Err(format!("its tensor {name} is {found:?} {shape:?}, expected {kind:?} [{length}]"));
+    }
+    Ok(tensor.data())
+}
+
+/// Reads numbers of 8 bytes.
+fn words<T>(bytes: &[u8], number: fn([u8; 8]) -> T) -> Vec<T> {
+    bytes.as_chunks::<8>().0.iter().map(|chunk| number(*chunk)).collect()
 }
 
 fn read_scale(tensors: &SafeTensors<'_>) -> Result<Option<FeatureScale>, String> {
     let Ok(tensor) = tensors.tensor(SCALE) else { return Ok(None) };
-    if tensor.dtype() != Dtype::F64 || tensor.shape().len() != 1 {
-        let (found, shape) = (tensor.dtype(), tensor.shape());
-        return Err(format!("its tensor {SCALE} is {found:?} {shape:?}, expected F64 [features]"));
-    }
-    let divisors = tensor.data().as_chunks::<8>().0.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect();
-    FeatureScale::new(divisors).map(Some)
-}
-
-/// Rows taken apart: their number of columns stands before their ends.
-pub(crate) struct SupportParts([Vec<u8>; 3]);
-
-impl SupportParts {
-    /// The parts of `rows`.
-    pub(crate) fn of(rows: &SparseRows) -> Self {
-        let (mut ends, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
-        let mut end = 0i64;
-        ends.extend((rows.columns() as i64).to_le_bytes());
-        for i in 0..rows.len() {
-            for (column, value) in rows.row(i).iter() {
-                columns.extend(i64::from(column).to_le_bytes());
-                values.extend(value.to_le_bytes());
-                end += 1;
-            }
-            ends.extend(end.to_le_bytes());
-        }
-        SupportParts([ends, columns, values])
-    }
-
-    /// The parts as tensors with their names.
-    pub(crate) fn tensors(&self) -> [Result<(&'static str, TensorView<'_>), SafeTensorError>; 3] {
-        let tensor =
-            |k: usize, kind| TensorView::new(kind, vec![self.0[k].len() / 8], &self.0[k]).map(|t| (SUPPORT[k], t));
-        [tensor(0, Dtype::I64), tensor(1, Dtype::I64), tensor(2, Dtype::F64)]
-    }
+    FeatureScale::new(words(data(SCALE, &tensor, Dtype::F64, "features")?, f64::from_le_bytes)).map(Some)
 }
 
 /// The rows that a kernel compares others with, where a file has them.
@@ -95,18 +106,13 @@ fn read_support(tensors: &SafeTensors<'_>) -> Result<Option<SparseRows>, String>
     if there == [false; 3] {
         return Ok(None);
     }
-    let words = |name: &str, kind: Dtype| {
-        let tensor =
-            tensors.tensor(name).map_err(|_| format!("it has not all of the tensors {}", SUPPORT.join(", ")))?;
-        if tensor.dtype() != kind || tensor.shape().len() != 1 {
-            let (found, shape) = (tensor.dtype(), tensor.shape());
-            return Err(format!("its tensor {name} is {found:?} {shape:?}, expected {kind:?} [length]"));
-        }
-        Ok(tensor.data().as_chunks::<8>().0.to_vec())
+    let bytes = |name: &str, kind: Dtype| {
+        let missing = |_| format!("it has not all of the tensors {}", SUPPORT.join(", "));
+        data(name, &tensors.tensor(name).map_err(missing)?, kind, "length")
     };
-    let ends: Vec<i64> = words(SUPPORT[0], Dtype::I64)?.into_iter().map(i64::from_le_bytes).collect();
-    let columns: Vec<i64> = words(SUPPORT[1], Dtype::I64)?.into_iter().map(i64::from_le_bytes).collect();
-    let values: Vec<f64> = words(SUPPORT[2], Dtype::F64)?.into_iter().map(f64::from_le_bytes).collect();
+    let ends = words(bytes(SUPPORT[0], Dtype::I64)?, i64::from_le_bytes);
+    let columns = words(bytes(SUPPORT[1], Dtype::I64)?, i64::from_le_bytes);
+    let values = words(bytes(SUPPORT[2], Dtype::F64)?, f64::from_le_bytes);
     let unsound = || "its rows of support are not sound".to_owned();
     let (&width, ends) = ends.split_first().ok_or_else(unsound)?;
     let last = ends.last().copied().unwrap_or(0);
@@ -129,28 +135,6 @@ fn read_support(tensors: &SafeTensors<'_>) -> Result<Option<SparseRows>, String>
     Ok(Some(rows))
 }
 
-/// A dictionary taken apart.
-pub(crate) struct FeatureParts<'a> {
-    names: &'a [u8],
-    ends: Vec<u8>,
-}
-
-impl<'a> FeatureParts<'a> {
-    /// The parts of `names`.
-    pub(crate) fn of(names: &'a Strings) -> Self {
-        FeatureParts { names: names.bytes(), ends: names.ends().iter().flat_map(|end| end.to_le_bytes()).collect() }
-    }
-
-    /// The parts as tensors with their names.
-    pub(crate) fn tensors(&self) -> [Result<(&'static str, TensorView<'_>), SafeTensorError>; 2] {
-        let tensor = |name, kind, len, bytes| TensorView::new(kind, vec![len], bytes).map(|tensor| (name, tensor));
-        [
-            tensor(NAMES, Dtype::U8, self.names.len(), self.names),
-            tensor(NAME_ENDS, Dtype::I64, self.ends.len() / 8, &self.ends),
-        ]
-    }
-}
-
 /// The names of the features, where a file has them.
 fn read(tensors: &SafeTensors<'_>) -> Result<Option<Strings>, String> {
     let (names, ends) = match (tensors.tensor(NAMES), tensors.tensor(NAME_ENDS)) {
@@ -158,13 +142,7 @@ fn read(tensors: &SafeTensors<'_>) -> Result<Option<Strings>, String> {
         (Err(_), Err(_)) => return Ok(None),
         _ => return Err(format!("it has only one of the tensors {NAMES} and {NAME_ENDS}")),
     };
-    for (name, tensor, kind) in [(NAMES, &names, Dtype::U8), (NAME_ENDS, &ends, Dtype::I64)] {
-        if tensor.dtype() != kind || tensor.shape().len() != 1 {
-            let (found, shape) = (tensor.dtype(), tensor.shape());
-            return Err(format!("its tensor {name} is {found:?} {shape:?}, expected {kind:?} [length]"));
-        }
-    }
-    let ends: Vec<u64> = ends.data().as_chunks::<8>().0.iter().map(|chunk| u64::from_le_bytes(*chunk)).collect();
-    let names = Strings::from_parts(names.data().to_vec(), &ends);
-    names.map(Some).map_err(|reason| format!("its dictionary is not sound: {reason}"))
+    let names = data(NAMES, &names, Dtype::U8, "length")?.to_vec();
+    let ends = words(data(NAME_ENDS, &ends, Dtype::I64, "length")?, u64::from_le_bytes);
+    Strings::from_parts(names, &ends).map(Some).map_err(|reason| format!("its dictionary is not sound: {reason}"))
 }

@@ -1,10 +1,12 @@
-//! The only way to write a file that may replace another: the old content stays until the new one is safe. Links, devices
-//! and pipes stay what they are; temporary files of writers that are gone are removed.
+//! The only way to write a file that may replace another: the old content stays until the new one is safe. Links,
+//! devices and pipes stay what they are; temporary files of writers that are gone are removed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+
+use crate::error::Error;
 
 /// Writes `bytes` to `path`: temporary file beside it, fsync, read back, rename, fsync of the directory. A new file's
 /// mode follows the umask, one that is replaced hands its mode on. Whatever fails, `path` holds either its old content
@@ -13,9 +15,10 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 ///
-/// Whatever the system says; then the old content is still there.
-pub fn durable_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// [`Error::Failed`] with whatever the system says; then the old content is still there.
+pub fn durable_write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     durable_replace(path, &[bytes], None, || Ok(()))
+        .map_err(|error| Error::failed(format!("{}: could not be written: {error}", path.display())))
 }
 
 /// The same for content in several parts, which `check` has parsed as its reader would. What `path` held before moves
@@ -52,8 +55,12 @@ pub(crate) fn durable_replace(
 ///
 /// # Errors
 ///
-/// Why it could not be written.
-pub fn check_writable(path: &Path) -> io::Result<()> {
+/// [`Error::Input`] with the reason why it cannot be written.
+pub fn check_writable(path: &Path) -> Result<(), Error> {
+    try_writing(path).map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))
+}
+
+fn try_writing(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Err(io::Error::other("it is a directory"));
     }
@@ -270,37 +277,6 @@ pub(super) fn is_locked(_path: &Path) -> bool {
     false
 }
 
-#[cfg(all(test, unix))]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::symlink;
-
-    /// Links to what is there, to what is not yet, from other folders; a circle is refused.
-    #[test]
-    fn links_are_followed_to_what_is_not_there() {
-        let dir = tempfile::tempdir().unwrap();
-        let at = |name: &str| dir.path().join(name);
-        fs::create_dir(at("sub")).unwrap();
-        symlink("../target", at("sub/link")).unwrap();
-        symlink("sub/link", at("first")).unwrap();
-        assert_eq!(leads_to(&at("first")).unwrap(), at("sub/../target"));
-        fs::write(at("target"), "x").unwrap();
-        assert_eq!(leads_to(&at("first")).unwrap(), at("target").canonicalize().unwrap());
-        assert_eq!(leads_to(&at("none")).unwrap(), at("none"));
-        symlink("b", at("a")).unwrap();
-        symlink("a", at("b")).unwrap();
-        assert!(leads_to(&at("a")).unwrap_err().to_string().contains("circle"));
-    }
-
-    /// This process is there, but its own leavings are not in use; a number that no process can have is free.
-    #[test]
-    fn processes_that_are_gone() {
-        assert!(is_running(std::process::id()) && is_gone(std::process::id()));
-        assert!(is_gone(u32::MAX) && is_gone(i32::MAX as u32));
-        assert!(!is_gone(std::os::unix::process::parent_id()));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -411,5 +387,33 @@ mod tests {
         check_writable(null).unwrap();
         assert!(!fs::metadata(null).unwrap().is_file());
         assert!(durable_write(Path::new("/dev/full"), b"x").is_err());
+    }
+
+    /// Links to what is there, to what is not yet, from other folders; a circle is refused.
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_to_what_is_not_there() {
+        use std::os::unix::fs::symlink;
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir(at("sub")).unwrap();
+        symlink("../target", at("sub/link")).unwrap();
+        symlink("sub/link", at("first")).unwrap();
+        assert_eq!(leads_to(&at("first")).unwrap(), at("sub/../target"));
+        fs::write(at("target"), "x").unwrap();
+        assert_eq!(leads_to(&at("first")).unwrap(), at("target").canonicalize().unwrap());
+        assert_eq!(leads_to(&at("none")).unwrap(), at("none"));
+        symlink("b", at("a")).unwrap();
+        symlink("a", at("b")).unwrap();
+        assert!(leads_to(&at("a")).unwrap_err().to_string().contains("circle"));
+    }
+
+    /// This process is there, but its own leavings are not in use; a number that no process can have is free.
+    #[cfg(unix)]
+    #[test]
+    fn processes_that_are_gone() {
+        assert!(is_running(std::process::id()) && is_gone(std::process::id()));
+        assert!(is_gone(u32::MAX) && is_gone(i32::MAX as u32));
+        assert!(!is_gone(std::os::unix::process::parent_id()));
     }
 }

@@ -41,7 +41,8 @@ pub struct ModelInfo {
 /// Weights with their provenance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// The weights in the layout that the task promises for files; `from_file_layout` of a problem gives those that the problem itself takes.
+    /// The weights in the layout that the task promises for files; `from_file_layout` of a problem gives those that the
+    /// problem itself takes.
     pub w: Vec<f64>,
     /// The JSON of the file.
     pub info: ModelInfo,

@@ -45,13 +45,17 @@ impl RecordFile {
     ///
     /// # Errors
     ///
-    /// Whatever the system says; another process writes its record there.
-    pub fn create(path: &Path) -> io::Result<RecordFile> {
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
-        lock(&file)?;
-        if file.metadata()?.is_file() {
-            file.set_len(0)?; // not before it is ours
-        }
+    /// [`Error::Input`] with whatever the system says, or where another process writes its record.
+    pub fn create(path: &Path) -> Result<RecordFile, Error> {
+        let open = || {
+            let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+            lock(&file)?;
+            if file.metadata()?.is_file() {
+                file.set_len(0)?; // not before it is ours
+            }
+            Ok(file)
+        };
+        let file = open().map_err(|error: io::Error| Error::input(format!("{}: {error}", path.display())))?;
         Ok(RecordFile::new(path, SharedRecord { file, bytes: 0, hash: Sha256::new() }))
     }
 
@@ -64,7 +68,7 @@ impl RecordFile {
         let path = &position.path;
         let refuse = |reason: &dyn std::fmt::Display| Error::input(format!("{}: {reason}", path.display()));
         if is_special(path) {
-            return RecordFile::create(path).map_err(|error| refuse(&error));
+            return RecordFile::create(path);
         }
         let advice = "give another place for the record";
         let open = OpenOptions::new().read(true).write(true).open(path);

@@ -1,5 +1,5 @@
-//! A model laid open: what it is, how it was trained, what is proven of it, and its strongest weights by name. All of it is
-//! read off the model file; no data is needed.
+//! A model laid open: what it is, how it was trained, what is proven of it, and its strongest weights by name. All of
+//! it is read off the model file; no data is needed.
 
 mod spec;
 mod weights;
@@ -16,7 +16,7 @@ use crate::spec::{find_solver, find_task};
 pub use spec::changed_parameters;
 pub use weights::{AxisReport, ElementName, LabelWeights, NamedWeight, TableReport, readable};
 
-/// What a model file says, for people and programs.
+/// The contents of a model file, for people and programs.
 #[derive(Clone, Debug, Serialize)]
 pub struct ModelReport {
     /// Name of the task.
@@ -32,8 +32,8 @@ pub struct ModelReport {
     pub features: FeatureReport,
     /// Name of the solver; none where the model was not trained by one of ours.
     pub solver: Option<String>,
-    /// All parameters, by dotted name, that differ from the defaults of task and solver; lambda, stops, seed and clock stand
-    /// by themselves.
+    /// All parameters, by dotted name, that differ from the defaults of task and solver; lambda, stops, seed and clock
+    /// stand by themselves.
     pub changed: Map<String, Value>,
     /// Strength of the regulariser.
     pub lambda: f64,
@@ -43,7 +43,7 @@ pub struct ModelReport {
     pub seed: Value,
     /// The clock of the run.
     pub clock: Value,
-    /// What was to end the run, by name; what was not asked for is left out.
+    /// The stops of the run by name; those that were not asked for are left out.
     pub stop: Map<String, Value>,
     /// Version of the program that wrote the file.
     pub version: String,

@@ -7,8 +7,8 @@ use crate::spec::{Choice, RunSpec};
 /// Stands by itself in every description.
 const APART: [&str; 4] = ["lambda", "seed", "clock", "stop"];
 
-/// Returns the parameters of a run, by dotted name, that differ from those of a run of this task and solver that sets none;
-/// `spec` is what a model file holds. A choice stands under its own name, its fields below it.
+/// Returns the parameters of a run, by dotted name, that differ from those of a run of this task and solver that sets
+/// none; `spec` is what a model file holds. A choice stands under its own name, its fields below it.
 pub fn changed_parameters(spec: &Value) -> Map<String, Value> {
     let (task, solver) = (&spec["task"]["name"], &spec["solver"]["name"]);
     let tree = Map::from_iter([("task".into(), json!({ "name": task })), ("solver".into(), json!({ "name": solver }))]);

@@ -17,11 +17,11 @@ use crate::spec::find_task;
 pub struct TableReport {
     /// Its name.
     pub name: &'static str,
-    /// What a weight means, where the axes do not say it.
+    /// The meaning of a weight, if the axes do not say it.
     pub note: Option<&'static str>,
-    /// What its weights are told apart by; the last changes fastest.
+    /// The axes that tell its weights apart; the last changes fastest.
     pub axes: Vec<AxisReport>,
-    /// Where it begins in `w`.
+    /// Its first index in `w`.
     pub start: usize,
     /// How many weights it has.
     pub size: usize,
@@ -31,14 +31,14 @@ pub struct TableReport {
     pub highest: Vec<NamedWeight>,
     /// The smallest weights below 0, rising.
     pub lowest: Vec<NamedWeight>,
-    /// Where every label has weights of its own for features or rows: those of each. Empty elsewhere.
+    /// The weights of each label, if every label has weights of its own for features or rows; else empty.
     pub by_label: Vec<LabelWeights>,
 }
 
 /// An axis of a table.
 #[derive(Clone, Debug, Serialize)]
 pub struct AxisReport {
-    /// What its elements are.
+    /// The name of its elements.
     pub name: &'static str,
     /// How many they are.
     pub size: usize,
@@ -159,7 +159,7 @@ pub(super) fn nonzero(w: &[f64]) -> usize {
     w.iter().filter(|weight| **weight != 0.0).count()
 }
 
-/// What the feature that is always 1 is called.
+/// The name of the feature that is always 1.
 const BIAS: &str = "bias";
 
 /// A label, a feature or a place on another axis.
@@ -172,7 +172,8 @@ pub enum ElementName {
     Number(usize),
 }
 
-/// Returns the name of a feature of text as people read it, `template=value|value`: the model file divides these by tabs.
+/// Returns the name of a feature of text as people read it, `template=value|value`: the model file divides these by
+/// tabs.
 pub fn readable(name: &str) -> String {
     name.replacen('\t', "=", 1).replace('\t', "|")
 }

@@ -46,7 +46,8 @@ impl LoopCheckpoints {
         Some(self.checkpointer.as_mut()?.last(run, &self.origin, || encoded(position), reason))
     }
 
-    /// That a loop ended before it had anything to show: no bad input any more where a checkpoint has been written.
+    /// Returns the error of a loop that ended before it had anything to show: no bad input any more if a checkpoint was
+    /// written.
     pub(crate) fn without_point(&self, error: Error) -> Error {
         match &self.checkpointer {
             Some(checkpointer) => checkpointer.with_newest(error.to_string()),
@@ -70,8 +71,8 @@ fn encoded(position: &impl Serialize) -> Result<Vec<u8>, Error> {
 }
 
 impl Session {
-    /// Prepares the checkpoints of `outer`, and returns the options without those that are theirs. Refuses to resume the
-    /// checkpoint of anything else.
+    /// Prepares the checkpoints of `outer`, and returns the options without those that are theirs. Refuses to resume
+    /// the checkpoint of anything else.
     pub(crate) fn loop_checkpoints(
         &self,
         outer: Outer,
@@ -87,8 +88,8 @@ impl Session {
         Ok((LoopCheckpoints { checkpointer, origin, resume }, options))
     }
 
-    /// Where the loop goes on that is resumed, if one is, with its run taken there: `lambda` names the strength of
-    /// the regulariser at a position, `check` refuses one that does not fit.
+    /// Returns the position of a loop that is resumed, if one is, with its run taken there: `lambda` names the strength
+    /// of the regulariser at a position, `check` refuses one that does not fit.
     pub(crate) fn restore_position<T: DeserializeOwned>(
         &self,
         saver: &mut LoopCheckpoints,

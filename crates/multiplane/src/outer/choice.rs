@@ -1,9 +1,10 @@
 //! `lambda = cv`: a lambda chosen by what it predicts of examples left out, before the run that counts.
 //!
-//! Every fold is a run on the rest of the examples that goes down from one lambda to the next by equal factors, each point
-//! from the one before. The first fold begins where nothing is learned yet, and goes on until its held-out loss is past its smallest;
-//! the others try that point and its neighbours. Folds are asked until enough examples were held out for losses to mean
-//! something. Points are trained to a wide gap and not for long, as only their predictions count (ADR 0052).
+//! Every fold is a run on the rest of the examples that goes down from one lambda to the next by equal factors, each
+//! point from the one before. The first fold begins where nothing is learned yet, and goes on until its held-out loss
+//! is past its smallest; the others try that point and its neighbours. Folds are asked until enough examples were held
+//! out for losses to mean something. Points are trained to a wide gap and not for long, as only their predictions count
+//! (ADR 0052).
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -31,13 +32,13 @@ const ENOUGH: usize = 1000;
 /// The other folds try the best point of the first, and so many on either side.
 const AROUND: usize = 2;
 
-/// Chooses lambda for the run that `spec` describes, by runs on parts of its `data`; `told` hears of every point. With a time
-/// limit among the stops it takes about half of that at most.
+/// Chooses lambda for the run that `spec` describes, by runs on parts of its `data`; `told` hears of every point. With
+/// a time limit among the stops it takes about half of that at most.
 ///
 /// # Errors
 ///
-/// [`Error::Input`] where the specification asks for no choice, or the data cannot be divided; those of the runs; interruption is
-/// [`Error::Failed`].
+/// [`Error::Input`] where the specification asks for no choice, or the data cannot be divided; those of the runs;
+/// interruption is [`Error::Failed`].
 pub fn choose_lambda(
     spec: &RunSpec,
     data: &Dataset,
@@ -69,7 +70,7 @@ fn choose_for_problem(
     choose(spec, &of_example, enough, &leave_out, interrupt, told)
 }
 
-/// What folds the specification asks for.
+/// Returns the folds that the specification asks for.
 fn folds_of(spec: &RunSpec) -> Result<Folds, Error> {
     let Lambda::CrossValidated(folds) = spec.lambda else {
         return Err(Error::input("lambda is given: there is nothing to choose"));
@@ -168,8 +169,8 @@ fn drawn(spec: &RunSpec, n: usize, folds: Folds) -> Result<(Vec<u32>, usize), Er
 }
 
 impl Session {
-    /// As [`open`](Session::open); where lambda is to be chosen by cross-validation it is chosen before, and `told` hears what
-    /// it has come to. Setting `interrupt` ends the choice.
+    /// As [`open`](Session::open); where lambda is to be chosen by cross-validation it is chosen before, and `told`
+    /// hears what it has come to. Setting `interrupt` ends the choice.
     ///
     /// # Errors
     ///
@@ -183,8 +184,8 @@ impl Session {
         Ok(Session::on_choosing(spec, data, test, interrupt, told)?.since(stopwatch))
     }
 
-    /// As [`on`](Session::on); where lambda is to be chosen by cross-validation it is chosen before, and `told` hears what it has
-    /// come to. What the choice took of a time limit is not there for the run.
+    /// As [`on`](Session::on); where lambda is to be chosen by cross-validation it is chosen before, and `told` hears
+    /// what it has come to. What the choice took of a time limit is not there for the run.
     ///
     /// # Errors
     ///
@@ -208,8 +209,9 @@ impl Session {
         Ok(Session::on(spec, data, test)?.with_choice(choice).since(stopwatch))
     }
 
-    /// As [`on_problem`](Session::on_problem); where lambda is to be chosen by cross-validation it is chosen before: `part` makes
-    /// the task for those of its examples that have the numbers given, in their order. `told` hears what the choice has come to.
+    /// As [`on_problem`](Session::on_problem); where lambda is to be chosen by cross-validation it is chosen before:
+    /// `part` makes the task for those of its examples that have the numbers given, in their order. `told` hears what
+    /// the choice has come to.
     ///
     /// # Errors
     ///
@@ -257,7 +259,8 @@ fn around_the_best(losses: &[f64], plateau: usize) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    /// The best point and its neighbours, as far as there are any; of several best the first, which is the largest lambda.
+    /// The best point and its neighbours, as far as there are any; of several best the first, which is the largest
+    /// lambda.
     #[test]
     fn neighbours_of_the_best() {
         assert_eq!(around_the_best(&[0.5, 0.4, 0.3, 0.2, 0.3, 0.4, 0.5], 2), [1, 2, 3, 4, 5]);

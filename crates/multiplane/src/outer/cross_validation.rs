@@ -25,12 +25,13 @@ pub struct CrossValidation {
 }
 
 /// Trains on all folds but one, in turn, and measures task losses on the one left out at each of `lambdas` (which the
-/// path must reach, or the grid contain). `folds` names every example's fold; see [`assign_folds`](crate::assign_folds).
+/// path must reach, or the grid contain). `folds` names every example's fold; see
+/// [`assign_folds`](crate::assign_folds).
 ///
 /// # Errors
 ///
-/// [`Error::Input`] where folds, data and lambdas do not fit together, [`Error::Failed`] where a fold was cut short, and
-/// those of the loop.
+/// [`Error::Input`] where folds, data and lambdas do not fit together, [`Error::Failed`] where a fold was cut short,
+/// and those of the loop.
 pub fn cross_validate(
     spec: &RunSpec,
     data: &Dataset,
@@ -143,8 +144,8 @@ pub fn assign_folds(n: usize, k: usize, seed: u64) -> Result<Vec<u32>, Error> {
     Ok(folds)
 }
 
-/// Returns labels and features of all the data, which the parts are read with: parameters go by all labels, and a part may lack some.
-/// None with a kernel, whose rows are those of training.
+/// Returns labels and features of all the data, which the parts are read with: parameters go by all labels, and a part
+/// may lack some. None with a kernel, whose rows are those of training.
 ///
 /// # Errors
 ///
@@ -157,8 +158,8 @@ pub(super) fn known_of(spec: &RunSpec, data: &Dataset) -> Result<Option<Vocabula
     Ok(Some(open_task(spec, data.clone(), None, spec.data.path.as_deref())?.vocabulary().clone()))
 }
 
-/// Returns a session on all examples but those of a fold, with these as test data; `None` where one of the two has no example that
-/// counts.
+/// Returns a session on all examples but those of a fold, with these as test data; `None` where one of the two has no
+/// example that counts.
 ///
 /// # Errors
 ///
@@ -181,7 +182,8 @@ pub(super) fn leaving_out(
 /// Makes a task for some of its examples, by their numbers.
 pub type PartOf<'a> = &'a dyn Fn(&[usize]) -> Result<Arc<dyn Problem>, Error>;
 
-/// Makes a session that leaves a fold out, with this as test data; `None` where there is nothing to train on, or to measure on.
+/// Makes a session that leaves a fold out, with this as test data; `None` where there is nothing to train on, or to
+/// measure on.
 pub(super) type LeaveOut<'a> = &'a dyn Fn(&RunSpec, u32) -> Result<Option<Session>, Error>;
 
 /// As [`leaving_out`], of a task that is not in the registry.

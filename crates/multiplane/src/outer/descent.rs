@@ -1,4 +1,5 @@
-//! Going down from one lambda to the next on all examples but those of a fold, for [`choose_lambda`](super::choose_lambda).
+//! Going down from one lambda to the next on all examples but those of a fold, for
+//! [`choose_lambda`](super::choose_lambda).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,22 +28,22 @@ const GAP: f64 = 5.0;
 /// that is worse than the best, is the last.
 const PASSES: f64 = 20.0;
 
-/// Where the primal value is more than this share of that of w = 0, lambda is still too large to learn anything.
+/// If the primal value is more than this share of that of w = 0, lambda is still too large to learn anything.
 const FLAT: f64 = 0.9;
 
 /// No lambda below this share of 1/n is tried.
 const LEAST: f64 = 0.01;
 
-/// Above the lambda at which the examples' planes at w = 0 weigh as much as their losses, predictions hardly depend on it: so many
-/// times that is where the first point lies.
+/// Above the lambda at which the examples' planes at w = 0 weigh as much as their losses, predictions hardly depend on
+/// it: so many times that is where the first point lies.
 const ABOVE: f64 = 3.0;
 
-/// What a fold went through: losses by point, in the order of the lambdas.
+/// The sweep of a fold: losses by point, in the order of the lambdas.
 pub(super) struct LambdaSweep {
     pub(super) losses: Vec<f64>,
     /// How many of them, at the beginning, are of models that predict one label for everything.
     pub(super) plateau: usize,
-    /// Whether the time was spent.
+    /// If the time was spent.
     pub(super) is_cut: bool,
 }
 
@@ -53,7 +54,7 @@ fn for_folds(spec: &RunSpec) -> RunSpec {
     RunSpec { lambda: Lambda::Value(1.0), stop, evaluate: Evaluate::Auto, ..spec.clone() }
 }
 
-/// What the folds have in common.
+/// The common part of the folds.
 pub(super) struct Choosing {
     pub(super) spec: RunSpec,
     interrupt: Option<Arc<AtomicBool>>,
@@ -90,7 +91,8 @@ impl Choosing {
         }
     }
 
-    /// Trains a fold at one lambda after the other: at `lambdas`, and where it `leads`, at further ones as long as they help.
+    /// Trains a fold at one lambda after the other: at `lambdas`, and where it `leads`, at further ones as long as they
+    /// help.
     pub(super) fn descend(
         &mut self,
         session: &Session,
@@ -184,8 +186,8 @@ impl Choosing {
         }
     }
 
-    /// A lambda at which the examples' planes at w = 0 hardly move what is best: w = phi / lambda for their sum phi, and scores
-    /// are small beside losses there. Predictions do not depend on lambda above it. A pass.
+    /// A lambda at which the examples' planes at w = 0 hardly move what is best: w = phi / lambda for their sum phi,
+    /// and scores are small beside losses there. Predictions do not depend on lambda above it. A pass.
     fn first_lambda(&mut self, session: &Session) -> Result<f64, Error> {
         let problem = session.problem();
         let (blocks, dim) = (problem.blocks(), problem.dim());

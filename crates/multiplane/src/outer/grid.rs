@@ -38,11 +38,11 @@ fn even(count: usize, from: f64, to: f64) -> Vec<f64> {
 struct GridPosition {
     /// Its points in the order in which they are trained; none before they are known.
     lambdas: Vec<f64>,
-    /// Where the search for the first of them stands, where that has to be sought.
+    /// The search for the first of them, if that has to be sought.
     search: LambdaSearch,
     /// The points trained, and their weights.
     rows: Vec<(Breakpoint, Vec<f64>)>,
-    /// Whether the run has moved on to the point after those.
+    /// If the run has moved on to the point after those.
     begun: bool,
     /// The lambda at which the run stands.
     lambda: f64,
@@ -55,10 +55,10 @@ impl GridPosition {
             GridPoints::Even { count, from: Some(from), to } => even(*count, *from, *to),
             GridPoints::Even { from: None, .. } => Vec::new(),
         };
-        GridPosition { lambdas, search: LambdaSearch::new(), rows: Vec::new(), begun: false, lambda: 1.0 }
+        GridPosition { lambdas, search: LambdaSearch::default(), rows: Vec::new(), begun: false, lambda: 1.0 }
     }
 
-    /// What is wrong with one that was read, for `dim` weights in points of `size` numbers.
+    /// Refuses one that was read and does not fit, for `dim` weights in points of `size` numbers.
     fn check(&self, dim: usize, size: usize) -> Result<(), StateError> {
         let positive = |lambda: &f64| lambda.is_finite() && *lambda > 0.0;
         let sound = self.lambdas.iter().chain([&self.lambda]).all(positive);
@@ -74,8 +74,8 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] where `spec` breaks a rule, [`Error::Input`] where the solver cannot do it or the checkpoint is
-    /// not of this grid, [`Error::Failed`] where the run fails.
+    /// [`Error::Parameter`] where `spec` breaks a rule, [`Error::Input`] where the solver cannot do it or the
+    /// checkpoint is not of this grid, [`Error::Failed`] where the run fails.
     pub fn grid(&self, spec: &GridSpec, options: RunOptions) -> Result<(PathModel, PathSummary), Error> {
         spec.validate().map_err(|error| error.under("grid"))?;
         self.refuse_budget("a grid")?;

@@ -27,8 +27,7 @@ pub type OnPoint<'a, O> = dyn FnMut(&Run<O>, PathPoint) -> Result<(), Error> + '
 ///
 /// # Errors
 ///
-/// Where the solver cannot change lambda, the oracle proves nothing, or the path has no lambda above
-/// `lambda_min`.
+/// The solver cannot change lambda, the oracle proves nothing, or the path has no lambda above `lambda_min`.
 pub fn follow<O: MaxOracle>(
     run: &mut Run<O>,
     spec: &PathSpec,
@@ -45,7 +44,7 @@ pub fn follow<O: MaxOracle>(
     }
 }
 
-/// That a path ended before it began.
+/// Returns the error of a path that ended before it began.
 pub(crate) fn no_start(end: PathEnd) -> Error {
     let reason = match end {
         PathEnd::Interrupt => "it was interrupted",
@@ -68,12 +67,13 @@ struct PathPosition {
     w: Vec<f64>,
     /// Their squared lengths, rounded down; with a kernel.
     squares: Vec<f64>,
-    /// What rounding may hide of F and the penalty at the first of them; with a kernel.
+    /// The part of F and the penalty at the first of them that rounding may hide; with a kernel.
     unsaid: f64,
 }
 
 impl PathPosition {
-    /// What is wrong with one that was read, for `dim` weights in points of `size` numbers, with a kernel or without.
+    /// Refuses one that was read and does not fit, for `dim` weights in points of `size` numbers, with a kernel or
+    /// without.
     fn check(&self, (dim, size): (usize, usize), has_kernel: bool) -> Result<(), StateError> {
         let rows = self.points.len();
         let of_kernel = self.squares.len() == if has_kernel { rows } else { 0 };
@@ -92,8 +92,8 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] where `spec` breaks a rule, [`Error::Input`] where the solver cannot do it or the checkpoint is
-    /// not of this path, [`Error::Failed`] where the run fails.
+    /// [`Error::Parameter`] where `spec` breaks a rule, [`Error::Input`] where the solver cannot do it or the
+    /// checkpoint is not of this path, [`Error::Failed`] where the run fails.
     pub fn path(&self, spec: &PathSpec, options: RunOptions) -> Result<(PathModel, PathSummary), Error> {
         spec.validate().map_err(|error| error.under("path"))?;
         self.refuse_budget("a path")?;

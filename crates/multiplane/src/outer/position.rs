@@ -1,4 +1,5 @@
-//! Where a regularisation path stands, and its steps: the search for the first breakpoint, then from each to the next.
+//! The position on a regularisation path, and its steps: the search for the first breakpoint, then from each to the
+//! next.
 
 use multiplane_core::oracle::MaxOracle;
 use multiplane_core::parameter::ParameterError;
@@ -18,7 +19,7 @@ const IDLE_CHECKS: u32 = 50;
 /// .. if its dual value has risen by no more than this meanwhile, relative to the primal: what a gap cannot tell from 0.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
-/// Where a path stands: with the state of its run, all that is needed to go on.
+/// The position on a path: with the state of its run, all that is needed to go on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PathState {
     /// Breakpoints so far.
@@ -27,7 +28,7 @@ pub struct PathState {
     pub next: Option<f64>,
     /// The lambda at which the run stands.
     pub lambda: f64,
-    /// Where the search for the first breakpoint stands, or stood.
+    /// The search for the first breakpoint.
     search: LambdaSearch,
     /// The nearest that the run has come to the target at this lambda.
     nearest: Option<Nearest>,
@@ -42,7 +43,7 @@ struct Nearest {
     checks: u32,
 }
 
-/// What a step along a path came to.
+/// The result of a step along a path.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PathStep {
     /// It goes on.
@@ -54,17 +55,11 @@ pub enum PathStep {
 }
 
 impl PathState {
-    /// Before the first breakpoint.
-    pub fn new() -> Self {
-        PathState { breakpoints: 0, next: None, lambda: 1.0, search: LambdaSearch::new(), nearest: None }
-    }
-
     /// Takes the path one step further; between steps a run may be saved, and this state with it.
     ///
     /// # Errors
     ///
-    /// Where the solver cannot change lambda, the oracle proves nothing, or the path has no lambda above
-    /// `lambda_min`.
+    /// The solver cannot change lambda, the oracle proves nothing, or the path has no lambda above `lambda_min`.
     pub fn advance<O: MaxOracle>(&mut self, run: &mut Run<O>, spec: &PathSpec) -> Result<PathStep, Error> {
         let step = match self.next {
             None => self.seek(run, spec),
@@ -82,13 +77,13 @@ impl PathState {
         step
     }
 
-    /// The gap that the oracle's bounds leave to the masses of the first breakpoint as lambda grows without end; 0 where
-    /// the oracle is exact at w = 0.
+    /// The gap that the oracle's bounds leave to the masses of the first breakpoint as lambda grows without end; 0
+    /// where the oracle is exact at w = 0.
     pub fn gap_at_zero(&self) -> f64 {
         self.search.gap_at_zero()
     }
 
-    /// What is wrong with one that was read, for points of `size` numbers.
+    /// Refuses one that was read and does not fit, for points of `size` numbers.
     pub(super) fn check(&self, size: usize) -> Result<(), StateError> {
         self.search.check(size)
     }
@@ -187,8 +182,9 @@ impl PathState {
 }
 
 impl Default for PathState {
+    /// Before the first breakpoint.
     fn default() -> Self {
-        PathState::new()
+        PathState { breakpoints: 0, next: None, lambda: 1.0, search: LambdaSearch::default(), nearest: None }
     }
 }
 
@@ -234,7 +230,7 @@ mod tests {
     fn idle_runs_are_stopped() {
         let spec = PathSpec { eps: 1e-13.into(), ..PathSpec::default() };
         let ends = |at: &dyn Fn(u32) -> PathPoint| {
-            let mut state = PathState::new();
+            let mut state = PathState::default();
             (0..1000).find_map(|check| state.miss(&at(check), &spec).err())
         };
         assert!(ends(&|check| point(0.5 - 1e-6 * f64::from(check), 0.4)).is_none(), "the gap falls");
@@ -251,7 +247,7 @@ mod tests {
     #[test]
     fn steps_move() {
         let spec = PathSpec { eps: 1e-18.into(), ..PathSpec::default() };
-        let mut state = PathState::new();
+        let mut state = PathState::default();
         let error = state.pass(point(0.5, 0.5), &spec).unwrap_err();
         assert!(matches!(error, Error::Input(_)) && error.to_string().contains("is the same number"), "{error}");
         let spec = PathSpec { eps: 0.1.into(), ..spec };

@@ -1,4 +1,4 @@
-//! What a path or grid reports: its breakpoints and what they took.
+//! The report of a path or grid: its breakpoints and their cost.
 
 use multiplane_core::observe::RunCost;
 use serde::Serialize;
@@ -29,16 +29,16 @@ pub struct PathSummary {
     pub lambda_end: f64,
     /// The breakpoints, lambda falling.
     pub breakpoints: Vec<Breakpoint>,
-    /// Whether every gap is proven.
+    /// If every gap is proven.
     pub certified: bool,
-    /// What all of it took.
+    /// The cost of all of it.
     #[serde(flatten)]
     pub cost: RunCost,
     /// Time from reading the data to the end; under the work clock, work.
     pub wall_seconds: f64,
     /// Why it ended.
     pub stop_reason: PathEnd,
-    /// What a kernel took; left out where there is none.
+    /// The cost of the kernel; left out if there is none.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<KernelCost>,
     /// Cross-validated losses, where they were asked for.
@@ -46,11 +46,11 @@ pub struct PathSummary {
     /// Seed, threads and clock.
     #[serde(flatten)]
     pub machine: RunMachine,
-    /// Where the model was saved.
+    /// The file of the model, if it was saved.
     pub model: Option<String>,
     /// Version of the program.
     pub version: &'static str,
-    /// What the checkpoints came to, where there were to be any.
+    /// The checkpoints written, if there were to be any.
     #[serde(skip)]
     pub checkpoints: Option<CheckpointReport>,
 }

@@ -18,17 +18,17 @@ use crate::file::{
 /// Seconds between checkpoints where none are given.
 const USUAL_SECONDS: f64 = 60.0;
 
-/// Where no seconds are given, the time between checkpoints is at least this many times what the last one took: with
+/// If no seconds are given, the time between checkpoints is at least this many times what the last one took: with
 /// that they cost at most 1 % of the time.
 const TIMES_COST: f64 = 100.0;
 
-/// Where checkpoints come from: what they say of their run, and the problem, whose oracle's answers they hold.
+/// The origin of checkpoints: the facts of their run, and the problem whose oracle's answers they hold.
 pub(crate) struct CheckpointOrigin {
     pub(crate) info: CheckpointInfo,
     pub(crate) problem: Arc<dyn Problem>,
 }
 
-/// What the checkpoints of a run came to.
+/// The checkpoints that a run wrote.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CheckpointReport {
     /// Checkpoints written.
@@ -39,18 +39,46 @@ pub struct CheckpointReport {
     pub failure: Option<String>,
 }
 
+/// The times at which something is written on the way.
+pub(crate) struct Cadence {
+    every: Option<f64>,
+    since_last: Stopwatch,
+    last_cost: f64,
+}
+
+impl Cadence {
+    /// Begins with so many wall seconds between two times; `None` is every minute, or less often if writing takes long.
+    pub(crate) fn new(every: Option<f64>) -> Result<Cadence, Error> {
+        match every.filter(|seconds| !(seconds.is_finite() && *seconds > 0.0)) {
+            Some(seconds) => {
+                Err(Error::input(format!("checkpoint-every = {seconds}: must be a number of seconds > 0")))
+            }
+            None => Ok(Cadence { every, since_last: Stopwatch::start(), last_cost: 0.0 }),
+        }
+    }
+
+    /// Returns true if the next time has come.
+    pub(crate) fn is_due(&self) -> bool {
+        let pause = self.every.unwrap_or(USUAL_SECONDS.max(TIMES_COST * self.last_cost));
+        self.since_last.seconds() >= pause
+    }
+
+    /// Begins the next pause, after writing has taken so many seconds.
+    pub(crate) fn wrote(&mut self, seconds: f64) {
+        (self.last_cost, self.since_last) = (seconds, Stopwatch::start());
+    }
+}
+
 /// Writes a run's checkpoints.
 pub struct Checkpointer {
     path: PathBuf,
-    every: Option<f64>,
+    cadence: Cadence,
     outputs: Box<dyn Fn() -> Outputs>,
     warn: Box<dyn Fn(&str)>,
-    /// Whether `path` holds a sound checkpoint of this run, to be kept as the previous one.
+    /// If `path` holds a sound checkpoint of this run, to be kept as the previous one.
     has_sound: bool,
-    /// Whether this run has a sound checkpoint, at `path` or as the previous one.
+    /// If this run has a sound checkpoint, at `path` or as the previous one.
     has_any: bool,
-    since_last: Stopwatch,
-    last_cost: f64,
     failing: bool,
     report: CheckpointReport,
     state: Vec<u8>,
@@ -58,9 +86,9 @@ pub struct Checkpointer {
 }
 
 impl Checkpointer {
-    /// Prepares checkpoints that go to `path`, every so many wall seconds (`None`: every minute, or less often where writing takes
-    /// long). `outputs` says where the run's outputs go and how far they are; `warn` hears of failures that training
-    /// survives. Takes the lock until it is dropped.
+    /// Prepares checkpoints that go to `path`, every so many wall seconds (`None`: every minute, or less often where
+    /// writing takes long). `outputs` says where the run's outputs go and how far they are; `warn` hears of failures
+    /// that training survives. Takes the lock until it is dropped.
     ///
     /// # Errors
     ///
@@ -71,25 +99,20 @@ impl Checkpointer {
         outputs: Box<dyn Fn() -> Outputs>,
         warn: Box<dyn Fn(&str)>,
     ) -> Result<Checkpointer, Error> {
-        if let Some(seconds) = every.filter(|seconds| !(seconds.is_finite() && *seconds > 0.0)) {
-            return Err(Error::input(format!("checkpoint-every = {seconds}: must be a number of seconds > 0")));
-        }
+        let cadence = Cadence::new(every)?;
         if is_special(path) {
             return Err(Error::input(format!("{}: a checkpoint must be a file", path.display())));
         }
-        check_writable(path)
-            .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
+        check_writable(path)?;
         let lock = Lock::take(path)?;
         sweep(path);
         Ok(Checkpointer {
             path: path.into(),
-            every,
+            cadence,
             outputs,
             warn,
             has_sound: false,
             has_any: false,
-            since_last: Stopwatch::start(),
-            last_cost: 0.0,
             failing: false,
             report: CheckpointReport::default(),
             state: Vec::new(),
@@ -109,7 +132,7 @@ impl Checkpointer {
         run: &mut Run<BoxedOracle>,
         origin: &CheckpointOrigin,
     ) -> Result<(Outcome, CheckpointReport), Error> {
-        self.since_last = Stopwatch::start();
+        self.cadence.wrote(0.0);
         loop {
             let ended = match run.advance() {
                 Err(error) => return Err(self.after_failure(run, origin, error)),
@@ -124,8 +147,8 @@ impl Checkpointer {
         }
     }
 
-    /// Writes what an oracle that fails has left of a run: what was computed so far need not be again. Says what failed,
-    /// and where the newest checkpoint is.
+    /// Writes what an oracle that fails has left of a run: what was computed so far need not be again. Says what
+    /// failed, and where the newest checkpoint is.
     fn after_failure(&mut self, run: &mut Run<BoxedOracle>, origin: &CheckpointOrigin, error: RunError) -> Error {
         if matches!(error, RunError::Oracle(_)) {
             self.last(run, origin, || Ok(Vec::new()), None); // where that fails as well, the one before is named
@@ -143,7 +166,7 @@ impl Checkpointer {
         origin: &CheckpointOrigin,
         outer: impl FnOnce() -> Result<Vec<u8>, Error>,
     ) {
-        if !(run.is_tick() && self.is_due()) {
+        if !(run.is_tick() && self.cadence.is_due()) {
             return;
         }
         match self.write(run, origin, outer, None) {
@@ -168,11 +191,6 @@ impl Checkpointer {
         let failure = self.write(run, origin, outer, stop_reason).err();
         self.report.failure = failure.map(|error| self.with_newest(error.to_string()).to_string());
         std::mem::take(&mut self.report)
-    }
-
-    fn is_due(&self) -> bool {
-        let pause = self.every.unwrap_or(USUAL_SECONDS.max(TIMES_COST * self.last_cost));
-        self.since_last.seconds() >= pause
     }
 
     fn write(
@@ -202,10 +220,10 @@ impl Checkpointer {
             }
             (self.has_sound, self.has_any) = (true, true);
         }
-        self.last_cost = stopwatch.seconds();
-        self.report.seconds += self.last_cost;
+        let seconds = stopwatch.seconds();
+        self.report.seconds += seconds;
         self.report.written += u64::from(written.is_ok());
-        self.since_last = Stopwatch::start();
+        self.cadence.wrote(seconds);
         written
     }
 
@@ -219,20 +237,19 @@ impl Checkpointer {
     }
 }
 
-/// What a caller adds to a run; nothing here changes its result.
+/// Additions of a caller to a run; nothing here changes its result.
 #[derive(Default)]
 pub struct RunOptions {
-    /// What watches the run.
+    /// The observers of the run.
     pub observers: Vec<Box<dyn Observer>>,
     /// Set it to stop the run.
     pub interrupt: Option<Arc<AtomicBool>>,
-    /// Set it to stop at once, without another call of the oracle: what the run has come to is what was evaluated
-    /// last.
+    /// Set it to stop at once, without another call of the oracle: what the run has come to is what was evaluated last.
     pub abort: Option<Arc<AtomicBool>>,
-    /// Whether task losses are measured for every record.
+    /// If task losses are measured for every record.
     pub losses: bool,
     /// Writes checkpoints.
     pub checkpointer: Option<Checkpointer>,
-    /// Where to go on from; it must be this run's.
+    /// The checkpoint to go on from; it must be this run's.
     pub resume: Option<Checkpoint>,
 }

@@ -1,4 +1,4 @@
-//! What a choice of lambda by cross-validation came to.
+//! The result of a choice of lambda by cross-validation.
 
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ pub struct LambdaChoice {
     pub losses: Vec<ValidatedLambda>,
     /// Losses of the first fold, which tried more.
     pub first_fold: Vec<ValidatedLambda>,
-    /// Whether the models of the first fold predict one label for everything, there and at all larger lambdas.
+    /// If the models of the first fold predict one label for everything, there and at all larger lambdas.
     #[serde(skip)]
     pub is_plateau: bool,
     /// Calls of the oracle in all folds, evaluation among them.

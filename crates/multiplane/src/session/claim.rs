@@ -1,4 +1,5 @@
-//! What `verify` makes of a bound that a file states: true, not true, or beyond what the judge's own digits can tell.
+//! The verdict of `verify` on a bound that a file states: true, not true, or beyond what the judge's own digits can
+//! tell.
 //!
 //! Bounds are rounded outward, but for nine digits. So the value found must not lie on their wrong side by more than
 //! that, whatever rounding did in training; only the judge's own error is granted, and where that could hide a false
@@ -11,13 +12,13 @@ use multiplane_tasks::problem::Problem;
 
 use crate::error::Error;
 
-/// What of a bound may be left unsaid, relative.
+/// The part of a bound that may be left unsaid, relative.
 pub(crate) const TOLERANCE: f64 = 1e-9;
 
 /// An uncertainty of a bound that need not be most of a gap to be allowed, relative: as in training.
 const NOTICEABLE: f64 = 1e-6;
 
-/// What became of a claim.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It holds.
@@ -51,15 +52,15 @@ pub struct PrimalClaim {
     pub found: f64,
     /// By how much that may be off.
     pub error: f64,
-    /// What the file states.
+    /// The value that the file states.
     pub reported: f64,
-    /// Whether it is an upper bound on P, and one that training can have come to.
+    /// If it is an upper bound on P, and one that training can have come to.
     pub verdict: Verdict,
 }
 
 impl PrimalClaim {
-    /// Recomputes P at `w` and judges what is reported of it. `w` and `prior` are in the layout of files; `gap` is what is
-    /// claimed to lie between the bounds.
+    /// Recomputes P at `w` and judges what is reported of it. `w` and `prior` are in the layout of files; `gap` is what
+    /// is claimed to lie between the bounds.
     ///
     /// # Errors
     ///
@@ -103,8 +104,9 @@ impl PrimalClaim {
     }
 }
 
-/// By how much the judge's P may be off, and by how much training may have rounded its own outward, where the task bounds
-/// its terms. Sums one after the other have more roundings than a decoder's, which has up to 16 sums side by side.
+/// By how much the judge's P may be off, and by how much training may have rounded its own outward, where the task
+/// bounds its terms. Sums one after the other have more roundings than a decoder's, which has up to 16 sums side by
+/// side.
 fn roundings(
     problem: &dyn Problem,
     prior: Option<&[f64]>,

@@ -38,7 +38,7 @@ pub(super) fn weigh(data: Dataset, rules: &ReadRules) -> Result<Dataset, Error> 
     }
 }
 
-/// Whether a task learns from files, and not only from what a program of its own knows.
+/// Returns true if a task learns from files, and not only from what a program of its own knows.
 pub fn needs_data(task: &TaskEntry) -> bool {
     task.without_data.is_none()
 }
@@ -88,7 +88,7 @@ pub fn read_task_data(
     }
 }
 
-/// Whether rows of data are rows of a kernel matrix.
+/// Returns true if rows of data are rows of a kernel matrix.
 pub(crate) fn is_given(spec: &RunSpec) -> bool {
     spec.task.params.get("kernel").is_some_and(|kernel| kernel["name"] == "precomputed")
 }
@@ -131,8 +131,8 @@ pub(super) fn format_for(model: &Model, guessed: Option<Format>, path: &Path) ->
     Ok(Some(known).filter(is_readable))
 }
 
-/// What readers are told of data that a model is used on: labels may be missing, and what the model knows of columns and
-/// labels tells where they are.
+/// Returns the rules for readers of data that a model is used on: labels may be missing, and what the model knows of
+/// columns and labels tells where they are.
 pub fn model_rules(model: &Model, spec: &DataSpec) -> ReadRules {
     let Provenance { task, vocabulary, spec: run, .. } = &model.info.provenance;
     let bias = usize::from(run["task"]["bias"] == true);

@@ -14,8 +14,8 @@ use crate::spec::{Holdout, RunSpec};
 /// Examples held out are drawn from a stream of random numbers of their own.
 const HOLDOUT_STREAM: u64 = 13;
 
-/// Reads the training data of a run, and with them the test data that come from the same file, where it has such. Weights
-/// are of training examples: of the folds trained on, and with `data.holdout` of all that it draws from.
+/// Reads the training data of a run, and with them the test data that come from the same file, where it has such.
+/// Weights are of training examples: of the folds trained on, and with `data.holdout` of all that it draws from.
 ///
 /// # Errors
 ///
@@ -83,7 +83,7 @@ fn refuse_columns(spec: &RunSpec, name: &str) -> Result<(), Error> {
     }
 }
 
-/// What is left, and `count` of `n` examples held out.
+/// Returns the examples that are left, and `count` of `n` held out.
 fn drawn(n: usize, count: usize, seed: u64) -> (Vec<usize>, Vec<usize>) {
     let mut all: Vec<usize> = (0..n).collect();
     Rng::new(seed, HOLDOUT_STREAM).shuffle(&mut all);
@@ -93,8 +93,8 @@ fn drawn(n: usize, count: usize, seed: u64) -> (Vec<usize>, Vec<usize>) {
     (left, all)
 }
 
-/// Returns the part of data that a model says it was trained on, where it is one that a run can choose: folds, or all but
-/// what `data.holdout` draws.
+/// Returns the part of data that a model says it was trained on, where it is one that a run can choose: folds, or all
+/// but what `data.holdout` draws.
 pub fn training_part(data: &Dataset, provenance: &Provenance) -> Option<Dataset> {
     let (n, fingerprint) = (provenance.n, &provenance.fingerprint);
     let of_draw = || {

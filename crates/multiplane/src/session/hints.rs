@@ -1,4 +1,5 @@
-//! What a user is told of the scale of features: before a run that it would make slow, after one that it made impossible.
+//! Advice to a user about the scale of features: before a run that it would make slow, after one that it made
+//! impossible.
 
 use multiplane_core::run::{GapTarget, StopReason};
 use multiplane_infer::file::quote;
@@ -9,8 +10,8 @@ use super::open::Session;
 use super::summary::{SlackCost, Summary};
 use crate::spec::Lambda;
 
-/// `|x|^2 / (lambda n)` from which on convergence is slow. Of the data tried, USPS, whose pixels are within -1 and 1, has
-/// 213 at lambda = 1/n and converges at once; letter (0 to 15) has 697 and does not.
+/// `|x|^2 / (lambda n)` from which on convergence is slow. Of the data tried, USPS, whose pixels are within -1 and 1,
+/// has 213 at lambda = 1/n and converges at once; letter (0 to 15) has 697 and does not.
 const SLOW: f64 = 300.0;
 
 /// How much smaller scaling must make `|x|^2` to be worth a hint; it is 1 for features that are 0 or 1.
@@ -19,13 +20,13 @@ const WORTH: f64 = 30.0;
 /// A feature that is so many times larger than the median one spans too much for 64 bits.
 const WIDE: f64 = 1e6;
 
-/// Where less than this share of a search's answers is proven to be the best, their bounds are what keeps a gap open.
+/// If less than this share of a search's answers is proven to be the best, their bounds are what keeps a gap open.
 const PROVEN: f64 = 0.9;
 
 /// Features that are named at most.
 const NAMED: usize = 3;
 
-/// Where the training loss is no more than this share of the mean of the largest losses, the data are learned by heart.
+/// If the training loss is no more than this share of the mean of the largest losses, the data are learned by heart.
 const FITTED: f64 = 0.01;
 
 /// From so many examples on there is something to divide.
@@ -34,7 +35,7 @@ const FEW: usize = 20;
 /// Examples from which on a look at all that carry weight takes its time.
 const MANY: usize = 1000;
 
-/// Where weights of examples are so much larger or smaller than 1 in the mean, they were not meant as copies.
+/// If weights of examples are so much larger or smaller than 1 in the mean, they were not meant as copies.
 const ODD: f64 = 1e6;
 
 /// Beside bounds that agree so far, nothing of the gap is known but rounding.
@@ -92,7 +93,7 @@ impl Advice<'_> {
         ))
     }
 
-    /// What a feature is called: by the column's name where it has one, else by its number in the file.
+    /// Returns the name of a feature: of its column if that has one, else its number in the file.
     fn feature_name(&self, feature: usize) -> String {
         let vocabulary = self.session.problem().vocabulary();
         let names = vocabulary.dictionary.as_ref().filter(|names| feature < names.len());
@@ -140,8 +141,8 @@ impl Advice<'_> {
         Some(format!("64-bit numbers do not suffice here: {much}{wide}{advice}"))
     }
 
-    /// Returns since when a run of this session that ended short of its gap has stood still, and why, as far as there is
-    /// evidence for it.
+    /// Returns since when a run of this session that ended short of its gap has stood still, and why, as far as there
+    /// is evidence for it.
     pub fn standstill(&self, summary: &Summary) -> Option<String> {
         let certificate = &summary.certificate;
         let ended = matches!(summary.stop_reason, StopReason::Passes | StopReason::Calls | StopReason::Seconds);
@@ -173,8 +174,8 @@ impl Advice<'_> {
         Some(format!("dual value and gap have hardly moved since pass {since:.1}: {why}"))
     }
 
-    /// Returns what lambda to begin with, where passes were spent short of the gap at a default that the task warns of, or where
-    /// the default fits the training data too well to generalise.
+    /// Returns what lambda to begin with, where passes were spent short of the gap at a default that the task warns of,
+    /// or where the default fits the training data too well to generalise.
     pub fn lambda(&self, summary: &Summary) -> Option<String> {
         if self.session.spec().lambda != Lambda::OneOverN || summary.stop_reason == StopReason::Interrupt {
             return None;
@@ -208,9 +209,9 @@ impl Advice<'_> {
         }
     }
 
-    /// Returns what is to be said where the weights are the latest and w = 0 has a lower primal value, or where nothing better than
-    /// w = 0 was found and it is the answer. Not of solvers that do not go by lambda, nor with
-    /// patience: P is none of their aims.
+    /// Returns what is to be said where the weights are the latest and w = 0 has a lower primal value, or where nothing
+    /// better than w = 0 was found and it is the answer. Not of solvers that do not go by lambda, nor with patience: P
+    /// is none of their aims.
     pub fn doubt(&self, summary: &Summary) -> Option<String> {
         let (entry, zero) = (self.session.spec().solver.entry, summary.aside.primal_at_zero?);
         let primal = summary.certificate.primal;
@@ -298,12 +299,12 @@ impl Advice<'_> {
     }
 }
 
-/// Whether so few answers of a search were proven to be the best that its bounds are the gap.
+/// Returns true if so few answers of a search were proven to be the best that its bounds are the gap.
 fn is_unproven(slack: &SlackCost) -> bool {
     (slack.slack_exact as f64) < PROVEN * slack.slack_answers as f64
 }
 
-/// Whether a feature is much larger than most.
+/// Returns true if a feature is much larger than most.
 fn is_wide(sizes: &FeatureSizes, feature: usize) -> bool {
     sizes.largest[feature] > WIDE * sizes.median()
 }

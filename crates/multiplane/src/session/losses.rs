@@ -1,4 +1,5 @@
-//! Task losses of predictions: no count holds them, so they are kept cheap; nothing of a run depends on them but with patience.
+//! Task losses of predictions: no count holds them, so they are kept cheap; nothing of a run depends on them but with
+//! patience.
 
 use multiplane_core::clock::{self, ClockKind, Stopwatch};
 use multiplane_core::observe::Losses;
@@ -25,7 +26,8 @@ impl Session {
         Ok(Losses { train: measured(train)?.flatten(), test: measured(test)?.flatten() })
     }
 
-    /// Measures task losses as [`losses`](Session::losses) does: on the test data, and on the training data where `trained` says so.
+    /// Measures task losses as [`losses`](Session::losses) does: on the test data, and on the training data where
+    /// `trained` says so.
     pub(crate) fn loss_meters(&self, trained: bool) -> LossMeters {
         let threads = self.threads();
         let delay = if self.spec.clock == ClockKind::Wall { 1e-6 * self.spec.oracle.delay_us } else { 0.0 };
@@ -46,8 +48,9 @@ impl Session {
         LossMeters { train, test, test_examples: self.test.as_deref().map_or(0, |test| test.blocks()) }
     }
 
-    /// Task losses of what a run came to, or of the model that it was reduced to, and the seconds that all its losses took. Where predictions are as dear as calls
-    /// and the run was short, its training loss is not worth what it costs; a test set is there to be predicted.
+    /// Task losses of what a run came to, or of the model that it was reduced to, and the seconds that all its losses
+    /// took. Where predictions are as dear as calls and the run was short, its training loss is not worth what it
+    /// costs; a test set is there to be predicted.
     pub(super) fn final_losses(&self, outcome: &Outcome, reduced: Option<&Reduced>) -> Result<(Losses, f64), Error> {
         let seconds = self.seconds_of_predictions(&outcome.cost);
         let (share, at_least) = WORTH_IT;
@@ -86,8 +89,8 @@ impl Session {
         self.loss_on_test((&w, &vocabulary))
     }
 
-    /// Whether all variables of the test data are predicted alike at the point `w` of a run, so that nothing is known
-    /// of the model yet. Labellings that are not numbers of labels do not tell.
+    /// Returns true if all variables of the test data are predicted alike at the point `w` of a run, so that nothing is
+    /// known of the model yet. Labellings that are not numbers of labels do not tell.
     pub(crate) fn predicts_one_label(&self, w: &[f64]) -> Result<bool, Error> {
         let Some(test) = self.test.as_deref() else { return Ok(false) };
         let (w, vocabulary) = self.problem.model_parts(w);

@@ -20,7 +20,7 @@ mod threads;
 mod verify;
 mod warm;
 
-pub(crate) use checkpointer::CheckpointOrigin;
+pub(crate) use checkpointer::{Cadence, CheckpointOrigin};
 pub use checkpointer::{CheckpointReport, Checkpointer, RunOptions};
 pub use choice::{LambdaChoice, ValidatedLambda};
 pub use claim::{PrimalClaim, Verdict};

@@ -31,11 +31,11 @@ use crate::spec::{Lambda, RunSpec};
 pub struct Session {
     pub(crate) spec: RunSpec,
     pub(crate) problem: Arc<dyn Problem>,
-    /// What answers are held against, where the task is none of the registry and nobody else does.
+    /// The audit of answers, if the task is none of the registry and nobody else audits them.
     pub(crate) audit: Option<AnswerAudit>,
     pub(crate) test: Option<Arc<dyn Problem>>,
     pub(crate) regularizer: Regularizer,
-    /// What happens to the workers of its runs.
+    /// The failures of the workers of its runs.
     pub(crate) pool_stats: Arc<PoolStats>,
     /// How lambda was chosen, where it was.
     pub(crate) choice: Option<LambdaChoice>,
@@ -91,9 +91,9 @@ impl Session {
         Session { stopwatch, ..self }
     }
 
-    /// Prepares a run on a task that is not in the registry, such as one that lives in another language; the specification
-    /// is [`RunSpec::for_task`]'s. Answers that are declared exact, or bounded, are held against each other and against the
-    /// predictions at the end; a contradiction is an error of the run.
+    /// Prepares a run on a task that is not in the registry, such as one that lives in another language; the
+    /// specification is [`RunSpec::for_task`]'s. Answers that are declared exact, or bounded, are held against each
+    /// other and against the predictions at the end; a contradiction is an error of the run.
     ///
     /// # Errors
     ///
@@ -188,12 +188,12 @@ impl Session {
         (w, Provenance { vocabulary, ..self.provenance() })
     }
 
-    /// Whether rows of data are rows of a kernel matrix (`task.kernel=precomputed`): they cannot be divided.
+    /// Returns true if rows of data are rows of a kernel matrix (`task.kernel=precomputed`): they cannot be divided.
     pub fn has_given_kernel(&self) -> bool {
         is_given(&self.spec)
     }
 
-    /// What files say of where this run's weights come from.
+    /// Returns the provenance of this run's weights for files.
     pub(crate) fn provenance(&self) -> Provenance {
         Provenance::new(&*self.problem, self.spec.provenance())
     }
@@ -203,7 +203,7 @@ impl Session {
         &*self.problem
     }
 
-    /// What a user should know before the run.
+    /// Returns the warnings for a user before the run.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -259,7 +259,7 @@ impl Session {
         Ok(())
     }
 
-    /// What checkpoints of this run say of it.
+    /// Returns the facts that checkpoints of this run hold.
     pub(crate) fn checkpoint_info(&self) -> CheckpointInfo {
         let mut spec = self.spec.clone();
         for path in [&mut spec.data.path, &mut spec.data.test, &mut spec.data.weights, &mut spec.regularizer.prior]
@@ -273,7 +273,7 @@ impl Session {
         CheckpointInfo::new(spec.to_tree(), self.problem.fingerprint().into(), test, n, d)
     }
 
-    /// Where checkpoints of this run come from.
+    /// Returns the origin of checkpoints of this run.
     pub(crate) fn origin(&self) -> CheckpointOrigin {
         CheckpointOrigin { info: self.checkpoint_info(), problem: self.problem.clone() }
     }

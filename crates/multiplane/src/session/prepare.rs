@@ -1,5 +1,5 @@
-//! From a [`Session`] to a run: oracles and their executors, solver, stops, observers. An oracle that is aborted refuses
-//! further calls.
+//! From a [`Session`] to a run: oracles and their executors, solver, stops, observers. An oracle that is aborted
+//! refuses further calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ use crate::spec::USUAL_PASSES;
 /// The executors of training and of evaluation.
 type Executors = (Box<dyn Executor>, Box<dyn Executor>);
 
-/// What becomes of an oracle before it is asked.
+/// Wraps an oracle before it is asked.
 type Wrap = Arc<dyn Fn(BoxedOracle) -> BoxedOracle + Send + Sync>;
 
 impl Session {
@@ -95,8 +95,8 @@ impl Session {
         Ok(self.wrapping(None)(self.problem.oracles().oracle(0)?))
     }
 
-    /// What becomes of oracles: an audit of those that are not ours, the delay of the specification, and what lets them be
-    /// stopped.
+    /// Returns the wrapping of oracles: an audit of those that are not ours, the delay of the specification, and the
+    /// flag that lets them be stopped.
     fn wrapping(&self, abort: Option<Arc<AtomicBool>>) -> Wrap {
         let (seconds, sleeps) = (self.spec.oracle.delay_us * 1e-6, self.spec.clock == ClockKind::Wall);
         let audit = self.audit.clone();

@@ -19,8 +19,8 @@ pub fn weights_sha256(w: &[f64]) -> String {
     sha256(&[&w.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>()])
 }
 
-/// Reads the weights, in the layout of files, of a model that is to be the prior of runs on `problem`. Refuses a model of
-/// another task, of other labels or features, at several lambdas, or, with `sha256`, of other weights.
+/// Reads the weights, in the layout of files, of a model that is to be the prior of runs on `problem`. Refuses a model
+/// of another task, of other labels or features, at several lambdas, or, with `sha256`, of other weights.
 ///
 /// # Errors
 ///

@@ -18,9 +18,9 @@ const USUAL: f64 = 32.0;
 const OFF: f64 = 4.0;
 
 impl Session {
-    /// Reduces what a run came to, where the model may not hold as much; returns the model's parts, and the outcome with their
-    /// bounds and what they took. F is the run's: the gap is what the run left, and what was lost since. `None` where
-    /// the model is the run's.
+    /// Reduces what a run came to, where the model may not hold as much; returns the model's parts, and the outcome
+    /// with their bounds and what they took. F is the run's: the gap is what the run left, and what was lost since.
+    /// `None` where the model is the run's.
     ///
     /// # Errors
     ///

@@ -8,8 +8,8 @@ use multiplane_tasks::registry::TASKS;
 use crate::error::Error;
 use crate::spec::SolverChoice;
 
-/// Refuses a solver that needs what the task, as it is set up, cannot do; names the tasks that can, and the solvers that do
-/// without.
+/// Refuses a solver that needs what the task, as it is set up, cannot do; names the tasks that can, and the solvers
+/// that do without.
 ///
 /// # Errors
 ///
@@ -49,8 +49,8 @@ fn refusal(solver: &SolverChoice, ability: Ability, problem: &dyn Problem, other
 /// Most bytes that all copies of w may take together: four times what w itself may, 8 GiB.
 const MAX_COPIES: usize = 4 * 8 * MAX_DIM;
 
-/// Refuses a problem whose weights are too long for this solver, counted with all the copies that training holds of them:
-/// a line of a few bytes may name a feature by a large number.
+/// Refuses a problem whose weights are too long for this solver, counted with all the copies that training holds of
+/// them: a line of a few bytes may name a feature by a large number.
 ///
 /// # Errors
 ///

@@ -69,9 +69,9 @@ impl Session {
         Ok((Model { w, info }, summary))
     }
 
-    /// Holds a certificate against the task's slow code, for a few examples at the final weights: an oracle that answers with
-    /// the truth alone, or bounds by its own answers, contradicts nothing else. And against predictions: where all is exact,
-    /// a hinge is no less than the loss of the prediction at the same weights.
+    /// Holds a certificate against the task's slow code, for a few examples at the final weights: an oracle that
+    /// answers with the truth alone, or bounds by its own answers, contradicts nothing else. And against predictions:
+    /// where all is exact, a hinge is no less than the loss of the prediction at the same weights.
     fn check_word(&self, outcome: &Outcome, train_loss: Option<f64>) -> Result<(), Error> {
         let (Some(audit), Certificate { primal, certified: true, .. }) = (&self.audit, outcome.certificate) else {
             return Ok(());

@@ -1,4 +1,5 @@
-//! Data that arrives while a model is used on it: standard input or a pipe, read in windows, so that memory does not grow.
+//! Data that arrives while a model is used on it: standard input or a pipe, read in windows, so that memory does not
+//! grow.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -19,7 +20,7 @@ const WINDOW: usize = 1000;
 /// Most bytes that are looked through for a line that tells the format.
 const MOST_HEAD: usize = 1 << 20;
 
-/// What standard input is called in messages.
+/// The name of standard input in messages.
 const STANDARD_INPUT: &str = "stdin";
 
 /// Examples that arrive.
@@ -29,8 +30,9 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// Begins to read for a model: `-` is standard input. The format is what is given, what the first line says, or what the
-    /// model was trained on as far as that can be told. With `keep_text` lines are kept, for [`take_text`](Incoming::take_text).
+    /// Begins to read for a model: `-` is standard input. The format is what is given, what the first line says, or
+    /// what the model was trained on as far as that can be told. With `keep_text` lines are kept, for
+    /// [`take_text`](Incoming::take_text).
     ///
     /// # Errors
     ///

@@ -27,14 +27,14 @@ pub struct Summary {
     /// The bounds at the weights of the model.
     #[serde(flatten)]
     pub certificate: Certificate,
-    /// What the run took.
+    /// The cost of the run.
     #[serde(flatten)]
     pub cost: RunCost,
     /// Time from reading the data to the end; under the work clock, the work of training and evaluation.
     pub wall_seconds: f64,
     /// Why the run ended.
     pub stop_reason: StopReason,
-    /// What held-out data said, where the run had patience: the weights are those with the lowest loss there.
+    /// The report of held-out data, if the run had patience: the weights are those with the lowest loss there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub early_stopping: Option<EarlyStopping>,
     /// Mean task losses on the training set and the test set.
@@ -45,18 +45,18 @@ pub struct Summary {
     pub machine: RunMachine,
     /// Planes kept, mean per example.
     pub planes: Option<f64>,
-    /// What a kernel took; left out where there is none.
+    /// The cost of the kernel; left out if there is none.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<KernelCost>,
     /// The gap of the run, where the model was reduced to a budget of rows since and has another; left out elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gap_before_reduction: Option<f64>,
-    /// What slack rescaling took; left out where margins are rescaled.
+    /// The cost of slack rescaling; left out if margins are rescaled.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub slack: Option<SlackCost>,
-    /// Where the model was saved.
+    /// The file of the model, if it was saved.
     pub model: Option<String>,
-    /// What happened to workers and was made good; left out where nothing did.
+    /// The failures of workers that were made good; left out if there were none.
     #[serde(skip_serializing_if = "WorkerFailures::is_empty")]
     pub mishaps: WorkerFailures,
     /// Version of the program.
@@ -113,7 +113,7 @@ pub struct SummaryAside {
     pub loss_seconds: f64,
 }
 
-/// What a kernel took in a run since it began or was resumed, and how large the model has become.
+/// The cost of a kernel in a run since it began or was resumed, and the size of the model.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct KernelCost {
     /// Values of the kernel computed.
@@ -126,7 +126,8 @@ pub struct KernelCost {
     pub kernel_rows: usize,
 }
 
-/// What slack-rescaled answers took since the session began, those of evaluation among them. `oracle_calls` counts answers.
+/// The cost of slack-rescaled answers since the session began, those of evaluation among them. `oracle_calls` counts
+/// answers.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct SlackCost {
     /// Calls of the margin oracle; a list of labellings counts as one.
@@ -159,8 +160,8 @@ impl KernelCost {
 const ABOVE: f64 = 1e-9;
 
 impl Summary {
-    /// Returns the primal value of w = 0, where that of the model is above it: of solvers that answer with the latest weights, and
-    /// of models that were reduced.
+    /// Returns the primal value of w = 0, where that of the model is above it: of solvers that answer with the latest
+    /// weights, and of models that were reduced.
     pub fn lower_at_zero(&self) -> Option<f64> {
         let primal = self.certificate.primal;
         self.aside.primal_at_zero.filter(|zero| primal.is_finite() && primal - zero > ABOVE * zero.abs().max(1.0))

@@ -53,8 +53,8 @@ pub fn with_mishaps(error: Error, problem: &dyn Problem) -> Error {
     }
 }
 
-/// Returns the number of threads for a prediction of every example: as many as are asked for; where that is 0, all cores
-/// if it takes long enough.
+/// Returns the number of threads for a prediction of every example: as many as are asked for; where that is 0, all
+/// cores if it takes long enough.
 ///
 /// # Errors
 ///

@@ -25,7 +25,7 @@ const OF_TERMS: f64 = 1e-2;
 /// The same of the terms of a plane's score, which is added up once.
 const OF_SCORE: f64 = 1e-3;
 
-/// What came out.
+/// The result.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verified {
     /// F of the best point, recomputed.
@@ -40,7 +40,7 @@ pub struct Verified {
     pub planes_rebuilt: usize,
     /// Planes whose labellings are not known, held against the hinge at several w.
     pub planes_bounded: usize,
-    /// What is wrong, if anything is: the first fault found.
+    /// The first fault found, if there is any.
     pub fault: Option<String>,
 }
 
@@ -96,7 +96,7 @@ struct WeightProbe {
     in_file: Vec<f64>,
 }
 
-/// Where each coordinate of the layout of files stands in training.
+/// Returns the place in training of each coordinate of the layout of files.
 fn places(problem: &dyn Problem) -> Vec<usize> {
     let numbers: Vec<f64> = (0..problem.dim()).map(|k| k as f64).collect();
     let mut places = vec![0; numbers.len()];

@@ -1,9 +1,9 @@
 //! Warm starts: a finished run that another one of the same problem goes on from, at the same lambda or another.
 //!
 //! Planes and masses are handed over, and nothing that is said of them: F is computed from them again, P and the best
-//! weights are not known before they are evaluated. So a start can be poor, but not wrong, as long as the planes are those
-//! of the present problem. That is seen by its fingerprint and parameters, and for an oracle that lives elsewhere by some
-//! of its answers.
+//! weights are not known before they are evaluated. So a start can be poor, but not wrong, as long as the planes are
+//! those of the present problem. That is seen by its fingerprint and parameters, and for an oracle that lives elsewhere
+//! by some of its answers.
 
 use multiplane_core::clock::ClockKind;
 use multiplane_core::oracle::BoxedOracle;
@@ -20,12 +20,13 @@ use super::summary::Summary;
 use crate::error::Error;
 use crate::file::Model;
 
-/// What a run leaves for the next: planes, masses, estimates, counters. Good for the same data, task and solver.
+/// The state that a run leaves for the next: planes, masses, estimates, counters. Good for the same data, task and
+/// solver.
 #[derive(Clone, Debug)]
 pub struct WarmState {
     lambda: f64,
     fingerprint: String,
-    /// What else defines the objective and how it is approached.
+    /// The other parameters that define the objective and the way to it.
     problem: Value,
     /// Some answers of the oracle.
     sample: Option<AnswerSample>,
@@ -41,14 +42,14 @@ pub struct WarmState {
 
 impl Session {
     /// As [`run`](Session::run), from where another run had come to; where `keep` says so, with what the next one
-    /// needs. Stops of passes, calls and seconds count what this run adds; the report counts from the first run on, wall
-    /// seconds too. At the end losses are measured where examples of the data were held out, and
-    /// the training loss where [`lambda`](super::Advice::lambda) may go by it.
+    /// needs. Stops of passes, calls and seconds count what this run adds; the report counts from the first run on,
+    /// wall seconds too. At the end losses are measured where examples of the data were held out, and the training loss
+    /// where [`lambda`](super::Advice::lambda) may go by it.
     ///
     /// # Errors
     ///
-    /// Those of [`check_start`](Session::check_start); [`Error::Input`] where the solver cannot go on at another lambda;
-    /// those of the run.
+    /// Those of [`check_start`](Session::check_start); [`Error::Input`] where the solver cannot go on at another
+    /// lambda; those of the run.
     pub fn run_warm(
         &self,
         options: RunOptions,

@@ -12,7 +12,7 @@ use super::params::{from_schema, overlay};
 use crate::error::Error;
 use crate::suggest;
 
-/// What `auto` stands for.
+/// The solver that `auto` stands for.
 pub const DEFAULT_SOLVER: &str = "auto";
 
 /// A named thing with parameters.
@@ -111,7 +111,7 @@ fn overlaid(
     Ok(Value::Object(base))
 }
 
-/// What models call tasks that were handed over as objects.
+/// The name in models of tasks that were handed over as objects.
 const USER_TASK: &str = "user";
 
 /// Finds the format of this name.

@@ -1,4 +1,4 @@
-//! What may differ between a checkpoint and the command that resumes it: stops, threads and where the data lies.
+//! Differences allowed between a checkpoint and the command that resumes it: stops, threads and where the data lies.
 
 use serde_json::{Value, json};
 

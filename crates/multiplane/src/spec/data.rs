@@ -38,17 +38,17 @@ pub struct DataSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Value")]
     pub holdout: Option<Holdout>,
-    /// How much examples count: a file with one number >= 0 a line, for each example that is trained on, and for each that
-    /// `holdout` keeps; all the same where not given.
+    /// How much examples count: a file with one number >= 0 a line, for each example that is trained on, and for each
+    /// that `holdout` keeps; all the same where not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<PathBuf>,
-    /// What divides the columns of a table (csv): one character, or `tab`; the first of tab, `;` and `,` on its first line
-    /// where not given.
+    /// What divides the columns of a table (csv): one character, or `tab`; the first of tab, `;` and `,` on its first
+    /// line where not given.
     #[serde(serialize_with = "write_separator", deserialize_with = "read_separator")]
     #[schemars(with = "Option<String>")]
     pub separator: Option<char>,
-    /// The column of a table (csv) that is the label: a name of its header, or a number from 1 (from -1 counted from the
-    /// last); the last where not given.
+    /// The column of a table (csv) that is the label: a name of its header, or a number from 1 (from -1 counted from
+    /// the last); the last where not given.
     #[serde(deserialize_with = "read_column")]
     #[schemars(with = "Value")]
     pub label_column: Option<String>,

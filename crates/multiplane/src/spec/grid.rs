@@ -1,4 +1,4 @@
-//! What a grid over lambda is to be: as a user asks for it, and with all that it depends on filled in.
+//! A grid over lambda: as a user asks for it, and with all that it depends on filled in.
 
 use std::fmt;
 
@@ -22,8 +22,8 @@ pub struct GridOptions {
     /// `path.lambda_min`. Without them there is no grid, but a path.
     #[schemars(with = "Value")]
     pub points: Option<Points>,
-    /// Where an even grid begins: a number, `1/n` or `c:X`; where not given `path.lambda_max`, or else where a path would
-    /// begin.
+    /// Where an even grid begins: a number, `1/n` or `c:X`; where not given `path.lambda_max`, or else where a path
+    /// would begin.
     pub lambda_max: Option<Lambda>,
     /// The gap to which each point is trained; where not given `stop.gap`, or else `path.eps`.
     #[serde(with = "text::gap")]
@@ -168,14 +168,14 @@ impl GridPoints {
     }
 }
 
-/// What a grid is to be.
+/// A grid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GridSpec {
     /// Which lambdas.
     pub points: GridPoints,
     /// The gap to which each is trained.
     pub gap: GapTarget,
-    /// What of a point's state the next one starts from; `None` starts each from nothing.
+    /// The part of a point's state that the next one starts from; `None` starts each from nothing.
     pub warm_start: Option<WarmStart>,
     /// The gap, absolute, to which w(phi) at the oracle's first answers is good where an even grid begins, as that of
     /// a path's first breakpoint.

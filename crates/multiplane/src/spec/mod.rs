@@ -1,4 +1,4 @@
-//! What a run, a path or a grid is to be, read off one tree of parameters.
+//! Specifications of runs, paths and grids, read off one tree of parameters.
 
 mod choice;
 mod compatible;

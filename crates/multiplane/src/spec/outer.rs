@@ -1,4 +1,4 @@
-//! What a loop around runs does: as a user asks for it, in the sections `path` and `grid` of a tree, and with all that
+//! A loop around runs: as a user asks for it, in the sections `path` and `grid` of a tree, and with all that
 //! it depends on filled in.
 
 use multiplane_core::parameter;
@@ -51,7 +51,7 @@ impl OuterOptions {
     }
 }
 
-/// What a loop around a run does.
+/// A loop around a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outer {

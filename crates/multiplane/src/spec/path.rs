@@ -1,4 +1,4 @@
-//! What a regularisation path is to be, and why one ended.
+//! A regularisation path, and the reasons why one ended.
 
 use multiplane_core::parameter::{ParameterError, require};
 use multiplane_core::path::Beginning;
@@ -14,8 +14,8 @@ use super::text;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PathSpec {
-    /// How far the primal value may be from the optimum, anywhere on the path: absolute, or in percent of the primal value
-    /// there, as in `5%`.
+    /// How far the primal value may be from the optimum, anywhere on the path: absolute, or in percent of the primal
+    /// value there, as in `5%`.
     #[serde(with = "text::eps")]
     #[schemars(with = "Value")]
     pub eps: GapTarget,
@@ -28,8 +28,8 @@ pub struct PathSpec {
     #[serde(deserialize_with = "text::number")]
     #[schemars(schema_with = "text::number_schema")]
     pub kappa: f64,
-    /// Where the path begins: a number, `1/n` or `c:X`; where not given, where the answers begin to change. Above it the
-    /// first weights serve, scaled.
+    /// Where the path begins: a number, `1/n` or `c:X`; where not given, where the answers begin to change. Above it
+    /// the first weights serve, scaled.
     pub lambda_max: Option<Lambda>,
 }
 

@@ -23,7 +23,7 @@ use crate::error::Error;
 /// A training run.
 #[derive(Clone, Debug)]
 pub struct RunSpec {
-    /// Where the examples come from.
+    /// The source of the examples.
     pub data: DataSpec,
     /// The task.
     pub task: Choice,
@@ -49,15 +49,15 @@ pub struct RunSpec {
 }
 
 /// The parameters of a run but for those of its task and its solver, which registries know.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct RunFields {
     /// Where the examples come from.
     data: DataSpec,
     /// Wrappers around the oracle.
     oracle: OracleSpec,
-    /// Strength of the regulariser: a number, `1/n`, `c:X` for C = X (lambda = 1/(C n)), `cv`, `cv:K` or `cv:folds` (chosen by
-    /// cross-validation), or `scale` (the mean of x.x over n).
+    /// Strength of the regulariser: a number, `1/n`, `c:X` for C = X (lambda = 1/(C n)), `cv`, `cv:K` or `cv:folds`
+    /// (chosen by cross-validation), or `scale` (the mean of x.x over n).
     lambda: Lambda,
     /// Prior weights and frozen weights.
     regularizer: RegularizerSpec,
@@ -65,8 +65,8 @@ struct RunFields {
     stop: StopSpec,
     /// Seed of all chance.
     seed: u64,
-    /// Threads for passes at one w, evaluation and prediction; 0: all cores where calls are slow enough for that to pay.
-    /// No bit of the result depends on it.
+    /// Threads for passes at one w, evaluation and prediction; 0: all cores where calls are slow enough for that to
+    /// pay. No bit of the result depends on it.
     threads: usize,
     /// Which clock measures training.
     clock: ClockKind,
@@ -76,24 +76,6 @@ struct RunFields {
     task: Value,
     /// A solver, kept for its registry.
     solver: Value,
-}
-
-impl Default for RunFields {
-    fn default() -> Self {
-        RunFields {
-            data: DataSpec::default(),
-            oracle: OracleSpec::default(),
-            lambda: Lambda::default(),
-            regularizer: RegularizerSpec::default(),
-            stop: StopSpec::default(),
-            seed: 0,
-            threads: 0,
-            clock: ClockKind::default(),
-            evaluate: Evaluate::default(),
-            task: Value::Null,
-            solver: Value::Null,
-        }
-    }
 }
 
 impl RunFields {
@@ -242,8 +224,8 @@ const MAX_DELAY_US: f64 = 3.6e9;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OracleSpec {
-    /// Makes every call of the oracle, those of evaluation too, cost that many microseconds more: slept on the wall clock, counted
-    /// on the work clock.
+    /// Makes every call of the oracle, those of evaluation too, cost that many microseconds more: slept on the wall
+    /// clock, counted on the work clock.
     pub delay_us: f64,
 }
 

@@ -32,15 +32,15 @@ pub struct StopSpec {
     pub calls: Option<u64>,
     /// Seconds of training and evaluation; with `evaluate=pass` of training alone.
     pub seconds: Option<f64>,
-    /// So many measurements of the loss on test data (one a pass) without a lower one; needs `data.test`, `data.holdout` or
-    /// `data.test_folds`. Whichever stop ends the run, the weights with the lowest loss are saved.
+    /// So many measurements of the loss on test data (one a pass) without a lower one; needs `data.test`,
+    /// `data.holdout` or `data.test_folds`. Whichever stop ends the run, the weights with the lowest loss are saved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patience: Option<u64>,
 }
 
 impl StopSpec {
-    /// Returns the stops of a run that names none, or patience alone: a gap of 1 % where the solver has one, or two passes of one that
-    /// learns online.
+    /// Returns the stops of a run that names none, or patience alone: a gap of 1 % where the solver has one, or two
+    /// passes of one that learns online.
     pub fn usual(solver: &SolverEntry) -> Self {
         if solver.is_online {
             return StopSpec { passes: Some(ONLINE_PASSES), ..StopSpec::default() };
@@ -49,8 +49,8 @@ impl StopSpec {
         StopSpec { gap, passes: Some(USUAL_PASSES), ..StopSpec::default() }
     }
 
-    /// Returns the stops as they are where some are given beside patience, else the usual ones; a solver that learns online goes on
-    /// for longer where patience ends it.
+    /// Returns the stops as they are where some are given beside patience, else the usual ones; a solver that learns
+    /// online goes on for longer where patience ends it.
     pub(super) fn or_usual(self, solver: &SolverEntry) -> Self {
         if self.gap.is_some() || self.has_budget() {
             return self;
@@ -60,13 +60,13 @@ impl StopSpec {
         if patience.is_some() { StopSpec { passes: Some(USUAL_PASSES), ..usual } } else { usual }
     }
 
-    /// Whether these are what nobody has named, but for patience.
+    /// Returns true if these are what nobody has named, but for patience.
     pub(super) fn is_usual(&self, solver: &SolverEntry) -> bool {
         let unnamed = StopSpec { patience: self.patience, ..StopSpec::default() };
         *self == unnamed.or_usual(solver)
     }
 
-    /// Whether passes, calls or seconds would end the run.
+    /// Returns true if passes, calls or seconds would end the run.
     pub fn has_budget(&self) -> bool {
         self.passes.is_some() || self.calls.is_some() || self.seconds.is_some()
     }

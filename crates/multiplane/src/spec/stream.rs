@@ -1,4 +1,4 @@
-//! What is to be said of a stream: one pass over examples that come in windows.
+//! The parameters of a stream: one pass over examples that come in windows.
 
 use multiplane_core::online::StreamFacts;
 use multiplane_core::parameter::{self, ParameterError, require, shown};
@@ -30,13 +30,13 @@ pub struct StreamSpec {
     pub labels: Option<Vec<i64>>,
     /// Features that there may be; where not given w grows by what comes.
     pub features: Option<u32>,
-    /// Examples that there will be (n), for what is given in terms of it: lambda as `1/n` or `c:X`, and lambda_t = t/n. A stream
-    /// of another length is learned by it all the same, with a warning.
+    /// Examples that there will be (n), for what is given in terms of it: lambda as `1/n` or `c:X`, and lambda_t = t/n.
+    /// A stream of another length is learned by it all the same, with a warning.
     pub n: Option<u64>,
     /// Windows between two looks at the test data.
     pub test_every: u64,
-    /// Stop after so many looks at the test data without a lower loss, with the weights that had the lowest; null goes on
-    /// to the end of the stream.
+    /// Stop after so many looks at the test data without a lower loss, with the weights that had the lowest; null goes
+    /// on to the end of the stream.
     pub patience: Option<u64>,
 }
 
@@ -55,8 +55,8 @@ struct Section {
 }
 
 impl StreamSpec {
-    /// Takes the section `stream` out of a tree, and reads what remains as a run that a stream can be learned by; the solver
-    /// where none is named is `sfd1`.
+    /// Takes the section `stream` out of a tree, and reads what remains as a run that a stream can be learned by; the
+    /// solver where none is named is `sfd1`.
     ///
     /// # Errors
     ///

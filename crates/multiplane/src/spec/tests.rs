@@ -106,7 +106,7 @@ fn loops_survive_their_tree() {
     }
 }
 
-/// What no loop can be is refused with parameter, value and rule.
+/// An impossible loop is refused with parameter, value and rule.
 #[test]
 fn impossible_loops_are_refused() {
     for (tree, message) in [

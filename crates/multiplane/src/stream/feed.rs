@@ -1,5 +1,5 @@
-//! Windows of a stream, read on a thread of their own: while one is learned the next ones are read, and whoever waits for a pipe
-//! can be interrupted. Eight windows wait at most.
+//! Windows of a stream, read on a thread of their own: while one is learned the next ones are read, and whoever waits
+//! for a pipe can be interrupted. Eight windows wait at most.
 
 use std::fs::{self, File};
 use std::io;
@@ -23,10 +23,10 @@ const WAITING: usize = 8;
 /// How often an interrupt is looked for.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What standard input is called in messages.
+/// The name of standard input in messages.
 const STANDARD_INPUT: &str = "stdin";
 
-/// What a stream is called whose reader has failed.
+/// The name of a stream whose reader has failed.
 const STREAM: &str = "stream";
 
 /// A window, or the end of the stream.
@@ -37,7 +37,7 @@ pub struct Feed {
     windows: Receiver<Message>,
 }
 
-/// What comes next of a stream.
+/// The next item of a stream.
 pub(super) enum Next {
     Window(Dataset),
     /// Not yet: what goes by the clock can be looked at.
@@ -48,8 +48,8 @@ pub(super) enum Next {
 }
 
 impl Feed {
-    /// Begins to read the stream that `spec` names as its data: `-` is standard input; a file, plain or gzip, is read like a
-    /// stream, but for its last line, which may lack its end.
+    /// Begins to read the stream that `spec` names as its data: `-` is standard input; a file, plain or gzip, is read
+    /// like a stream, but for its last line, which may lack its end.
     ///
     /// # Errors
     ///
@@ -126,7 +126,8 @@ fn streamed(spec: &RunSpec) -> Result<Vec<Format>, Error> {
     Ok(spec.task_entry()?.formats.iter().filter(|format| format.windows.is_some()).copied().collect())
 }
 
-/// The format that is named; of a file that its content tells; else the first of the task's that can be read as a stream.
+/// The format that is named; of a file that its content tells; else the first of the task's that can be read as a
+/// stream.
 fn format_of(spec: &RunSpec, file: Option<&Path>) -> Result<Format, Error> {
     if let Some(format) = spec.data.format {
         return Ok(format);
@@ -141,7 +142,7 @@ fn format_of(spec: &RunSpec, file: Option<&Path>) -> Result<Format, Error> {
     }
 }
 
-/// Whether standard input comes from a file.
+/// Returns true if standard input comes from a file.
 fn input_is_file() -> bool {
     fs::metadata("/dev/stdin").is_ok_and(|meta| meta.is_file())
 }

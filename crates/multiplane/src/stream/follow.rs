@@ -1,5 +1,5 @@
-//! Window after window until a stop: predicts and learns, looks at test data, writes records and snapshots. Test data also
-//! choose the best weights so far, and end the patience.
+//! Window after window until a stop: predicts and learns, looks at test data, writes records and snapshots. Test data
+//! also choose the best weights so far, and end the patience.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,59 +16,42 @@ use super::learner::{Learner, Window};
 use super::summary::{StreamReason, StreamRecord, StreamSummary};
 use crate::error::Error;
 use crate::file::{Model, check_writable};
-use crate::session::unlabelled_warning;
-
-/// Seconds between snapshots where none are given.
-const USUAL_SECONDS: f64 = 60.0;
-
-/// Where no seconds are given, the time between snapshots is at least this many times what the last one took.
-const TIMES_COST: f64 = 100.0;
+use crate::session::{Cadence, unlabelled_warning};
 
 /// Takes a record.
 pub type TakeRecord = Box<dyn FnMut(&StreamRecord) -> io::Result<()>>;
 
-/// What may be added to learning from a stream without changing its result.
+/// Additions to learning from a stream that do not change its result.
 #[derive(Default)]
 pub struct StreamOptions {
     /// Set from outside to ask it to stop.
     pub interrupt: Option<Arc<AtomicBool>>,
     /// Hears of every window.
     pub record: Option<TakeRecord>,
-    /// Where models are written on the way.
+    /// The models written on the way.
     pub snapshots: Option<Snapshots>,
 }
 
 /// Models written on the way: each is whole, and replaces the one before it durably.
 pub struct Snapshots {
     path: PathBuf,
-    every: Option<f64>,
-    since_last: Stopwatch,
-    last_cost: f64,
+    cadence: Cadence,
     written: u64,
     warn: Box<dyn Fn(&str)>,
     failure: Option<String>,
 }
 
 impl Snapshots {
-    /// Prepares snapshots that go to `path`, every so many wall seconds (`None`: every minute, or less often where writing
-    /// takes long). `warn` hears of failures, which learning survives.
+    /// Prepares snapshots that go to `path`, every so many wall seconds (`None`: every minute, or less often where
+    /// writing takes long). `warn` hears of failures, which learning survives.
     ///
     /// # Errors
     ///
     /// [`Error::Input`] where `every` is no time, or nothing can be written there.
     pub fn new(path: &Path, every: Option<f64>, warn: Box<dyn Fn(&str)>) -> Result<Snapshots, Error> {
-        if let Some(seconds) = every.filter(|seconds| !(seconds.is_finite() && *seconds > 0.0)) {
-            return Err(Error::input(format!("checkpoint-every = {seconds}: must be a number of seconds > 0")));
-        }
-        check_writable(path)
-            .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
-        let since_last = Stopwatch::start();
-        Ok(Snapshots { path: path.into(), every, since_last, last_cost: 0.0, written: 0, warn, failure: None })
-    }
-
-    fn is_due(&self) -> bool {
-        let seconds = self.every.unwrap_or_else(|| f64::max(USUAL_SECONDS, TIMES_COST * self.last_cost));
-        self.since_last.seconds() >= seconds
+        let cadence = Cadence::new(every)?;
+        check_writable(path)?;
+        Ok(Snapshots { path: path.into(), cadence, written: 0, warn, failure: None })
     }
 
     fn write(&mut self, model: &Model) {
@@ -82,7 +65,7 @@ impl Snapshots {
                 self.failure = Some(error.to_string());
             }
         }
-        (self.last_cost, self.since_last) = (stopwatch.seconds(), Stopwatch::start());
+        self.cadence.wrote(stopwatch.seconds());
     }
 }
 
@@ -92,11 +75,12 @@ pub struct StreamEnd {
     pub model: Option<Model>,
     /// The report.
     pub summary: StreamSummary,
-    /// What ended the stream before its end; what came before it was learned.
+    /// The fault that ended the stream before its end; what came before it was learned.
     pub fault: Option<DataError>,
     /// Why the last snapshot could not be written, if so.
     pub unwritten: Option<String>,
-    /// What a user should know: of test data that the stream does not cover, and of a length that was not the announced one.
+    /// Warnings for a user: of test data that the stream does not cover, and of a length that was not the announced
+    /// one.
     pub warnings: Vec<String>,
 }
 
@@ -139,7 +123,7 @@ pub fn follow_stream(
     let mut summary = StreamSummary::new(learner, stopwatch.seconds(), reason, test_loss);
     let mut warnings: Vec<String> = learner.lambda_warning().into_iter().collect();
     if let Some(model) = &model {
-        summary.d = model.w.len(); // of what is saved, which may be older than what was learned last
+        summary.subject.d = model.w.len(); // of what is saved, which may be older than what was learned last
         if let Some(held_out) = held_out.filter(|_| reason != StreamReason::Fault) {
             warnings.extend(held_out.warnings(model)?);
         }
@@ -184,7 +168,8 @@ fn run(
             }
             record(options, learner, window, found)?;
         }
-        if let Some(snapshots) = options.snapshots.as_mut().filter(|snapshots| !is_saved && snapshots.is_due()) {
+        if let Some(snapshots) = options.snapshots.as_mut().filter(|snapshots| !is_saved && snapshots.cadence.is_due())
+        {
             snapshots.write(&learner.model()?);
             is_saved = true;
         }
@@ -263,7 +248,8 @@ impl HeldOut {
         Ok(loss)
     }
 
-    /// Returns what is to be said of the test data to who is given this model: labels and features that it does not know.
+    /// Returns what is to be said of the test data to who is given this model: labels and features that it does not
+    /// know.
     ///
     /// # Errors
     ///
@@ -282,7 +268,7 @@ impl HeldOut {
         Ok(warnings.map(|warning| format!("test data: {warning}")).collect())
     }
 
-    /// Whether patience has ended.
+    /// Returns true if patience has ended.
     pub(super) fn is_over(&self) -> bool {
         self.patience.is_some_and(|patience| self.worse >= patience)
     }

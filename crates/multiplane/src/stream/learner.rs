@@ -1,8 +1,8 @@
 //! The learner of a stream: what is kept between windows, and what a window does to it.
 //!
-//! A window is opened as a problem of its own, on the columns that it has; it is predicted, then the ordinary solver makes a pass
-//! over it. Features that were never seen widen w; labels are those declared, or those of the first window. Memory is a few vectors
-//! like w, and the window in hand.
+//! A window is opened as a problem of its own, on the columns that it has; it is predicted, then the ordinary solver
+//! makes a pass over it. Features that were never seen widen w; labels are those declared, or those of the first
+//! window. Memory is a few vectors like w, and the window in hand.
 
 use multiplane_core::clock::Clock;
 use multiplane_core::context::{CallCounts, Ctx};
@@ -33,15 +33,15 @@ pub struct Learner {
     pub(super) online: Box<dyn Online>,
     rng: Rng,
     clock: Clock,
-    pub(super) kept: Kept,
+    pub(super) kept: LearnerState,
     /// Without tables before the first window.
     weights: StreamWeights,
     details: Option<Details>,
 }
 
-/// What is kept beside the weights.
+/// The state kept beside the weights.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct LearnerState {
     /// Names of the labels; none before the first window.
     pub(super) labels: Vec<i64>,
     pub(super) examples: u64,
@@ -53,7 +53,7 @@ pub(super) struct Kept {
     fingerprint: String,
 }
 
-/// What a window came to.
+/// The result of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
     /// Its examples.
@@ -84,7 +84,7 @@ impl Learner {
             online: online?,
             rng,
             clock,
-            kept: Kept::default(),
+            kept: LearnerState::default(),
             weights: StreamWeights::default(),
             details: None,
             spec,
@@ -96,8 +96,8 @@ impl Learner {
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] for data of another kind, and labels or features that there may not be; [`Error::Failed`] if the task fails.
-    /// Nothing is learned then.
+    /// [`Error::Input`] for data of another kind, and labels or features that there may not be; [`Error::Failed`] if
+    /// the task fails. Nothing is learned then.
     pub fn learn(&mut self, data: Dataset) -> Result<Window, Error> {
         let Some(rows) = data.get::<Classified>() else {
             let found = data.describe();
@@ -158,13 +158,14 @@ impl Learner {
         Ok(Window { examples: n, loss })
     }
 
-    /// Predicts the examples of a piece, then learns from them in windows of the stream's size: from all, or from none. Returns the
-    /// mean loss of the predictions. Costs O(d) besides the windows, as the state before is kept until the piece is learned.
+    /// Predicts the examples of a piece, then learns from them in windows of the stream's size: from all, or from none.
+    /// Returns the mean loss of the predictions. Costs O(d) besides the windows, as the state before is kept until the
+    /// piece is learned.
     ///
     /// # Errors
     ///
-    /// As [`learn`](Learner::learn), and [`Error::Failed`] if the weights are no longer finite; the learner is then as it was, to the
-    /// bit.
+    /// As [`learn`](Learner::learn), and [`Error::Failed`] if the weights are no longer finite; the learner is then as
+    /// it was, to the bit.
     pub fn learn_piece(&mut self, data: &Dataset) -> Result<f64, Error> {
         let before =
             (self.rng.clone(), self.clock.clone(), self.kept.clone(), self.weights.clone(), self.details.clone());
@@ -188,7 +189,12 @@ impl Learner {
 
     /// Returns the tables of w: columns have a weight in each.
     fn tables(&self, labels: usize) -> usize {
-        if self.spec.task.name == "binary" { 1 } else { labels }
+        if self.shares_table() { 1 } else { labels }
+    }
+
+    /// Returns true if the labels share a table, so that there are two of them.
+    fn shares_table(&self) -> bool {
+        self.spec.task_entry().is_ok_and(|entry| entry.shares_table)
     }
 
     fn vocabulary(&self, features: usize) -> Vocabulary {
@@ -299,7 +305,8 @@ impl Learner {
         self.spec.lambda.unused_by(self.spec.solver.entry)
     }
 
-    /// Returns the warning that the examples are not as many as `stream.n` announced, or already more if the stream has not `ended`.
+    /// Returns the warning that the examples are not as many as `stream.n` announced, or already more if the stream has
+    /// not `ended`.
     pub fn length_warning(&self, ended: bool) -> Option<String> {
         let (found, announced) = (self.kept.examples, self.stream.n?);
         if found == announced || (found < announced && !ended) {
@@ -350,7 +357,7 @@ impl Learner {
         if format != state::FORMAT {
             return Err(Error::input("the learner's state is of another version of the program"));
         }
-        type State = (String, Rng, Clock, Kept, StreamWeights);
+        type State = (String, Rng, Clock, LearnerState, StreamWeights);
         let averages = self.online.average_over(0, 1).is_some();
         let state: State = state::decode(rest, |(parameters, _, clock, kept, weights): &State| {
             let tables = self.tables(kept.labels.len());
@@ -387,16 +394,17 @@ impl Learner {
                 labels
             }
         };
-        let (count, binary) = (known.len(), self.spec.task.name == "binary");
-        if count < 2 || (binary && count > 2) {
+        let (count, is_pair) = (known.len(), self.shares_table());
+        if count < 2 || (is_pair && count > 2) {
             let shown = known.iter().take(5).map(i64::to_string).collect::<Vec<_>>().join(", ");
-            let rule = if binary { "two" } else { "two or more" };
+            let rule = if is_pair { "two" } else { "two or more" };
             let rest = if count > 5 { ", ..." } else { "" };
             let noun = if count == 1 { "label" } else { "labels" };
             let whose = if self.stream.labels.is_some() { "stream.labels" } else { "the first window" };
             if count > 2 {
                 return Err(Error::input(format!(
-                    "task `binary` needs two labels, {whose} has {count} ({shown}{rest}): use --task multiclass"
+                    "task `{}` needs two labels, {whose} has {count} ({shown}{rest}): use --task multiclass",
+                    self.spec.task.name
                 )));
             }
             if self.stream.labels.is_some() {
@@ -431,7 +439,7 @@ impl Learner {
         let bias = usize::from(self.has_bias());
         // One column even where no row has had a feature yet.
         let features = self.features().max(columns.max(1 - bias) + bias);
-        check_dim(features, if self.spec.task.name == "binary" { 1 } else { labels })?;
+        check_dim(features, self.tables(labels))?;
         Ok(features)
     }
 

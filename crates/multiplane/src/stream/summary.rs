@@ -1,11 +1,12 @@
-//! What learning from a stream comes to: records on the way, and the final report.
+//! The reports of learning from a stream: records on the way, and the final report.
 
 use multiplane_core::clock::ClockKind;
-use multiplane_core::observe::{Certificate, RunCost};
+use multiplane_core::observe::{Certificate, Losses, Record, RunCost};
 use multiplane_core::solver::Details;
 use serde::Serialize;
 
 use super::learner::{Learner, Window};
+use crate::session::{RunMachine, RunSubject};
 
 /// Why learning from a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -30,29 +31,10 @@ pub enum StreamReason {
 /// A line of the record: one for each window. Bounds are null, as nothing is proven of a stream.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StreamRecord {
-    /// Null: a stream does not tell how much of it there is.
-    pub pass: Option<f64>,
-    /// Steps made.
-    pub iterations: u64,
-    /// None are made.
-    pub approximate_passes: u64,
-    /// Calls of the oracle.
-    pub oracle_calls: u64,
-    /// None are made.
-    pub cached_steps: u64,
-    /// Seconds of predicting and learning; waiting for the stream is not in them.
-    pub seconds: f64,
-    /// Of these, inside the oracle.
-    pub oracle_seconds: f64,
-    /// Null.
+    /// The figures that records of runs have. The pass is null: a stream does not tell how much of it there is. Losses
+    /// are those on the test data, where this window was one to look at them; what was learned is gone.
     #[serde(flatten)]
-    pub certificate: Certificate,
-    /// Null: no planes are kept.
-    pub planes: Option<f64>,
-    /// Null: what was learned is gone.
-    pub train_loss: Option<f64>,
-    /// Mean loss on the test data, where this window was one to look at them.
-    pub test_loss: Option<f64>,
+    pub common: Record,
     /// Examples so far.
     pub examples: u64,
     /// Windows so far.
@@ -69,20 +51,29 @@ pub struct StreamRecord {
 }
 
 impl StreamRecord {
-    pub(super) fn new(learner: &Learner, window: Window, test_loss: Option<f64>) -> Self {
+    pub(super) fn new(learner: &Learner, window: Window, test: Option<f64>) -> Self {
         let counts = learner.counts();
-        StreamRecord {
-            pass: None,
+        let common = Record {
+            pass: f64::NAN,
             iterations: learner.steps(),
             approximate_passes: 0,
             oracle_calls: counts.oracle_calls,
             cached_steps: 0,
             seconds: learner.seconds(),
             oracle_seconds: counts.oracle_seconds,
+            split: None,
             certificate: nothing_proven(),
+            forecast: None,
             planes: None,
-            train_loss: None,
-            test_loss,
+            losses: Losses { train: None, test },
+            early_stopping: None,
+            answer: None,
+            details: None,
+            examples_drawn: None,
+            kernel: None,
+        };
+        StreamRecord {
+            common,
             examples: learner.examples(),
             windows: learner.windows(),
             d: learner.dim(),
@@ -100,30 +91,24 @@ fn nothing_proven() -> Certificate {
 /// The final report; names that `train --json` has mean what they mean there.
 #[derive(Clone, Debug, Serialize)]
 pub struct StreamSummary {
-    /// Name of the task.
-    pub task: String,
-    /// Name of the solver.
-    pub solver: String,
-    /// Examples learned from.
-    pub n: u64,
-    /// Weights, of the model.
-    pub d: usize,
+    /// Task, solver, examples learned from and weights of the model.
+    #[serde(flatten)]
+    pub subject: RunSubject,
     /// Strength of the regulariser; null where the solver does not go by it.
     pub lambda: Option<f64>,
     /// Null.
     #[serde(flatten)]
     pub certificate: Certificate,
-    /// What it took.
+    /// Its cost.
     #[serde(flatten)]
     pub cost: RunCost,
     /// Seconds from the start to the end, waiting for the stream included; under the work clock those of training.
     pub wall_seconds: f64,
     /// Why it ended.
     pub stop_reason: StreamReason,
-    /// Null: what was learned is gone.
-    pub train_loss: Option<f64>,
-    /// Mean loss of the model on the test data, where there are any.
-    pub test_loss: Option<f64>,
+    /// Mean loss of the model on the test data, where there are any; what was learned is gone.
+    #[serde(flatten)]
+    pub losses: Losses,
     /// Mean loss of predictions, each made before its example was learned.
     pub progressive_loss: Option<f64>,
     /// Windows.
@@ -132,15 +117,12 @@ pub struct StreamSummary {
     pub rows_per_second: f64,
     /// Models written on the way, the last one included.
     pub snapshots: u64,
-    /// Seed of all chance.
-    pub seed: u64,
-    /// Threads that learn.
-    pub threads: usize,
-    /// The clock.
-    pub clock: ClockKind,
+    /// Seed, threads that learn, and clock.
+    #[serde(flatten)]
+    pub machine: RunMachine,
     /// Null: no planes are kept.
     pub planes: Option<f64>,
-    /// Where the model was saved.
+    /// The file of the model, if it was saved.
     pub model: Option<String>,
     /// Version of the program.
     pub version: &'static str,
@@ -152,38 +134,34 @@ impl StreamSummary {
         StreamSummary::new(learner, learner.seconds(), StreamReason::Passes, None)
     }
 
-    pub(super) fn new(learner: &Learner, wall: f64, stop_reason: StreamReason, test_loss: Option<f64>) -> Self {
+    pub(super) fn new(learner: &Learner, wall: f64, stop_reason: StreamReason, test: Option<f64>) -> Self {
         let (spec, counts, n) = (learner.spec(), *learner.counts(), learner.examples());
         let wall_seconds = if spec.clock == ClockKind::Work { learner.seconds() } else { wall };
-        let cost = RunCost {
-            oracle_calls: counts.oracle_calls,
-            evaluation_calls: 0,
-            cached_steps: 0,
-            passes: if n > 0 { 1.0 } else { 0.0 },
-            iterations: Some(learner.steps()),
-            train_seconds: learner.seconds(),
-            oracle_seconds: counts.oracle_seconds,
-            evaluation_seconds: 0.0,
-        };
         StreamSummary {
-            task: spec.task.name.clone(),
-            solver: spec.solver.entry.name.into(),
-            n,
-            d: learner.dim(),
+            subject: RunSubject {
+                task: spec.task.name.clone(),
+                solver: spec.solver.entry.name.into(),
+                n: n as usize,
+                d: learner.dim(),
+            },
             lambda: learner.lambda(),
             certificate: nothing_proven(),
-            cost,
+            cost: RunCost {
+                oracle_calls: counts.oracle_calls,
+                passes: if n > 0 { 1.0 } else { 0.0 },
+                iterations: Some(learner.steps()),
+                train_seconds: learner.seconds(),
+                oracle_seconds: counts.oracle_seconds,
+                ..RunCost::default()
+            },
             wall_seconds,
             stop_reason,
-            train_loss: None,
-            test_loss,
+            losses: Losses { train: None, test },
             progressive_loss: learner.progressive_loss(),
             windows: learner.windows(),
             rows_per_second: n as f64 / wall_seconds.max(f64::MIN_POSITIVE),
             snapshots: 0,
-            seed: spec.seed,
-            threads: 1,
-            clock: spec.clock,
+            machine: RunMachine { seed: spec.seed, threads: 1, clock: spec.clock },
             planes: None,
             model: None,
             version: env!("CARGO_PKG_VERSION"),

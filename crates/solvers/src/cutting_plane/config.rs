@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::order::check_size;
 use crate::parameter::{ParameterError, not_negative, require};
 
 /// Most labellings per example and pass: each has a sum of planes over all weights.
@@ -41,8 +40,8 @@ pub struct OneSlack {
     pub master: Master,
     /// Planes of every example from which cutting planes are made between passes.
     pub cache: ExampleCacheSize,
-    /// How far the weights of a pass are drawn from the master's solution toward the best ones so far, below 1: 0 makes it
-    /// at the solution itself.
+    /// How far the weights of a pass are drawn from the master's solution toward the best ones so far, below 1: 0 makes
+    /// it at the solution itself.
     pub inward: f64,
     /// The labellings of every example that a pass asks for: each further one gives a further plane.
     pub solutions: Solutions,
@@ -152,7 +151,7 @@ impl Solutions {
         }
     }
 
-    fn check(&self) -> Result<(), ParameterError> {
+    pub(super) fn check(&self) -> Result<(), ParameterError> {
         let counted = (1..=MOST_PLANES).contains(&self.planes());
         require(counted, "planes", self.planes(), "must be at least 1 and at most 1000")?;
         let share = |diversity: f64| {
@@ -176,8 +175,8 @@ impl Solutions {
 pub struct ExampleCacheSize {
     /// Most planes kept per example; 0 keeps none, and every cutting plane costs a call for each example.
     pub max_planes: u32,
-    /// A cutting plane made of planes kept is used where it cuts off, for what it costs, at least this share of what a pass of
-    /// calls cuts off for its cost; else the oracle is called.
+    /// A cutting plane made of planes kept is used where it cuts off, for what it costs, at least this share of what a
+    /// pass of calls cuts off for its cost; else the oracle is called.
     pub share: f64,
 }
 
@@ -197,14 +196,6 @@ impl OneSlack {
     pub fn div_m_best() -> Self {
         OneSlack { solutions: Solutions::Diverse(Diverse::default()), ..OneSlack::default() }
     }
-
-    pub(super) fn check(&self) -> Result<(), ParameterError> {
-        self.master.validate().map_err(|error| error.under("master"))?;
-        self.solutions.check().map_err(|error| error.under("solutions"))?;
-        not_negative("cache.share", self.cache.share)?;
-        let inward = self.inward >= 0.0 && self.inward < 1.0;
-        require(inward, "inward", self.inward, "must be at least 0 and below 1")
-    }
 }
 
 /// Parameters of the n-slack method.
@@ -218,34 +209,19 @@ pub struct NSlack {
     pub violation: f64,
 }
 
-impl NSlack {
-    pub(super) fn check(&self) -> Result<(), ParameterError> {
-        self.master.validate().map_err(|error| error.under("master"))?;
-        not_negative("violation", self.violation)
-    }
-}
-
 /// Parameters of sampled cuts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SampledCuts {
     /// The master problem.
     pub master: Master,
-    /// Examples with a hinge above 0 that a cutting plane is estimated from (r), at least 2: a whole number, or below 1 a
-    /// share of all. Where there are no more, the plane is exact.
+    /// Examples with a hinge above 0 that a cutting plane is estimated from (r), at least 2: a whole number, or below 1
+    /// a share of all. Where there are no more, the plane is exact.
     pub size: f64,
 }
 
 impl Default for SampledCuts {
     fn default() -> Self {
         SampledCuts { master: Master::default(), size: 1000.0 }
-    }
-}
-
-impl SampledCuts {
-    pub(super) fn check(&self) -> Result<(), ParameterError> {
-        self.master.validate().map_err(|error| error.under("master"))?;
-        check_size("size", self.size)?;
-        require(self.size != 1.0, "size", self.size, "must be at least 2: one example does not tell how many there are")
     }
 }

@@ -5,14 +5,18 @@ use super::n_slack::NSlackSolver;
 use super::one_slack::OneSlackSolver;
 use super::sampled::SampledCutsSolver;
 use crate::oracle::Ability;
-use crate::order::size_note;
-use crate::parameter::ParameterError;
+use crate::order::{check_size, size_note};
+use crate::parameter::{ParameterError, not_negative, require};
 use crate::regularizer::Regularizer;
 use multiplane_core::solvers::{BoxedSolver, SolverConfig, SolverEntry, values};
 
 impl SolverConfig for OneSlack {
     fn validate(&self) -> Result<(), ParameterError> {
-        self.check()
+        self.master.validate().map_err(|error| error.under("master"))?;
+        self.solutions.check().map_err(|error| error.under("solutions"))?;
+        not_negative("cache.share", self.cache.share)?;
+        let inward = self.inward >= 0.0 && self.inward < 1.0;
+        require(inward, "inward", self.inward, "must be at least 0 and below 1")
     }
     fn needs(&self) -> Option<Ability> {
         match self.solutions {
@@ -37,7 +41,8 @@ impl SolverConfig for OneSlack {
 
 impl SolverConfig for NSlack {
     fn validate(&self) -> Result<(), ParameterError> {
-        self.check()
+        self.master.validate().map_err(|error| error.under("master"))?;
+        not_negative("violation", self.violation)
     }
     fn takes_kernels(&self) -> bool {
         true
@@ -53,7 +58,9 @@ impl SolverConfig for NSlack {
 
 impl SolverConfig for SampledCuts {
     fn validate(&self) -> Result<(), ParameterError> {
-        self.check()
+        self.master.validate().map_err(|error| error.under("master"))?;
+        check_size("size", self.size)?;
+        require(self.size != 1.0, "size", self.size, "must be at least 2: one example does not tell how many there are")
     }
     fn takes_kernels(&self) -> bool {
         true

@@ -1,5 +1,5 @@
-//! One call for every example at one w: the parts of a cutting plane, and an evaluation of P at the same time. The longest
-//! plane of every example bounds the terms of any such sum.
+//! One call for every example at one w: the parts of a cutting plane, and an evaluation of P at the same time. The
+//! longest plane of every example bounds the terms of any such sum.
 
 use serde::{Deserialize, Serialize};
 

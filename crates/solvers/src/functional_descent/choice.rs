@@ -24,7 +24,7 @@ pub(super) fn rank(prefer: Prefer, hinge: f64, margin: f64) -> f64 {
 }
 
 impl ExampleChoice {
-    /// Whether a choice is under way.
+    /// Returns true if a choice is under way.
     pub(super) fn is_open(&self) -> bool {
         !self.candidates.is_empty()
     }
@@ -40,7 +40,8 @@ impl ExampleChoice {
         self.ranks.len() == self.candidates.len()
     }
 
-    /// Ends a choice: writes the `size` candidates of the lowest ranks into `out`, of equals those that were drawn first.
+    /// Ends a choice: writes the `size` candidates of the lowest ranks into `out`, of equals those that were drawn
+    /// first.
     pub(super) fn end(&mut self, size: usize, out: &mut Vec<u32>) {
         let mut order: Vec<usize> = (0..self.candidates.len()).collect();
         order.sort_by(|&a, &b| self.ranks[a].total_cmp(&self.ranks[b]));

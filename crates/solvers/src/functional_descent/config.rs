@@ -17,8 +17,8 @@ pub(super) const MASTER: f64 = 0.1;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FunctionalDescent {
-    /// Examples of a step (k): a whole number, or below 1 a share of all, at least one. A pass is n examples drawn; each
-    /// costs a call for every cutting plane of its step.
+    /// Examples of a step (k): a whole number, or below 1 a share of all, at least one. A pass is n examples drawn;
+    /// each costs a call for every cutting plane of its step.
     pub size: f64,
     /// Which examples a step is about.
     pub sampling: Sampling,
@@ -38,11 +38,11 @@ pub struct FunctionalDescent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub enum InnerSolver {
-    /// 1-slack cutting planes, a plane for each pass over the examples. Calls of a pass are made at the same weights, on all
-    /// threads.
+    /// 1-slack cutting planes, a plane for each pass over the examples. Calls of a pass are made at the same weights,
+    /// on all threads.
     OneSlack,
-    /// Blocks with planes kept, one for each example. Of a step's passes of calls only the first and the last are made at
-    /// the same weights; the others move them after each call, on one thread.
+    /// Blocks with planes kept, one for each example. Of a step's passes of calls only the first and the last are made
+    /// at the same weights; the others move them after each call, on one thread.
     MpBcfw(MpBcfw),
 }
 
@@ -70,12 +70,13 @@ impl Default for MpBcfw {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Margins {
-    /// At most the largest loss: no example pulls harder than one that is not known yet. Margins that are met may be given up
-    /// again as far as they are met. Of problems with few labels all labellings are looked at; else the value of the one that the
-    /// oracle finds is bounded, so that a step stops at a gap that is not proven.
+    /// At most the largest loss: no example pulls harder than one that is not known yet. Margins that are met may be
+    /// given up again as far as they are met. Of problems with few labels all labellings are looked at; else the value
+    /// of the one that the oracle finds is bounded, so that a step stops at a gap that is not proven.
     #[default]
     Capped,
-    /// Between 0 and the largest loss, as the thesis has it: no step may lessen a margin that is met. Otherwise as `capped`.
+    /// Between 0 and the largest loss, as the thesis has it: no step may lessen a margin that is met. Otherwise as
+    /// `capped`.
     Clamped,
     /// As they are: a step is the problem itself on its sample, with w_t as the prior mean.
     Exact,
@@ -107,8 +108,8 @@ pub struct Constant {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Power {
-    /// The power, above 0: at 0 lambda_t would be 1 at every step, which is `constant` with value 1. Above 1 the sum of all
-    /// 1 / lambda_t is finite, and w_t converges.
+    /// The power, above 0: at 0 lambda_t would be 1 at every step, which is `constant` with value 1. Above 1 the sum of
+    /// all 1 / lambda_t is finite, and w_t converges.
     pub exponent: f64,
 }
 

@@ -1,9 +1,9 @@
 //! The answer about an example: the labelling of the largest loss-augmented score, its residual margin clamped.
 //!
-//! A plane's value at w_t is `rho_t / n`. Clamping adds a constant to the plane, the same at every w, that depends on the
-//! labelling: so the oracle's answer need not be the best one any more. Where it can list all labellings, all are clamped and
-//! compared; else the answer's own value is clamped, which leaves a plane of the sum that is as valid, and a gap that is an
-//! estimate.
+//! A plane's value at w_t is `rho_t / n`. Clamping adds a constant to the plane, the same at every w, that depends on
+//! the labelling: so the oracle's answer need not be the best one any more. Where it can list all labellings, all are
+//! clamped and compared; else the answer's own value is clamped, which leaves a plane of the sum that is as valid, and
+//! a gap that is an estimate.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ use crate::state::{StateError, ensure};
 /// Labellings of an example that are all listed at most.
 const MOST_LISTED: usize = 256;
 
-/// Where an answer stands: the example, the weights w_t + u asked at, and w_t.
+/// The subject of a question: the example, the weights w_t + u asked at, and w_t.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MarginQuestion<'a> {
     /// Examples that will be asked about at these weights, this one first.
@@ -26,7 +26,7 @@ pub(super) struct MarginQuestion<'a> {
     pub(super) from: &'a [f64],
 }
 
-/// What an answer says, in units of the loss.
+/// An answer, in units of the loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct MarginAnswer {
     /// The residual margin of the labelling, clamped where it is to be.
@@ -40,7 +40,7 @@ pub(super) struct MarginAnswer {
 pub(super) struct Answers {
     margins: Margins,
     blocks: usize,
-    /// Whether all labellings can be listed; `None` before it was tried.
+    /// If all labellings can be listed; `None` before it was tried.
     lists: Option<bool>,
     /// The largest loss, where the oracle knows it; else the largest that was seen.
     largest: f64,
@@ -118,7 +118,8 @@ impl Answers {
         Ok(all)
     }
 
-    /// Writes into `out` the plane of the labelling that is best of all listed with margins clamped; the first of equals.
+    /// Writes into `out` the plane of the labelling that is best of all listed with margins clamped; the first of
+    /// equals.
     fn best_listed(&mut self, question: MarginQuestion<'_>, out: &mut Plane) -> MarginAnswer {
         let n = self.blocks as f64;
         let (mut best, mut most, mut hinge) = (0, f64::NEG_INFINITY, 0.0_f64);
@@ -145,7 +146,7 @@ impl Answers {
         plane
     }
 
-    /// What a residual margin counts as.
+    /// Bounds a residual margin as the parameters ask.
     fn bounded(&self, margin: f64) -> f64 {
         match self.margins {
             Margins::Exact => margin,

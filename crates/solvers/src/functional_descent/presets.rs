@@ -1,5 +1,5 @@
-//! The registry's lines of functional descent, notes on parameters that do not go with the data, and the learner of streams:
-//! w_t and the average go from window to window.
+//! The registry's lines of functional descent, notes on parameters that do not go with the data, and the learner of
+//! streams: w_t and the average go from window to window.
 
 use multiplane_core::solvers::{BoxedSolver, SolverConfig, SolverEntry, values};
 

@@ -42,7 +42,7 @@ pub struct FunctionalDescentSolver {
     margins: Vec<f64>,
     /// Examples of the sample asked in the pass in hand.
     asked: usize,
-    /// Whether a step is under way, and whether its master is to be solved next.
+    /// If a step is under way, and whether its master is to be solved next.
     under_way: bool,
     solving: bool,
     answers: Answers,
@@ -86,8 +86,8 @@ impl FunctionalDescentSolver {
         }
     }
 
-    /// Returns a solver of a window of a stream: `blocks` examples, `size` of them to a step, `examples` in the whole stream. It goes on
-    /// from `carried`.
+    /// Returns a solver of a window of a stream: `blocks` examples, `size` of them to a step, `examples` in the whole
+    /// stream. It goes on from `carried`.
     pub(super) fn on_window(
         config: FunctionalDescent,
         (blocks, size): (usize, usize),

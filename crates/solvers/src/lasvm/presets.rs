@@ -1,13 +1,14 @@
 //! The registry's line of LaSVM.
 
 use super::solver::{LaSvm, LaSvmSolver};
-use crate::parameter::ParameterError;
+use crate::parameter::{ParameterError, require};
 use crate::regularizer::Regularizer;
 use multiplane_core::solvers::{BoxedSolver, SolverConfig, SolverEntry, values};
 
 impl SolverConfig for LaSvm {
     fn validate(&self) -> Result<(), ParameterError> {
-        self.check()
+        require(self.candidates >= 1, "candidates", self.candidates, "must be at least 1")?;
+        require(self.tau.is_finite() && self.tau > 0.0, "tau", self.tau, "must be a finite number greater than 0")
     }
     fn takes_kernels(&self) -> bool {
         true

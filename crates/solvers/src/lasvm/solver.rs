@@ -11,7 +11,6 @@ use crate::context::Ctx;
 use crate::dual::{BlockDual, BlockVisit, DualPoint, StepRule};
 use crate::hull::HullState;
 use crate::oracle::{Capabilities, MaxOracle, OracleError};
-use crate::parameter::{ParameterError, require};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
 use crate::rounding::{Rounded, Rounding};
@@ -286,8 +285,8 @@ impl<O: MaxOracle + ?Sized> Rescale<O> for LaSvmSolver {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LaSvm {
-    /// Examples that are asked about before each PROCESS step, drawn among those that the epoch has not processed yet; the
-    /// one that violates most is processed. A call each. 1 is a random order.
+    /// Examples that are asked about before each PROCESS step, drawn among those that the epoch has not processed yet;
+    /// the one that violates most is processed. A call each. 1 is a random order.
     pub candidates: u32,
     /// REPROCESS steps after each PROCESS step that moved.
     pub reprocess: u32,
@@ -301,12 +300,5 @@ pub struct LaSvm {
 impl Default for LaSvm {
     fn default() -> Self {
         LaSvm { candidates: 50, reprocess: 1, tau: 0.001, finish: true }
-    }
-}
-
-impl LaSvm {
-    pub(super) fn check(&self) -> Result<(), ParameterError> {
-        require(self.candidates >= 1, "candidates", self.candidates, "must be at least 1")?;
-        require(self.tau.is_finite() && self.tau > 0.0, "tau", self.tau, "must be a finite number greater than 0")
     }
 }

@@ -1,12 +1,11 @@
-//! Parameters of partial linearisation, and the rate of full steps: halved until F does not fall, a little larger after each
-//! step (Collins et al. 2008).
+//! Parameters of partial linearisation, and the rate of full steps: halved until F does not fall, a little larger after
+//! each step (Collins et al. 2008).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::linalg;
 use crate::order::Order;
-use crate::parameter::{ParameterError, require};
 
 /// Temperatures stay within these: further below, scores divided by them leave the range of numbers.
 pub(super) const RANGE: (f64, f64) = (1e-12, 1e12);
@@ -29,8 +28,8 @@ pub enum Rate {
     /// Stays as it is.
     #[default]
     Fixed,
-    /// A block's rate is halved until F does not fall, each time with another call, and grows by 1.05 after a step. Line
-    /// search makes no step too long, and leaves the rate as it is.
+    /// A block's rate is halved until F does not fall, each time with another call, and grows by 1.05 after a step.
+    /// Line search makes no step too long, and leaves the rate as it is.
     Halving,
 }
 
@@ -38,8 +37,7 @@ pub enum Rate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
-    /// All labellings alike, as in the papers. F begins far below 0 where lambda is small, and
-    /// w far from a prior.
+    /// All labellings alike, as in the papers. F begins far below 0 where lambda is small, and w far from a prior.
     Uniform,
     /// All on the truth, as Frank-Wolfe methods begin: w = 0, F = 0. Labellings without mass count as 1e-12.
     #[default]
@@ -50,8 +48,8 @@ pub enum Start {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PartialLinearization {
-    /// Temperature, in units of the loss: labellings that score lower by this count less by a factor e. Near 0 steps are
-    /// those of Frank-Wolfe.
+    /// Temperature, in units of the loss: labellings that score lower by this count less by a factor e. Near 0 steps
+    /// are those of Frank-Wolfe.
     pub tau: f64,
     /// Where the distributions begin: `uniform` or `truth`.
     pub start: Start,
@@ -97,12 +95,6 @@ impl PartialLinearization {
     /// Preset `eg`.
     pub fn eg() -> Self {
         PartialLinearization { batch: true, ..PartialLinearization::oeg() }
-    }
-
-    pub(super) fn check(&self) -> Result<(), ParameterError> {
-        let within = (RANGE.0..=RANGE.1).contains(&self.tau);
-        require(within, "tau", self.tau, "must be from 1e-12 to 1e12")?;
-        self.order.validate().map_err(|error| error.under("order"))
     }
 }
 

@@ -10,7 +10,7 @@
 //!
 //! With alpha the distribution of a block, `s ~ alpha exp(n score / tau)` and `D = sum_y s_y p^y - phi^i`: the slope
 //! along D is at least tau times a relative entropy, so never negative. The solver keeps alpha as the oracle's
-//! marginals ([`Marginals`](crate::oracle::Marginals)); the dual depends on it through them alone ([ADR
+//! marginals ([`MarginalPlanes`](crate::oracle::MarginalPlanes)); the dual depends on it through them alone ([ADR
 //! 0037](../../../../../docs/adr/0037-partial-linearisation.md)).
 
 mod batch;

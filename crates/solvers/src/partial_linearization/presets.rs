@@ -2,15 +2,17 @@
 
 use super::batch::BatchSolver;
 use super::block::BlockSolver;
-use super::config::PartialLinearization;
+use super::config::{PartialLinearization, RANGE};
 use crate::oracle::Ability;
-use crate::parameter::ParameterError;
+use crate::parameter::{ParameterError, require};
 use crate::regularizer::Regularizer;
 use multiplane_core::solvers::{BoxedSolver, SolverConfig, SolverEntry, values};
 
 impl SolverConfig for PartialLinearization {
     fn validate(&self) -> Result<(), ParameterError> {
-        self.check()
+        let within = (RANGE.0..=RANGE.1).contains(&self.tau);
+        require(within, "tau", self.tau, "must be from 1e-12 to 1e12")?;
+        self.order.validate().map_err(|error| error.under("order"))
     }
     fn needs(&self) -> Option<Ability> {
         Some(Ability::Marginals)

@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::answer_average::AnswerAverage;
-use crate::order::{Order, Uniform, check_size};
-use crate::parameter::{ParameterError, require, shown};
+use crate::order::{Order, Uniform};
 
 /// Parameters of the subgradient method.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,14 +43,5 @@ impl Subgradient {
     /// Preset `pegasos-avg`: `pegasos` with the average of the SFD thesis.
     pub fn pegasos_avg() -> Self {
         Subgradient { averaging: AnswerAverage::Thesis, ..Subgradient::pegasos() }
-    }
-
-    pub(super) fn check(&self) -> Result<(), ParameterError> {
-        let name = serde_json::to_value(self.order).map_or_else(|_| String::new(), |order| shown(&order["name"]));
-        let rule = "must be uniform or permutation: this solver measures no gaps to order by";
-        let holds = matches!(self.order, Order::Uniform(_) | Order::Permutation(_));
-        require(holds, "order", name.as_str(), rule)?;
-        check_size("size", self.size)?;
-        self.averaging.validate().map_err(|error| error.under("averaging"))
     }
 }

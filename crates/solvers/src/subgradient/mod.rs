@@ -1,9 +1,9 @@
-//! Stochastic subgradient descent, the baseline without a dual: `w <- (1 - 1/t) w - n p_star / (lambda t)`, where p is the mean
-//! plane of k examples (k = 1: SSG, Lacoste-Julien et al. 2013; larger: Pegasos, Shalev-Shwartz et al. 2007, without its
-//! projection to a ball).
+//! Stochastic subgradient descent, the baseline without a dual: `w <- (1 - 1/t) w - n p_star / (lambda t)`, where p is
+//! the mean plane of k examples (k = 1: SSG, Lacoste-Julien et al. 2013; larger: Pegasos, Shalev-Shwartz et al. 2007,
+//! without its projection to a ball).
 //!
-//! Kept as `z = t (w - w0)`, so that a visit is `z -= n p_star / (k lambda)`, and a step one O(d) scaling. It has no certificate.
-//! Where weights are constrained, w is projected after every step.
+//! Kept as `z = t (w - w0)`, so that a visit is `z -= n p_star / (k lambda)`, and a step one O(d) scaling. It has no
+//! certificate. If weights are constrained, w is projected after every step.
 //!
 //! | answer | average after step t |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! The registry's lines of the subgradient method, and its learner of streams: z and the average go from window to window.
+//! The registry's lines of the subgradient method, and its learner of streams: z and the average go from window to
+//! window.
 
 use multiplane_core::solvers::{BoxedSolver, SolverConfig, SolverEntry, values};
 
@@ -7,8 +8,8 @@ use super::solver::SubgradientSolver;
 use crate::answer_average::AnswerAverage;
 use crate::online::{Carried, CarriesOn, Online, StreamFacts};
 use crate::oracle::MaxOracle;
-use crate::order::{size_note, size_of};
-use crate::parameter::{ParameterError, require};
+use crate::order::{Order, check_size, size_note, size_of};
+use crate::parameter::{ParameterError, require, shown};
 use crate::regularizer::Regularizer;
 use crate::solver::Solver;
 
@@ -26,7 +27,12 @@ impl Subgradient {
 
 impl SolverConfig for Subgradient {
     fn validate(&self) -> Result<(), ParameterError> {
-        self.check()
+        let name = serde_json::to_value(self.order).map_or_else(|_| String::new(), |order| shown(&order["name"]));
+        let rule = "must be uniform or permutation: this solver measures no gaps to order by";
+        let holds = matches!(self.order, Order::Uniform(_) | Order::Permutation(_));
+        require(holds, "order", name.as_str(), rule)?;
+        check_size("size", self.size)?;
+        self.averaging.validate().map_err(|error| error.under("averaging"))
     }
     fn takes_kernels(&self) -> bool {
         true

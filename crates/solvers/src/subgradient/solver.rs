@@ -27,8 +27,8 @@ pub struct SubgradientSolver {
     /// `z = t (w - w0)`; this and all others are points (see [`crate::metric`]).
     scaled: Vec<f64>,
     weights: Vec<f64>,
-    /// What the average is made of: of `weighted` the sum of all z, `sum_t t (w_t - w0)`, which needs no scaling; else the running
-    /// average, before the first step the first weights.
+    /// The material of the average: of `weighted` the sum of all z, `sum_t t (w_t - w0)`, which needs no scaling; else
+    /// the running average, before the first step the first weights.
     average: Option<Vec<f64>>,
     #[serde(with = "crate::state::json")]
     averaging: AnswerAverage,
@@ -90,8 +90,8 @@ impl SubgradientSolver {
         }
     }
 
-    /// Returns a solver of a window of a stream: it visits the `blocks` examples in their order, `size` of them to a step, and goes on
-    /// from `carried`.
+    /// Returns a solver of a window of a stream: it visits the `blocks` examples in their order, `size` of them to a
+    /// step, and goes on from `carried`.
     pub(super) fn on_window(
         config: Subgradient,
         (blocks, size): (usize, usize),

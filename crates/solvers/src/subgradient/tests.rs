@@ -34,8 +34,8 @@ impl MaxOracle for Points {
 /// The weight of iterate t in a running average.
 type Weight = fn(f64) -> f64;
 
-/// With a sample of all examples, a step is `w <- (1 - 1/t) w + sum of x with margin below 1 / (lambda t n)`, and the averages
-/// are the recursions that the papers print.
+/// With a sample of all examples, a step is `w <- (1 - 1/t) w + sum of x with margin below 1 / (lambda t n)`, and the
+/// averages are the recursions that the papers print.
 #[test]
 fn steps_are_those_of_pegasos() {
     let points = vec![[1.0, 0.5], [-0.5, 2.0], [0.25, 0.25]];

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use multiplane_core::executor::{
-    HandOut, Job, Lost, PoolSize, Reply, Version, Weights, Worker, WorkerPool, score_and_terms,
+    HandOut, Job, Lost, PoolSize, PublishedWeights, Reply, Version, Worker, WorkerPool, score_and_terms,
 };
 use multiplane_core::oracle::{OracleError, check_answer};
 use multiplane_core::plane::Plane;
@@ -48,7 +48,7 @@ impl<T: ForeignTask + 'static> Worker for ForeignWorker<T> {
         self.wants
     }
 
-    fn begin(&mut self, weights: &Weights, jobs: &[Job]) {
+    fn begin(&mut self, weights: &PublishedWeights, jobs: &[Job]) {
         if self.wants.batches < 2 {
             return;
         }
@@ -57,7 +57,7 @@ impl<T: ForeignTask + 'static> Worker for ForeignWorker<T> {
     }
 
     /// Stops at the first question that gets no usable answer: its error ends the run before another is looked at.
-    fn answer(&mut self, weights: &Weights, wanted: Reply, jobs: &mut [Job]) -> Result<Version, Lost> {
+    fn answer(&mut self, weights: &PublishedWeights, wanted: Reply, jobs: &mut [Job]) -> Result<Version, Lost> {
         let mut task = lock(&self.task);
         let before = task.is_lost();
         let examples: Vec<usize> = jobs.iter().map(|job| job.item.block).collect();

@@ -20,7 +20,7 @@ fn refusal(name: &str, changes: &Value) -> Option<String> {
 /// Each solver is built or refused as its line of the registry says; a refusal names the solver, and those to take.
 #[test]
 fn refused_solvers_are_named() {
-    for entry in SOLVERS {
+    for entry in SOLVERS.iter() {
         let refused = refusal(entry.name, &json!({}));
         assert_eq!(refused.is_none(), entry.takes_kernels(), "{}: {refused:?}", entry.name);
         if let Some(refused) = refused {

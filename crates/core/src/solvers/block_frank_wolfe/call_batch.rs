@@ -1,6 +1,6 @@
 //! Calls of an exact pass that are made at one w, so that several workers can answer them, and go on doing so while
-//! approximate passes are made. The steps toward their planes are taken one after the other at the present weights: a plane
-//! stays one, wherever w has gone.
+//! approximate passes are made. The steps toward their planes are taken one after the other at the present weights: a
+//! plane stays one, wherever w has gone.
 
 use crate::context::Ctx;
 use crate::oracle::{MaxOracle, OracleResult};
@@ -9,7 +9,7 @@ use crate::plane::Plane;
 /// The batch in hand; outside of batches calls are made at the present weights.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct CallBatch {
-    /// Where the calls are made; empty outside of batches.
+    /// The weights of the calls; empty outside of batches.
     w: Vec<f64>,
     /// Calls of the batch.
     calls: usize,
@@ -50,7 +50,7 @@ impl CallBatch {
         ctx.maximize_ahead(std::iter::once(block).chain(others), &self.w, out)
     }
 
-    /// Whether a restored batch fits `dim` weights.
+    /// Returns true if a restored batch fits `dim` weights.
     pub(super) fn is_sound(&self, dim: usize) -> bool {
         let weights = if self.calls == 0 { self.w.is_empty() } else { self.w.len() == dim };
         weights && crate::state::finite(&self.w)

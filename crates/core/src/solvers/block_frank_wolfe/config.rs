@@ -20,7 +20,8 @@ pub enum GapStep {
     None,
     /// Ends with a step of batch Frank-Wolfe: its n corners at one w are a corner of the whole dual, and one exact line
     /// search moves all examples by the same share (an option of the code that goes with Osokin et al. 2016). Makes no
-    /// further oracle call. The corners are kept as planes until the pass ends, those that `planes` has room for longer.
+    /// further oracle call. The corners are kept as planes until the pass ends, those that `planes` has room for
+    /// longer.
     Batch,
 }
 
@@ -111,7 +112,7 @@ impl BlockFrankWolfe {
         }
     }
 
-    /// Whether gap passes are ever made.
+    /// Returns true if gap passes are ever made.
     pub(super) fn makes_gap_passes(&self) -> bool {
         let by_gaps = self.order.wants_gap_passes() || matches!(self.planes, Planes::GapCache(_));
         by_gaps && (self.gap_check > 0 || self.gap_check_below > 0.0)

@@ -1,4 +1,5 @@
-//! Where a visit takes its corner from: a call, an answer that an evaluation brought, a plane kept, or one put together.
+//! The source of the corner of a visit: a call, an answer that an evaluation brought, a plane kept, or one put
+//! together.
 
 use super::solver::BlockFrankWolfeSolver;
 use crate::average::UpdateKind;
@@ -15,8 +16,8 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         self.batch.call(block, others, self.dual.weights(), ctx, &mut self.corner)
     }
 
-    /// Begins the next batch of the exact pass in hand, if it has one: its calls are made at the present weights, so that
-    /// they can be answered while approximate passes move on from there.
+    /// Begins the next batch of the exact pass in hand, if it has one: its calls are made at the present weights, so
+    /// that they can be answered while approximate passes move on from there.
     pub(super) fn begin_batch<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) {
         ctx.forget_ahead();
         let calls = self.calls_at_once(ctx).map_or(0, |calls| calls.min(self.calls_left));
@@ -28,8 +29,8 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         }
     }
 
-    /// Returns how many calls are made at one w, where approximate passes follow batches of calls: which blocks come next
-    /// has to be settled for that.
+    /// Returns how many calls are made at one w, where approximate passes follow batches of calls: which blocks come
+    /// next has to be settled for that.
     fn calls_at_once<O: MaxOracle + ?Sized>(&self, ctx: &Ctx<'_, O>) -> Option<usize> {
         match &self.config.planes {
             Planes::MultiPlane(planes) if planes.pass_limit() > 0 && !self.order.settled().is_empty() => {
@@ -80,7 +81,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         }
     }
 
-    /// Whether labellings are recombined before the steps of the approximate pass in hand.
+    /// Returns true if labellings are recombined before the steps of the approximate pass in hand.
     pub(super) fn recombines(&self) -> bool {
         self.pace.recombines(self.config.recombine())
     }

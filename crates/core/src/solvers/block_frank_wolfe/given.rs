@@ -12,7 +12,8 @@ impl PrepaidCalls {
         self.0[block] = passes;
     }
 
-    /// Whether an answer for `block` came during the present exact pass, after `passes` were begun, or during the one before.
+    /// Returns true if an answer for `block` came during the present exact pass, after `passes` were begun, or during
+    /// the one before.
     pub(super) fn has(&self, block: usize, passes: u64) -> bool {
         self.0.get(block).is_some_and(|&given| given > 0 && given + 1 >= passes)
     }
@@ -31,7 +32,7 @@ impl PrepaidCalls {
         self.0.clear();
     }
 
-    /// Whether restored books fit `blocks` blocks.
+    /// Returns true if restored books fit `blocks` blocks.
     pub(super) fn is_sound(&self, blocks: usize) -> bool {
         self.0.is_empty() || self.0.len() == blocks
     }

@@ -1,9 +1,8 @@
 //! The block-coordinate Frank-Wolfe family: one engine, four dials.
 //!
-//! BCFW (Lacoste-Julien et al. 2013) moves one example's plane toward the oracle's answer per visit. MP-BCFW
-//! (Shah, Kolmogorov, Lampert 2015, Alg. 3) adds passes over the planes kept; Osokin et al. (2016) draw blocks by
-//! their gaps, use cached corners while their gap is large, and move mass pairwise. All of them are settings of the
-//! dials:
+//! BCFW (Lacoste-Julien et al. 2013) moves one example's plane toward the oracle's answer per visit. MP-BCFW (Shah,
+//! Kolmogorov, Lampert 2015, Alg. 3) adds passes over the planes kept; Osokin et al. (2016) draw blocks by their gaps,
+//! use cached corners while their gap is large, and move mass pairwise. All of them are settings of the dials:
 //!
 //! | preset | order | step | planes | averaging |
 //! |---|---|---|---|---|

@@ -5,15 +5,15 @@ use crate::context::Ctx;
 use crate::oracle::MaxOracle;
 use crate::solver::Details;
 
-/// Plain approximate steps that one with recombination costs in the first pass, when there are few planes: it counts until
-/// a plain one was measured.
+/// Plain approximate steps that one with recombination costs in the first pass, when there are few planes: it counts
+/// until a plain one was measured.
 const RECOMBINING: f64 = 3.0;
 
-/// Where recombination is to pay, the first of so many approximate passes begins with it: the others take what it found
+/// If recombination is to pay, the first of so many approximate passes begins with it: the others take what it found
 /// (`docs/adr/0030-calls-in-batches.md`).
 const PASSES_PER_RECOMBINATION: u32 = 24;
 
-/// What the exact pass in hand has cost and gained so far, and what follows from it.
+/// The cost and gain of the exact pass in hand so far, and the decisions that follow.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct PassBudget {
     slope: Slope,
@@ -68,7 +68,7 @@ impl PassBudget {
         Details::new("decisions", figures)
     }
 
-    /// Whether the steps of the approximate pass in hand recombine labellings first.
+    /// Returns true if the steps of the approximate pass in hand recombine labellings first.
     pub(super) fn recombines(&self, recombine: Recombine) -> bool {
         let in_turn = recombine == Recombine::Always || self.turn % PASSES_PER_RECOMBINATION == 1;
         self.decisions.recombine && in_turn

@@ -69,7 +69,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
     ///
     /// # Panics
     ///
-    /// Where the dual point cannot make steps by the rule of `config`; [`BlockFrankWolfe::solver`] chooses one that can.
+    /// If the dual point cannot make steps by the rule of `config`; [`BlockFrankWolfe::solver`] chooses one that can.
     pub fn new(config: BlockFrankWolfe, blocks: usize, dim: usize, regularizer: Regularizer) -> Self {
         assert!(D::makes(config.step), "this dual point cannot make steps {:?}", config.step);
         BlockFrankWolfeSolver {
@@ -96,9 +96,10 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         &self.dual
     }
 
-    /// Makes one visit of Alg. 3 and what follows from it; returns whether an outer iteration ended, or a batch of one with what follows it. Lines are those of
-    /// the paper (1 to 3, every block on its truth and empty working sets, are [`new`](BlockFrankWolfeSolver::new)). Not
-    /// in the paper: cached corners in the place of calls, blocks that wait, recombination, gap passes.
+    /// Makes one visit of Alg. 3 and what follows from it; returns whether an outer iteration ended, or a batch of one
+    /// with what follows it. Lines are those of the paper (1 to 3, every block on its truth and empty working sets, are
+    /// [`new`](BlockFrankWolfeSolver::new)). Not in the paper: cached corners in the place of calls, blocks that wait,
+    /// recombination, gap passes.
     pub(super) fn visit<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<bool, OracleError> {
         let pass = match self.pass {
             Some(pass) => pass,

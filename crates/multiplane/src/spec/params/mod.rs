@@ -124,12 +124,13 @@ fn choose(before: Option<&Value>, change: &Value, variants: &[Variant], path: &s
     Ok(Value::Object(table))
 }
 
-/// Tables that may lie within each other: no parameter is as deep, and what is deeper would cost a frame of the stack each.
+/// Tables that may lie within each other: no parameter is as deep, and what is deeper would cost a frame of the stack
+/// each.
 const MOST_DEEP: usize = 32;
 
 /// Sets `key` (dotted) of a tree to `value`. A scalar met on the way is the name of a choice: it moves to `name`.
-/// Another name for a table that has one drops the fields of the old choice. Beyond 32 tables the rest of the key is one name,
-/// which nothing has.
+/// Another name for a table that has one drops the fields of the old choice. Beyond 32 tables the rest of the key is
+/// one name, which nothing has.
 pub fn set(tree: &mut Map<String, Value>, key: &str, value: Value) {
     set_within(tree, key, value, MOST_DEEP);
 }
@@ -233,7 +234,7 @@ pub fn parse_value(text: &str) -> Value {
     value.unwrap_or_else(|| Value::String(text.into()))
 }
 
-/// Whether there is a null inside: what becomes of nan and inf, which JSON does not have.
+/// Returns true if there is a null inside: what becomes of nan and inf, which JSON does not have.
 fn has_null(value: &Value) -> bool {
     match value {
         Value::Null => true,

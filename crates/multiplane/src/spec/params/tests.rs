@@ -83,7 +83,7 @@ fn choices_are_replaced() {
     assert_eq!(tree["solver"], json!({"name": "mp-bcfw"}));
 }
 
-/// What JSON cannot hold is refused, with its key.
+/// A value that JSON cannot hold is refused, with its key.
 #[test]
 fn toml_is_checked() {
     let read = |text: &str| from_toml(text.parse().unwrap());

@@ -1,9 +1,9 @@
-//! A block for each example of the sample, as `mp-bcfw` has it: visits move w as they go, and passes over the planes kept,
-//! which cost no call, follow each pass of calls.
+//! A block for each example of the sample, as `mp-bcfw` has it: visits move w as they go, and passes over the planes
+//! kept, which cost no call, follow each pass of calls.
 //!
-//! With planes that carry 1/n as they come from the oracle, the problem is `k/n` times that of the mean over k examples: its
-//! strength is `lambda_t k/n`, and its values are to be multiplied with n/k. The first pass is made at w_t and the last at the
-//! point that the step ends at, so that both are measured; those between move.
+//! With planes that carry 1/n as they come from the oracle, the problem is `k/n` times that of the mean over k
+//! examples: its strength is `lambda_t k/n`, and its values are to be multiplied with n/k. The first pass is made at
+//! w_t and the last at the point that the step ends at, so that both are measured; those between move.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,9 +31,9 @@ pub(super) struct Blocks {
     sample: Vec<u32>,
     /// n / k.
     share: f64,
-    /// Whether the pass in hand moves.
+    /// If the pass in hand moves.
     moves: bool,
-    /// What the visits of a pass that moves found left to gain, in units of the mean.
+    /// The gain that the visits of a pass that moves found left, in units of the mean.
     left: f64,
     /// Up to which gap the planes kept are solved next, and the passes over them so far.
     tolerance: f64,
@@ -61,13 +61,13 @@ impl Blocks {
         self.hull.attach(metric);
     }
 
-    /// Whether the pass in hand moves.
+    /// Returns true if the pass in hand moves.
     pub(super) fn moves(&self) -> bool {
         self.moves
     }
 
-    /// Keeps the plane of an answer that scores `hinge`, and steps on it in a pass that moves. In the step's `first` pass
-    /// examples are met that were not before.
+    /// Keeps the plane of an answer that scores `hinge`, and steps on it in a pass that moves. In the step's `first`
+    /// pass examples are met that were not before.
     pub(super) fn take(&mut self, block: usize, plane: &Plane, hinge: f64, first: bool) {
         if first {
             self.sample.push(block as u32);
@@ -90,8 +90,8 @@ impl Blocks {
         self.share * visit.step(StepRule::Solve(BLOCK), mean, UpdateKind::Exact, &mut NoCapabilities).gap
     }
 
-    /// Ends a pass of calls that met `gap`, infinite where it moved; the next one moves unless little is left or it is the
-    /// `last`.
+    /// Ends a pass of calls that met `gap`, infinite where it moved; the next one moves unless little is left or it is
+    /// the `last`.
     pub(super) fn end_pass(&mut self, gap: f64, accuracy: f64, last: bool) {
         let left = if self.moves { std::mem::take(&mut self.left) } else { gap };
         self.moves = left > accuracy && !last;

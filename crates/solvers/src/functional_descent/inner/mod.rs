@@ -1,8 +1,9 @@
 //! The problem of one step: `lambda_t/2 |w - w_t|^2` and the mean hinge of the sample.
 //!
-//! The mathematics of a whole run, with w_t as the prior mean. Two ways to solve it: 1-slack cutting planes ([`StepSums`]), and
-//! a block for each example of the sample, as `mp-bcfw` has it ([`Blocks`]). A pass over the sample at one w gives the value
-//! there, and so the gap that a step ends at is proven (where answers are the best ones, see `margins.rs`).
+//! The mathematics of a whole run, with w_t as the prior mean. Two ways to solve it: 1-slack cutting planes
+//! ([`StepSums`]), and a block for each example of the sample, as `mp-bcfw` has it ([`Blocks`]). A pass over the sample
+//! at one w gives the value there, and so the gap that a step ends at is proven (where answers are the best ones, see
+//! `margins.rs`).
 
 mod blocks;
 mod sums;
@@ -43,7 +44,7 @@ pub(super) struct StepProblem {
     seconds: f64,
 }
 
-/// What stands for the hinges of the sample.
+/// A model of the hinges of the sample.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum StepModel {
     Sums(Box<StepSums>),
@@ -85,7 +86,7 @@ impl StepProblem {
         self.hull().iterate().weights()
     }
 
-    /// Whether these stay as they are until the pass in hand has ended.
+    /// Returns true if these stay as they are until the pass in hand has ended.
     pub(super) fn stands(&self) -> bool {
         match &self.model {
             StepModel::Sums(_) => true,
@@ -168,7 +169,7 @@ impl StepProblem {
         self.penalty() + hinge - self.scale() * self.hull().value()
     }
 
-    /// What the hull's values are to be multiplied with.
+    /// Returns the factor of the hull's values.
     fn scale(&self) -> f64 {
         match &self.model {
             StepModel::Sums(_) => 1.0,

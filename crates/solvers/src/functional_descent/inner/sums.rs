@@ -24,7 +24,7 @@ pub(super) struct StepSums {
     #[serde(skip)]
     joint: Plane,
     master: MasterState,
-    /// What makes means of planes that carry 1/n.
+    /// The factor that makes means of planes that carry 1/n.
     share: f64,
 }
 
