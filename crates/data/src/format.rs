@@ -5,14 +5,12 @@ use std::path::Path;
 
 use multiplane_infer::file::{DataError, Lines};
 
+use super::example_windows::{ExampleWindows, ReadExamples, read_lines};
 use super::rules::ReadRules;
 use crate::dataset::Dataset;
 
-/// Reads a file, plain or gzip.
-pub type ReadFile = fn(&Path) -> Result<Dataset, DataError>;
-
-/// Reads a file, plain or gzip, by what is said of it.
-pub type ReadByRules = fn(&Path, &ReadRules) -> Result<Dataset, DataError>;
+/// Reads a file, plain or gzip, by the rules that its format knows.
+pub type ReadFile = fn(&Path, &ReadRules) -> Result<Dataset, DataError>;
 
 /// Begins to read a stream in windows.
 pub type ReadWindows = fn(Lines, StreamRules) -> Box<dyn Windows>;
@@ -69,8 +67,6 @@ pub struct FormatEntry {
     pub description: &'static str,
     /// Reads a file.
     pub read: ReadFile,
-    /// Reads a file by what is said of it, where that makes a difference.
-    pub by_rules: Option<ReadByRules>,
     /// The way to append predictions to its lines, if there is one.
     pub appended: Option<Appended>,
     /// Reads a stream in windows, where the format can be read so.
@@ -103,7 +99,6 @@ impl FormatEntry {
             name,
             description,
             read,
-            by_rules: None,
             appended: None,
             windows: None,
             names: &[],
@@ -113,21 +108,17 @@ impl FormatEntry {
         }
     }
 
-    /// Says how a stream of the format is read in windows.
-    pub const fn streamed(mut self, windows: ReadWindows) -> Self {
-        self.windows = Some(windows);
-        self
+    /// Makes a format that is read line by line, also from streams.
+    pub(super) const fn by_lines<R: ReadExamples>(name: &'static str, description: &'static str) -> Self {
+        FormatEntry {
+            windows: Some(|lines, rules| Box::new(ExampleWindows::<R>::new(lines, rules))),
+            ..FormatEntry::new(name, description, |path, rules| read_lines::<R>(Lines::open(path)?, rules))
+        }
     }
 
     /// Says how predictions are appended to its lines.
     pub const fn appended(mut self, appended: Appended) -> Self {
         self.appended = Some(appended);
-        self
-    }
-
-    /// Says how a file is read by what is said of it.
-    pub const fn by_rules(mut self, read: ReadByRules) -> Self {
-        self.by_rules = Some(read);
         self
     }
 

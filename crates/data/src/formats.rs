@@ -38,6 +38,15 @@ pub fn find(name: &str) -> Option<Format> {
 ///
 /// The file cannot be read, is not of that format, or its format cannot be guessed.
 pub fn read(path: &Path, format: Option<Format>) -> Result<Dataset, DataError> {
+    read_with(path, format, &ReadRules::default())
+}
+
+/// Reads `path` by rules, in the format given or guessed.
+///
+/// # Errors
+///
+/// Those of [`read`], and a rule for tables where the format is none.
+pub fn read_with(path: &Path, format: Option<Format>, rules: &ReadRules) -> Result<Dataset, DataError> {
     let format = match format {
         Some(format) => format,
         None if is_stream(path) => {
@@ -48,29 +57,9 @@ pub fn read(path: &Path, format: Option<Format>) -> Result<Dataset, DataError> {
         }
         None => guess(path)?,
     };
-    (format.read)(path)
-}
-
-/// Reads `path` by what is said of it, in the format given or guessed.
-///
-/// # Errors
-///
-/// As of [`read`], and where something is said that the format does not know.
-pub fn read_with(path: &Path, format: Option<Format>, rules: &ReadRules) -> Result<Dataset, DataError> {
-    if *rules == ReadRules::default() {
-        return read(path, format);
-    }
-    let format = match format {
-        Some(format) => format,
-        None if is_stream(path) => return read(path, None),
-        None => guess(path)?,
-    };
-    match (format.by_rules, rules.of_tables().filter(|_| !format.is_table())) {
-        (_, Some(name)) => {
-            Err(DataError::file(path, format!("{name} is for tables (csv), found format {}", format.name)))
-        }
-        (Some(read), None) => read(path, rules),
-        (None, None) => (format.read)(path),
+    match rules.of_tables().filter(|_| !format.is_table()) {
+        Some(name) => Err(DataError::file(path, format!("{name} is for tables (csv), found format {}", format.name))),
+        None => (format.read)(path, rules),
     }
 }
 

@@ -3,10 +3,13 @@
 //! The data are looked for in the folder that `MULTIPLANE_DATA` names, else in `shared/data` beside the checkout;
 //! a test whose file is absent says so and passes.
 
+use multiplane_data::dataset::Data;
 use multiplane_data::dataset::Dataset;
-use multiplane_data::{Classified, Words, conll, csv, guess, letter, libsvm, multilabel};
+use multiplane_data::{
+    Classified, Columns, Format, LabelSets, Words, conll, csv, guess, letter, libsvm, multilabel, read,
+};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn file(test: &str, name: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("MULTIPLANE_DATA")
@@ -17,6 +20,16 @@ fn file(test: &str, name: &str) -> Option<PathBuf> {
         return None;
     }
     Some(path)
+}
+
+/// Reads a file that the format guess must know.
+fn data_of<T: Data + Clone>(path: &Path, format: Format) -> T {
+    assert_eq!(guess(path), Ok(format));
+    again(path, format)
+}
+
+fn again<T: Data + Clone>(path: &Path, format: Format) -> T {
+    read(path, Some(format)).unwrap().get::<T>().unwrap().clone()
 }
 
 fn counts<T: Ord>(items: impl IntoIterator<Item = T>) -> BTreeMap<T, usize> {
@@ -30,11 +43,10 @@ fn counts<T: Ord>(items: impl IntoIterator<Item = T>) -> BTreeMap<T, usize> {
 /// Reads a LIBSVM file that the format guess must know, and checks that writing it loses nothing.
 fn classified(test: &str, name: &str) -> Option<Classified> {
     let path = file(test, name)?;
-    assert_eq!(guess(&path), Ok(&libsvm::FORMAT));
-    let data = libsvm::read(&path).unwrap();
+    let data: Classified = data_of(&path, &libsvm::FORMAT);
     let mut copy = tempfile::NamedTempFile::new().unwrap();
     libsvm::write(&data, copy.as_file_mut()).unwrap();
-    assert!(libsvm::read(copy.path()).unwrap() == data, "{name} changed by writing");
+    assert!(again::<Classified>(copy.path(), &libsvm::FORMAT) == data, "{name} changed by writing");
     Some(data)
 }
 
@@ -42,8 +54,7 @@ fn classified(test: &str, name: &str) -> Option<Classified> {
 #[test]
 fn ocr_letters() {
     let Some(path) = file("ocr_letters", "ocr/letter.data.gz") else { return };
-    assert_eq!(guess(&path), Ok(&letter::FORMAT));
-    let words = letter::read(&path).unwrap();
+    let words: Words = data_of(&path, &letter::FORMAT);
     assert_eq!((words.len(), words.letters.len(), words.pixels.len()), (6877, 52152, 52152));
     assert_eq!(words.pixels.columns(), 128);
     assert!(words.pixels.row(0).values.is_none(), "the pixels are 0 and 1");
@@ -59,7 +70,7 @@ fn ocr_letters() {
     assert_eq!(fold.get::<Words>().unwrap().letters.len(), 4617);
     let mut copy = tempfile::NamedTempFile::new().unwrap();
     letter::write(&words, copy.as_file_mut()).unwrap();
-    assert!(letter::read(copy.path()).unwrap() == words, "changed by writing");
+    assert!(again::<Words>(copy.path(), &letter::FORMAT) == words, "changed by writing");
 }
 
 /// USPS: both parts, 256 dense columns, labels 1 to 10 with the known number of each digit.
@@ -111,8 +122,7 @@ fn satimage() {
 #[test]
 fn mnist_csv() {
     let Some(path) = file("mnist_csv", "multiclass/mnist_5k.csv.gz") else { return };
-    assert_eq!(guess(&path), Ok(&csv::FORMAT));
-    let data = csv::read(&path).unwrap();
+    let data: Classified = data_of(&path, &csv::FORMAT);
     assert_eq!((data.rows.len(), data.rows.columns()), (5000, 784));
     assert_eq!(counts(data.labels), (0..10).map(|digit| (digit, 500)).collect());
 }
@@ -123,16 +133,15 @@ fn mnist_csv() {
 fn scene() {
     for (name, rows, labels) in [("multilabel/scene.gz", 1211, 1286), ("multilabel/scene.t.gz", 1196, 1299)] {
         let Some(path) = file("scene", name) else { return };
-        assert_eq!(guess(&path), Ok(&multilabel::FORMAT));
-        let data = multilabel::read(&path).unwrap();
+        let data: LabelSets = data_of(&path, &multilabel::FORMAT);
         assert_eq!((data.rows.len(), data.rows.columns(), data.names.len()), (rows, 294, 6));
         assert_eq!(data.sets.iter().map(Vec::len).sum::<usize>(), labels);
         let mut copy = tempfile::NamedTempFile::new().unwrap();
         multilabel::write(&data, copy.as_file_mut()).unwrap();
-        assert!(multilabel::read(copy.path()).unwrap() == data, "{name} changed by writing");
+        assert!(again::<LabelSets>(copy.path(), &multilabel::FORMAT) == data, "{name} changed by writing");
     }
     let Some(path) = file("scene", "multilabel/scene.gz") else { return };
-    let error = libsvm::read(&path).unwrap_err();
+    let error = read(&path, Some(&libsvm::FORMAT)).unwrap_err();
     assert_eq!((error.line(), error.column()), (Some(1), Some(1)));
     assert_eq!(error.message(), "found `0,4` as label, expected an integer or a name without colon and comma");
 }
@@ -144,12 +153,11 @@ fn conll_2000() {
         [("conll2000/train.txt.gz", 8936, 211_727, 22), ("conll2000/test.txt.gz", 2012, 47_377, 19)]
     {
         let Some(path) = file("conll_2000", name) else { return };
-        assert_eq!(guess(&path), Ok(&conll::FORMAT));
-        let data = conll::read(&path).unwrap();
+        let data: Columns = data_of(&path, &conll::FORMAT);
         assert_eq!((data.len(), data.tokens(), data.width()), (sentences, tokens, 3));
         assert_eq!(counts((0..tokens).map(|token| data.text(token, 2))).len(), tags);
         let mut copy = tempfile::NamedTempFile::new().unwrap();
         conll::write(&data, copy.as_file_mut()).unwrap();
-        assert!(conll::read(copy.path()).unwrap() == data, "{name} changed by writing");
+        assert!(again::<Columns>(copy.path(), &conll::FORMAT) == data, "{name} changed by writing");
     }
 }

@@ -6,6 +6,7 @@ use multiplane_infer::file::DataError;
 
 use super::arrays::GraphArrays;
 use super::kind::Graphs;
+use crate::ReadRules;
 use crate::container::Container;
 use crate::dataset::Dataset;
 use crate::format::FormatEntry;
@@ -25,7 +26,7 @@ const FEATURES_ID: &str = "multiplane.features";
 /// # Errors
 ///
 /// A tensor is missing, of another type or shape, or holds what graphs must not hold.
-fn read(path: &Path) -> Result<Dataset, DataError> {
+fn read(path: &Path, _: &ReadRules) -> Result<Dataset, DataError> {
     let container = Container::open(path)?;
     if container.find("node_features").is_none() && container.find("unary_features").is_some() {
         return Err(container.fault("it holds pairwise models, which task `mrf` reads; task `graph` reads graphs"));

@@ -8,7 +8,7 @@ use crate::columns::Columns;
 use crate::dataset::Dataset;
 use crate::tagged::Tagged;
 
-/// Writes sequences so that [`read`](super::read) gives them back; attributes that no token has are not written.
+/// Writes sequences so that [`read`](crate::read) gives them back; attributes that no token has are not written.
 ///
 /// # Errors
 ///

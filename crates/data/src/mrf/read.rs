@@ -5,6 +5,7 @@ use std::path::Path;
 use multiplane_infer::file::DataError;
 
 use super::{MrfArrays, Mrfs};
+use crate::ReadRules;
 use crate::container::{Container, Tensor};
 use crate::dataset::Dataset;
 use crate::format::FormatEntry;
@@ -23,7 +24,7 @@ pub const FORMAT: FormatEntry =
 /// # Errors
 ///
 /// A tensor is missing, of another type or shape, or holds what such models must not hold.
-fn read(path: &Path) -> Result<Dataset, DataError> {
+fn read(path: &Path, _: &ReadRules) -> Result<Dataset, DataError> {
     let container = Container::open(path)?;
     if container.find("unary_features").is_none() && container.find("node_features").is_some() {
         return Err(container.fault("it holds graphs, which task `graph` reads; task `mrf` reads pairwise models"));

@@ -7,7 +7,7 @@ use multiplane_infer::score_tree::ROOT;
 
 use super::kind::Trees;
 
-/// Writes trees so that [`read`](super::read) gives them back, by the parents of their nodes.
+/// Writes trees so that [`read`](crate::read) gives them back, by the parents of their nodes.
 ///
 /// # Errors
 ///

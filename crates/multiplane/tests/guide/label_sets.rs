@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 /// The format as users name it.
 pub const FORMAT: FormatEntry =
-    FormatEntry::new("sets", "rows `label,label index:value ...`, `-` for no label", |path| {
+    FormatEntry::new("sets", "rows `label,label index:value ...`, `-` for no label", |path, _| {
         read(path).map(Dataset::new)
     })
     .named(&["sets"])
