@@ -49,6 +49,7 @@ pub use formats::{FORMATS, find, guess, guess_for, guess_line, read, read_with};
 pub use label_sets::LabelSets;
 pub use multiplane_infer::file::DataError;
 pub use opaque::Opaque;
+pub use pairwise::NodesAndEdges;
 pub use row_reader::{TOO_LONG, is_too_long};
 pub use rows::{MAX_FEATURES, Row, SparseRows};
 pub use rules::{Column, ReadRules};
