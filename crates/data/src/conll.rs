@@ -35,8 +35,8 @@ fn is_word_and_tag(line: &FirstLine<'_>) -> bool {
     is_tag && words.next().is_none() && !line.text.contains('\t')
 }
 
-/// Writes sentences so that [`read`](super::read) gives them back: columns separated by one space, a blank line after each
-/// sentence.
+/// Writes sentences so that [`read`](super::read) gives them back: columns separated by one space, a blank line after
+/// each sentence.
 ///
 /// # Errors
 ///

@@ -27,8 +27,8 @@ fn is_token(line: &FirstLine<'_>) -> bool {
     words.next().is_some_and(|word| word.starts_with("qid:")) && (is_tag || line.is_named)
 }
 
-/// Writes sequences so that [`read`](super::read) gives them back, with qids from 1; columns beyond the last entry are kept by a
-/// zero in the first row.
+/// Writes sequences so that [`read`](super::read) gives them back, with qids from 1; columns beyond the last entry are
+/// kept by a zero in the first row.
 ///
 /// # Errors
 ///

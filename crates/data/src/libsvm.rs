@@ -34,7 +34,8 @@ fn is_row(line: &FirstLine<'_>) -> bool {
     words.clone().any(is_feature) || (words.next().is_none() && label.parse::<f64>().is_ok())
 }
 
-/// Writes rows so that [`read`](super::read) gives them back; columns beyond the last entry are kept by a zero in the first row.
+/// Writes rows so that [`read`](super::read) gives them back; columns beyond the last entry are kept by a zero in the
+/// first row.
 ///
 /// Without rows nothing is written, which `read` refuses; so it does values that are not finite.
 ///

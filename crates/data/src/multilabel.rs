@@ -31,8 +31,8 @@ fn is_row(line: &FirstLine<'_>) -> bool {
     words.next().is_some_and(index) && (listed || line.is_named) || line.is_named && index(labels)
 }
 
-/// Writes rows so that [`read`](super::read) gives them back; columns beyond the last entry are kept by a zero in the first row, a
-/// row of nothing at all by a `qid`. Labels that no row has are lost.
+/// Writes rows so that [`read`](super::read) gives them back; columns beyond the last entry are kept by a zero in the
+/// first row, a row of nothing at all by a `qid`. Labels that no row has are lost.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! Common parts of graphs and of pairwise models: nodes with labels and weights, and edges, example after example; their
-//! checks, and their tensors in containers.
+//! Common parts of graphs and of pairwise models: nodes with labels and weights, and edges, example after example;
+//! their checks, and their tensors in containers.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -59,7 +59,8 @@ impl NodesAndEdges {
         chosen.iter().map(of_example).sum()
     }
 
-    /// Reads `node_offsets [n+1]`, `labels [N]` and `node_weights [N]` (both optional), `edge_offsets [n+1]`, `edges [E, 2]`.
+    /// Reads `node_offsets [n+1]`, `labels [N]` and `node_weights [N]` (both optional), `edge_offsets [n+1]`, `edges
+    /// [E, 2]`.
     ///
     /// # Errors
     ///

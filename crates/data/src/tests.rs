@@ -10,7 +10,7 @@ use super::csv::TableReader;
 use super::example_windows::read_lines;
 use super::formats::classify;
 use super::hmm::HmmLines;
-use super::jsonl::JsonLines;
+use super::jsonl::JsonReader;
 use super::letter::Letters;
 use super::libsvm::SvmRows;
 use super::row_reader::RowReader;
@@ -79,7 +79,8 @@ fn lines(bytes: &[u8]) -> Result<Lines, DataError> {
     Lines::from_bytes("f", bytes)
 }
 
-/// Reads bytes; what is accepted must come back from what is written, as `same` sees it. Returns true if it is accepted.
+/// Reads bytes; what is accepted must come back from what is written, as `same` sees it. Returns true if it is
+/// accepted.
 fn survives<T>(
     bytes: &[u8],
     parse: impl Fn(Lines) -> Result<T, DataError>,
@@ -117,7 +118,7 @@ fn tokens_equal(again: Tagged, data: Tagged) {
 /// No damage to a file makes a reader panic, and whatever a reader accepts survives writing and reading.
 #[test]
 fn mutated_files_never_panic() {
-    let json = |lines| read_lines::<JsonLines>(lines, &ReadRules::default());
+    let json = |lines| read_lines::<JsonReader>(lines, &ReadRules::default());
     let same = |again: Dataset, data: Dataset| assert_eq!(again.fingerprint(), data.fingerprint());
     let mut accepted = 0;
     for seed in 0..20_000 {

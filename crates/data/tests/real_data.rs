@@ -3,24 +3,17 @@
 //! The data are looked for in the folder that `MULTIPLANE_DATA` names, else in `shared/data` beside the checkout;
 //! a test whose file is absent says so and passes.
 
-use multiplane_data::dataset::Data;
-use multiplane_data::dataset::Dataset;
+#[path = "../../testkit/tests/common/public_data.rs"]
+mod public_data;
+
+use multiplane_data::dataset::{Data, Dataset};
 use multiplane_data::{
     Classified, Columns, Format, LabelSets, Words, conll, csv, guess, letter, libsvm, multilabel, read,
 };
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-fn file(test: &str, name: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("MULTIPLANE_DATA")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
-    let path = folder.join(name);
-    if !path.exists() {
-        eprintln!("SKIPPED {test}: no data at {}", path.display());
-        return None;
-    }
-    Some(path)
-}
+use public_data::public_data;
 
 /// Reads a file that the format guess must know.
 fn data_of<T: Data + Clone>(path: &Path, format: Format) -> T {
@@ -42,7 +35,7 @@ fn counts<T: Ord>(items: impl IntoIterator<Item = T>) -> BTreeMap<T, usize> {
 
 /// Reads a LIBSVM file that the format guess must know, and checks that writing it loses nothing.
 fn classified(test: &str, name: &str) -> Option<Classified> {
-    let path = file(test, name)?;
+    let path = public_data(test, name)?;
     let data: Classified = data_of(&path, &libsvm::FORMAT);
     let mut copy = tempfile::NamedTempFile::new().unwrap();
     libsvm::write(&data, copy.as_file_mut()).unwrap();
@@ -53,7 +46,7 @@ fn classified(test: &str, name: &str) -> Option<Classified> {
 /// The OCR set is read whole: 6877 words, 52152 letters, and the fold sizes of the literature.
 #[test]
 fn ocr_letters() {
-    let Some(path) = file("ocr_letters", "ocr/letter.data.gz") else { return };
+    let Some(path) = public_data("ocr_letters", "ocr/letter.data.gz") else { return };
     let words: Words = data_of(&path, &letter::FORMAT);
     assert_eq!((words.len(), words.letters.len(), words.pixels.len()), (6877, 52152, 52152));
     assert_eq!(words.pixels.columns(), 128);
@@ -121,18 +114,18 @@ fn satimage() {
 /// The MNIST excerpt: the label is the last of 785 columns, 500 rows of each digit.
 #[test]
 fn mnist_csv() {
-    let Some(path) = file("mnist_csv", "multiclass/mnist_5k.csv.gz") else { return };
+    let Some(path) = public_data("mnist_csv", "multiclass/mnist_5k.csv.gz") else { return };
     let data: Classified = data_of(&path, &csv::FORMAT);
     assert_eq!((data.rows.len(), data.rows.columns()), (5000, 784));
     assert_eq!(counts(data.labels), (0..10).map(|digit| (digit, 500)).collect());
 }
 
-/// scene: both parts, six labels, known by the list of labels in the first line; as LIBSVM text it is refused at its first
-/// label, with the place. Written, it reads back the same.
+/// scene: both parts, six labels, known by the list of labels in the first line; as LIBSVM text it is refused at its
+/// first label, with the place. Written, it reads back the same.
 #[test]
 fn scene() {
     for (name, rows, labels) in [("multilabel/scene.gz", 1211, 1286), ("multilabel/scene.t.gz", 1196, 1299)] {
-        let Some(path) = file("scene", name) else { return };
+        let Some(path) = public_data("scene", name) else { return };
         let data: LabelSets = data_of(&path, &multilabel::FORMAT);
         assert_eq!((data.rows.len(), data.rows.columns(), data.names.len()), (rows, 294, 6));
         assert_eq!(data.sets.iter().map(Vec::len).sum::<usize>(), labels);
@@ -140,7 +133,7 @@ fn scene() {
         multilabel::write(&data, copy.as_file_mut()).unwrap();
         assert!(again::<LabelSets>(copy.path(), &multilabel::FORMAT) == data, "{name} changed by writing");
     }
-    let Some(path) = file("scene", "multilabel/scene.gz") else { return };
+    let Some(path) = public_data("scene", "multilabel/scene.gz") else { return };
     let error = read(&path, Some(&libsvm::FORMAT)).unwrap_err();
     assert_eq!((error.line(), error.column()), (Some(1), Some(1)));
     assert_eq!(error.message(), "found `0,4` as label, expected an integer or a name without colon and comma");
@@ -152,7 +145,7 @@ fn conll_2000() {
     for (name, sentences, tokens, tags) in
         [("conll2000/train.txt.gz", 8936, 211_727, 22), ("conll2000/test.txt.gz", 2012, 47_377, 19)]
     {
-        let Some(path) = file("conll_2000", name) else { return };
+        let Some(path) = public_data("conll_2000", name) else { return };
         let data: Columns = data_of(&path, &conll::FORMAT);
         assert_eq!((data.len(), data.tokens(), data.width()), (sentences, tokens, 3));
         assert_eq!(counts((0..tokens).map(|token| data.text(token, 2))).len(), tags);

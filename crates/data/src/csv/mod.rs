@@ -32,8 +32,8 @@ fn has_comma(line: &FirstLine<'_>) -> bool {
     line.text.contains(',')
 }
 
-/// Writes rows so that [`read`](super::read) gives them back: commas, names of the columns where there are any, names of labels in
-/// quotation marks.
+/// Writes rows so that [`read`](super::read) gives them back: commas, names of the columns where there are any, names
+/// of labels in quotation marks.
 ///
 /// # Errors
 ///

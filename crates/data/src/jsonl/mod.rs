@@ -15,5 +15,5 @@ mod write;
 
 pub use read::FORMAT;
 #[cfg(test)]
-pub(crate) use read::JsonLines;
+pub(crate) use read::JsonReader;
 pub use write::write;

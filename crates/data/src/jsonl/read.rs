@@ -12,7 +12,7 @@ use crate::rules::ReadRules;
 use crate::text::Line;
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry = FormatEntry::by_lines::<JsonLines>(
+pub const FORMAT: FormatEntry = FormatEntry::by_lines::<JsonReader>(
     "jsonl",
     "a line `{\"tokens\": [{\"name\": value, ...} or \"word\", ...], \"labels\": [...]}` a sequence",
 )
@@ -27,7 +27,7 @@ fn is_sequence(line: &FirstLine<'_>) -> bool {
 }
 
 /// The state of a reader between lines.
-pub(crate) struct JsonLines {
+pub(crate) struct JsonReader {
     /// True if labels may be missing.
     unlabelled: bool,
     /// The form of tokens, and the line that set it.
@@ -38,7 +38,7 @@ pub(crate) struct JsonLines {
     sequence: Option<FormedSequence>,
 }
 
-impl JsonLines {
+impl JsonReader {
     /// Refuses sequences without labels where there must be some. Text has a column of labels or none.
     fn check_labels(&mut self, line: &Line<'_>, sequence: &FormedSequence) -> Result<(), DataError> {
         let labelled = sequence.labels.is_some();
@@ -58,13 +58,13 @@ impl JsonLines {
     }
 }
 
-impl ReadExamples for JsonLines {
+impl ReadExamples for JsonReader {
     type Of = FormedSequences;
 
     const EXPECTED: &'static str = "a line `{\"tokens\": [...], \"labels\": [...]}` for each sequence";
 
     fn new(rules: &ReadRules) -> Self {
-        JsonLines { unlabelled: rules.unlabelled, form: None, labelled: None, sequence: None }
+        JsonReader { unlabelled: rules.unlabelled, form: None, labelled: None, sequence: None }
     }
 
     fn begin(&self) -> FormedSequences {
@@ -118,7 +118,7 @@ mod tests {
     use crate::{Columns, Tagged};
 
     fn parse(lines: Lines) -> Result<Dataset, DataError> {
-        read_lines::<JsonLines>(lines, &ReadRules::default())
+        read_lines::<JsonReader>(lines, &ReadRules::default())
     }
 
     /// Reads text of a good file.
@@ -133,7 +133,7 @@ mod tests {
     /// Each form is what another format says, whatever the order of keys; what is written is read back.
     #[test]
     fn forms_are_those_of_other_formats() {
-        let attributes = of::<JsonLines>(
+        let attributes = of::<JsonReader>(
             r#"
 {"tokens": [{"w": "the", "cap": true, "length": 3}, {"w": "cat", "cap": false, "length": 3.5}, ["w=sat", "x"]], "labels": ["DT", "NN", "VB"]}
 {"labels": [1, -2, "VB"], "tokens": [{"w": "bark", "near": {"w": "dogs", "n": {"a": 2}}, "tags": ["x", "y"]}, {}, []]}
@@ -144,14 +144,14 @@ mod tests {
              1\tw=bark\tnear\\:w=dogs\tnear\\:n\\:a:2\ttags\\:x\ttags\\:y\n-2\nVB\n",
         );
         assert_eq!(attributes.fingerprint(), same.fingerprint());
-        let words = of::<JsonLines>("{\"tokens\": [\"the\", \"cat\"], \"labels\": [\"DT\", \"NN\"]}");
+        let words = of::<JsonReader>("{\"tokens\": [\"the\", \"cat\"], \"labels\": [\"DT\", \"NN\"]}");
         let same = of::<ColumnLines>("the DT\ncat NN\n");
         assert_eq!(words.fingerprint(), same.fingerprint());
         let columns =
-            of::<JsonLines>("{\"columns\": [[\"the\", \"DT\"], [\"#\", \"NN\"]], \"labels\": [\"B\", \"I\"]}");
+            of::<JsonReader>("{\"columns\": [[\"the\", \"DT\"], [\"#\", \"NN\"]], \"labels\": [\"B\", \"I\"]}");
         let same = of::<ColumnLines>("the DT B\n# NN I\n");
         assert_eq!(columns.fingerprint(), same.fingerprint());
-        let numbers = of::<JsonLines>("{\"tokens\": [[0.5, 0, 1], [0, -2e-3, 0]], \"labels\": [\"a\", \"b\"]}");
+        let numbers = of::<JsonReader>("{\"tokens\": [[0.5, 0, 1], [0, -2e-3, 0]], \"labels\": [\"a\", \"b\"]}");
         let same = of::<HmmLines>("a qid:1 1:0.5 3:1\nb qid:1 2:-0.002\n");
         assert_eq!(numbers.fingerprint(), same.fingerprint());
         for data in [attributes, words, columns, numbers] {
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn labels_may_be_missing() {
         let rules = ReadRules { unlabelled: true, ..ReadRules::default() };
-        let read = |text: &str| read_lines::<JsonLines>(lines(text), &rules);
+        let read = |text: &str| read_lines::<JsonReader>(lines(text), &rules);
         let data = read("{\"tokens\": [{\"a\": 1}]}\n{\"tokens\": [[\"a\"]], \"labels\": [\"x\"]}\n").unwrap();
         assert_eq!((data.len(), data.get::<Tagged>().unwrap().tags.len()), (2, 2));
         let text = read("{\"tokens\": [\"a\"], \"labels\": null}").unwrap();

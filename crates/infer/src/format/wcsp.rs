@@ -22,9 +22,8 @@ use std::io::{self, Write};
 use std::num::IntErrorKind;
 use std::path::Path;
 
-use super::build::{Build, BuildFault, greatest_sum};
+use super::build::{Build, BuildFault, SharedCosts, greatest_sum};
 use super::entry::{Instance, ProblemFormat};
-use super::shared::SharedCosts;
 use super::words::{Scope, domains, scope};
 use crate::file::{DataError, Tokens};
 use crate::mrf::Mrf;
