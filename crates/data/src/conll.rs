@@ -13,14 +13,16 @@ use multiplane_infer::file::DataError;
 use std::io::{self, Write};
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry = FormatEntry::by_lines::<ColumnLines>(
-    "conll",
-    "columns of text, one token per line, the label in the last; a blank line ends a sentence",
-)
-.appended(Appended::Tokens)
-.named(&["conll", "iob"])
-.known_by(20, ends_in_chunk_tag)
-.likely(is_word_and_tag);
+pub const FORMAT: FormatEntry = FormatEntry {
+    appended: Some(Appended::Tokens),
+    names: &["conll", "iob"],
+    known_by: Some((20, ends_in_chunk_tag)),
+    likely: Some(is_word_and_tag),
+    ..FormatEntry::by_lines::<ColumnLines>(
+        "conll",
+        "columns of text, one token per line, the label in the last; a blank line ends a sentence",
+    )
+};
 
 /// Several words of which the last is `O`, or `B-` or `I-` and a type.
 fn ends_in_chunk_tag(line: &FirstLine<'_>) -> bool {

@@ -12,13 +12,15 @@ use multiplane_infer::file::DataError;
 use std::io::{self, Write};
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry = FormatEntry::by_lines::<AttributeLines>(
-    "crfsuite",
-    "label, TAB, attributes `name` or `name:weight` divided by tabs; a blank line ends a sequence (CRFsuite)",
-)
-.appended(Appended::Tokens)
-.named(&["crfsuite"])
-.known_by(37, is_token);
+pub const FORMAT: FormatEntry = FormatEntry {
+    appended: Some(Appended::Tokens),
+    names: &["crfsuite"],
+    known_by: Some((37, is_token)),
+    ..FormatEntry::by_lines::<AttributeLines>(
+        "crfsuite",
+        "label, TAB, attributes `name` or `name:weight` divided by tabs; a blank line ends a sequence (CRFsuite)",
+    )
+};
 
 /// A label, then an attribute of the usual look `what=value`.
 fn is_token(line: &FirstLine<'_>) -> bool {

@@ -72,13 +72,15 @@ pub struct FormatEntry {
     /// Reads a stream in windows, where the format can be read so.
     pub windows: Option<ReadWindows>,
     /// Endings of the names that such files have (`csv`), or whole names (`letter.data`).
-    names: &'static [&'static str],
-    /// A test of a first line, with its rank among formats.
-    rule: Option<(u8, GuessRule)>,
-    /// A test of first lines that are of the format for some tasks only.
-    likely: Option<GuessRule>,
-    /// The tensor by which a container of the format is known.
-    tensor: Option<&'static str>,
+    pub names: &'static [&'static str],
+    /// A test by which a first line of the format is known, with its rank. Formats are asked by ascending rank: a rule
+    /// that takes more lines comes later. A line in which something is amiss should still be known by the rest of it,
+    /// so that the reader says what.
+    pub known_by: Option<(u8, GuessRule)>,
+    /// A test of first lines that are taken for ones of the format if a task reads no other that they could be of.
+    pub likely: Option<GuessRule>,
+    /// The tensor by which a safetensors container of the format is known.
+    pub tensor: Option<&'static str>,
 }
 
 /// A format.
@@ -102,7 +104,7 @@ impl FormatEntry {
             appended: None,
             windows: None,
             names: &[],
-            rule: None,
+            known_by: None,
             likely: None,
             tensor: None,
         }
@@ -116,67 +118,14 @@ impl FormatEntry {
         }
     }
 
-    /// Says how predictions are appended to its lines.
-    pub const fn appended(mut self, appended: Appended) -> Self {
-        self.appended = Some(appended);
-        self
-    }
-
-    /// Says how files of the format are named: by endings (`csv`), or as a whole (`letter.data`).
-    pub const fn named(mut self, names: &'static [&'static str]) -> Self {
-        self.names = names;
-        self
-    }
-
-    /// Says how a first line of the format is known. Formats are asked by ascending rank: a rule that takes more lines
-    /// comes later. A line in which something is amiss should still be known by the rest of it, so that the reader says
-    /// what.
-    pub const fn known_by(mut self, rank: u8, rule: GuessRule) -> Self {
-        self.rule = Some((rank, rule));
-        self
-    }
-
-    /// Says how a first line may look that is taken for one of the format where a task reads no other that it could
-    /// be of.
-    pub const fn likely(mut self, rule: GuessRule) -> Self {
-        self.likely = Some(rule);
-        self
-    }
-
-    /// Says that files of the format are safetensors containers with a tensor of this name.
-    pub const fn holding(mut self, tensor: &'static str) -> Self {
-        self.tensor = Some(tensor);
-        self
-    }
-
-    /// Returns the tensor by which a container of the format is known.
-    pub(super) fn tensor(&self) -> Option<&'static str> {
-        self.tensor
-    }
-
     /// Returns true if the format is one of tables, whose columns users may speak of.
     pub(super) fn is_table(&self) -> bool {
         self.appended == Some(Appended::Rows)
     }
 
-    /// Returns the rank of the rule that knows the format, where there is one.
-    pub(super) fn rank(&self) -> Option<u8> {
-        self.rule.map(|(rank, _)| rank)
-    }
-
-    /// Returns true if a file that begins with this line looks like one of the format.
-    pub(super) fn knows(&self, text: &str, path: &Path) -> bool {
-        self.rule.is_some_and(|(_, rule)| rule(&FirstLine { text, is_named: self.is_name(path) }))
-    }
-
-    /// Returns true if there are lines that only a task tells to be of the format.
-    pub(super) fn is_told_by_tasks(&self) -> bool {
-        self.likely.is_some()
-    }
-
-    /// Returns true if a file that begins with this line may be one of the format.
-    pub(super) fn may_be(&self, text: &str, path: &Path) -> bool {
-        self.likely.is_some_and(|rule| rule(&FirstLine { text, is_named: self.is_name(path) }))
+    /// Returns true if a rule of the format takes a file that begins with this line.
+    pub(super) fn takes(&self, rule: Option<GuessRule>, text: &str, path: &Path) -> bool {
+        rule.is_some_and(|rule| rule(&FirstLine { text, is_named: self.is_name(path) }))
     }
 
     /// Returns true if files of the format are named so; a `.gz` at the end does not count.

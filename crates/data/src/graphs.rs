@@ -17,7 +17,7 @@ use crate::dataset::{Data, Dataset};
 
 /// The format as users name it.
 pub const FORMAT: FormatEntry =
-    FormatEntry::new("graph", "graphs in a safetensors file", read).holding("node_features");
+    FormatEntry { tensor: Some("node_features"), ..FormatEntry::new("graph", "graphs in a safetensors file", read) };
 
 /// Graphs as arrays, one after the other.
 #[derive(Clone, Debug)]

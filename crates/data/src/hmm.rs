@@ -14,10 +14,11 @@ use multiplane_infer::file::{DataError, quote};
 use std::io::{self, Write};
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry =
-    FormatEntry::by_lines::<HmmLines>("hmm", "rows `TAG qid:N index:value ...`, a sequence per qid (SVM-hmm)")
-        .named(&["hmm"])
-        .known_by(30, is_token);
+pub const FORMAT: FormatEntry = FormatEntry {
+    names: &["hmm"],
+    known_by: Some((30, is_token)),
+    ..FormatEntry::by_lines::<HmmLines>("hmm", "rows `TAG qid:N index:value ...`, a sequence per qid (SVM-hmm)")
+};
 
 /// A tag and a qid. Ranking data in the manner of LIBSVM has the same look with numbers for tags: there the file's name
 /// decides.

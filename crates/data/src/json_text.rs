@@ -2,11 +2,15 @@
 //! other formats.
 
 use std::fmt;
+use std::io;
 use std::marker::PhantomData;
+use std::ops::Range;
 
-use multiplane_infer::file::DataError;
+use multiplane_infer::file::{DataError, push_number};
 use serde::de::{Error, MapAccess, SeqAccess, Unexpected, Visitor};
 
+use super::rows::SparseRows;
+use super::strings::Strings;
 use super::text::Line;
 
 /// A value that may be of several types of JSON, and refuses the others.
@@ -175,6 +179,48 @@ fn end_of_string(bytes: &[u8], quote: usize) -> usize {
         at += if bytes[at] == b'\\' { 2 } else { 1 };
     }
     at
+}
+
+/// Appends a row: an object of names and numbers, or a list of numbers.
+pub(super) fn push_row(line: &mut String, names: Option<&Strings>, rows: &SparseRows, row: usize) -> io::Result<()> {
+    let mut entries = rows.row(row).iter().peekable();
+    let Some(names) = names else {
+        return push_list(line, 0..rows.columns(), |line, column| {
+            push_number(line, entries.next_if(|&(at, _)| at as usize == column).map_or(0.0, |(_, value)| value));
+            Ok(())
+        });
+    };
+    line.push('{');
+    entries.try_fold("", |comma, (column, value)| {
+        line.push_str(comma);
+        push_text(line, names.get(column))?;
+        line.push_str(": ");
+        push_number(line, value);
+        Ok::<_, io::Error>(", ")
+    })?;
+    line.push('}');
+    Ok(())
+}
+
+/// Appends a list of what `push` makes of numbers.
+pub(super) fn push_list(
+    line: &mut String,
+    mut numbers: Range<usize>,
+    mut push: impl FnMut(&mut String, usize) -> io::Result<()>,
+) -> io::Result<()> {
+    line.push('[');
+    numbers.try_fold("", |comma, number| {
+        line.push_str(comma);
+        push(line, number).map(|()| ", ")
+    })?;
+    line.push(']');
+    Ok(())
+}
+
+/// Appends a text in quotation marks.
+pub(super) fn push_text(line: &mut String, text: &str) -> io::Result<()> {
+    line.push_str(&serde_json::to_string(text)?);
+    Ok(())
 }
 
 #[cfg(test)]

@@ -16,12 +16,14 @@ use multiplane_infer::file::{DataError, human_bytes, quote};
 use std::io::{self, Write};
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry = FormatEntry::by_lines::<RowReader<SvmRows>>(
-    "libsvm",
-    "rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)",
-)
-.named(&["libsvm", "svm", "svmlight"])
-.known_by(40, is_row);
+pub const FORMAT: FormatEntry = FormatEntry {
+    names: &["libsvm", "svm", "svmlight"],
+    known_by: Some((40, is_row)),
+    ..FormatEntry::by_lines::<RowReader<SvmRows>>(
+        "libsvm",
+        "rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)",
+    )
+};
 
 /// A line with a feature after its label, or a row of zeros: a label alone.
 fn is_row(line: &FirstLine<'_>) -> bool {

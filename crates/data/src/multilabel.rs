@@ -14,13 +14,15 @@ use super::text::{Line, Lines, keep_mark, words_of};
 use crate::dataset::Dataset;
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry = FormatEntry::new(
-    "multilabel",
-    "rows `label,label index:value ...`, any number of labels each (LIBSVM's multi-label sets)",
-    |path, _| parse(Lines::open(path)?).map(Dataset::new),
-)
-.named(&["multilabel"])
-.known_by(35, is_row);
+pub const FORMAT: FormatEntry = FormatEntry {
+    names: &["multilabel"],
+    known_by: Some((35, is_row)),
+    ..FormatEntry::new(
+        "multilabel",
+        "rows `label,label index:value ...`, any number of labels each (LIBSVM's multi-label sets)",
+        |path, _| parse(Lines::open(path)?).map(Dataset::new),
+    )
+};
 
 /// A list of labels, then a feature; with the name, any row with a feature.
 fn is_row(line: &FirstLine<'_>) -> bool {

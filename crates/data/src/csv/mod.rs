@@ -20,13 +20,15 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry = FormatEntry::by_lines::<RowReader<TableReader>>(
-    "csv",
-    "numbers separated by commas, tabs or semicolons, the label in the last column or data.label_column",
-)
-.appended(Appended::Rows)
-.named(&["csv", "tsv"])
-.known_by(50, has_comma);
+pub const FORMAT: FormatEntry = FormatEntry {
+    appended: Some(Appended::Rows),
+    names: &["csv", "tsv"],
+    known_by: Some((50, has_comma)),
+    ..FormatEntry::by_lines::<RowReader<TableReader>>(
+        "csv",
+        "numbers separated by commas, tabs or semicolons, the label in the last column or data.label_column",
+    )
+};
 
 fn has_comma(line: &FirstLine<'_>) -> bool {
     line.text.contains(',')

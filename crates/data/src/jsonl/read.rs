@@ -12,12 +12,14 @@ use crate::rules::ReadRules;
 use crate::text::Line;
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry = FormatEntry::by_lines::<JsonReader>(
-    "jsonl",
-    "a line `{\"tokens\": [{\"name\": value, ...} or \"word\", ...], \"labels\": [...]}` a sequence",
-)
-.named(&["jsonl"])
-.known_by(4, is_sequence);
+pub const FORMAT: FormatEntry = FormatEntry {
+    names: &["jsonl"],
+    known_by: Some((4, is_sequence)),
+    ..FormatEntry::by_lines::<JsonReader>(
+        "jsonl",
+        "a line `{\"tokens\": [{\"name\": value, ...} or \"word\", ...], \"labels\": [...]}` a sequence",
+    )
+};
 
 /// An object that begins with a key of ours; in a file of the right name it may come later.
 fn is_sequence(line: &FirstLine<'_>) -> bool {

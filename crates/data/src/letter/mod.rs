@@ -17,12 +17,14 @@ use std::io::{self, Write};
 use std::iter::repeat_n;
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry = FormatEntry::by_lines::<Letters>(
-    "letter",
-    "letter.data: tab-separated id, letter, next_id, word_id, position, fold, pixels",
-)
-.named(&["letter.data"])
-.known_by(10, is_letter_line);
+pub const FORMAT: FormatEntry = FormatEntry {
+    names: &["letter.data"],
+    known_by: Some((10, is_letter_line)),
+    ..FormatEntry::by_lines::<Letters>(
+        "letter",
+        "letter.data: tab-separated id, letter, next_id, word_id, position, fold, pixels",
+    )
+};
 
 /// At least seven columns separated by tabs, the second a letter.
 fn is_letter_line(line: &FirstLine<'_>) -> bool {

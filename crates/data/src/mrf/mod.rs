@@ -17,9 +17,10 @@ use crate::pairwise::{NodesAndEdges, TensorList, matrix, offsets};
 use crate::rules::ReadRules;
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry =
-    FormatEntry::new("mrf", "pairwise models as tables of features in a safetensors file", read)
-        .holding("unary_features");
+pub const FORMAT: FormatEntry = FormatEntry {
+    tensor: Some("unary_features"),
+    ..FormatEntry::new("mrf", "pairwise models as tables of features in a safetensors file", read)
+};
 
 /// Pairwise models as arrays, one after the other: all nodes with their labels, then all edges with theirs.
 #[derive(Clone, Debug)]

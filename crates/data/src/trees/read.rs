@@ -12,13 +12,15 @@ use crate::json_text::{complaint, elements};
 use crate::text::{Line, Lines};
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry = FormatEntry::new(
-    "tree",
-    "jsonl: a line `{\"nodes\": [{\"features\", \"label\", \"parent\", \"type\"}, ...]}` a tree",
-    |path, _| parse(Lines::open(path)?).map(Dataset::new),
-)
-.named(&["jsonl", "tree"])
-.known_by(5, is_tree);
+pub const FORMAT: FormatEntry = FormatEntry {
+    names: &["jsonl", "tree"],
+    known_by: Some((5, is_tree)),
+    ..FormatEntry::new(
+        "tree",
+        "jsonl: a line `{\"nodes\": [{\"features\", \"label\", \"parent\", \"type\"}, ...]}` a tree",
+        |path, _| parse(Lines::open(path)?).map(Dataset::new),
+    )
+};
 
 /// An object with a key, which no other format begins with.
 fn is_tree(line: &FirstLine<'_>) -> bool {

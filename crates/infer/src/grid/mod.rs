@@ -10,4 +10,4 @@ mod weights;
 
 pub use cut::GridCut;
 pub use model::Grid;
-pub use weights::{STEPS, GridWeights};
+pub use weights::{GridWeights, STEPS};

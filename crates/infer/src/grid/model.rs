@@ -1,6 +1,6 @@
 //! The arrays of a grid, checked as a model's numbers are, and the model that they make.
 
-use super::weights::{STEPS, GridWeights};
+use super::weights::{GridWeights, STEPS};
 use crate::error::Error;
 use crate::mrf::Mrf;
 use crate::term::Term;
@@ -106,7 +106,9 @@ impl Grid {
             weights.check(step, self.edge_rows(step), self.edge_columns(step))?;
         }
         let before = self.weights.clone();
-        for (own, weights) in self.weights.iter_mut().zip(directions).filter(|(_, weights)| *weights != GridWeights::None) {
+        for (own, weights) in
+            self.weights.iter_mut().zip(directions).filter(|(_, weights)| *weights != GridWeights::None)
+        {
             *own = weights;
         }
         let checked = self.check();

@@ -26,7 +26,6 @@ mod write;
 pub use write::write;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use header::{CfnVariables, CostBound, is_number};
 
@@ -37,22 +36,14 @@ use super::words::Scope;
 use crate::file::{DataError, TextPlace, Tokens, quote};
 use crate::mrf::Mrf;
 
-/// The format's entry in the list of formats.
+/// The format's entry in the list of formats. Errors name the place of whatever breaks the format, of functions of three or more variables, of functions that are no
+/// tables, and of a variable with every value forbidden.
 pub const ENTRY: ProblemFormat = ProblemFormat {
     name: "cfn",
     description: "a cost function network with decimal costs in JSON's manner (toulbar2)",
     recognises: |start| start.starts_with(b"{"),
     read: |source| parse(Tokens::of(source)?).map(Instance::Mrf),
 };
-
-/// Reads a file, plain or gzip.
-///
-/// # Errors
-/// Names the place of whatever breaks the format, of functions of three or more variables, of functions that are no
-/// tables, and of a variable with every value forbidden.
-pub fn read(path: &Path) -> Result<Mrf, DataError> {
-    parse(Tokens::open(path)?)
-}
 
 fn parse(tokens: Tokens) -> Result<Mrf, DataError> {
     let mut lexer = Lexer::of(tokens);
