@@ -121,7 +121,7 @@ pub(super) fn classify(mut lines: Lines, task: Option<Readable<'_>>) -> Result<F
         }
         if let Some((.., format)) = readable.iter().find(|(_, rule, format)| format.takes(Some(*rule), content, &path))
         {
-            return Ok(format);
+            return Ok(*format);
         }
         let by_task = task.and_then(|(_, formats)| {
             formats.iter().find(|format| format.takes(format.likely, content, &path)).copied()
