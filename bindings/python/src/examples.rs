@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use multiplane::data::NodesAndEdges;
 use multiplane::data::container::{Matrix as Table, Reals};
 use multiplane::data::graphs::{GraphArrays, Graphs};
 use multiplane::data::mrf::{MrfArrays, Mrfs};
@@ -295,14 +296,20 @@ fn trees(given: &Given<'_, '_>) -> PyResult<Parsed> {
     Ok(Parsed::new(data))
 }
 
-fn graphs(given: &Given<'_, '_>) -> PyResult<Parsed> {
-    let arrays = GraphArrays {
+fn nodes_and_edges(given: &Given<'_, '_>) -> PyResult<NodesAndEdges> {
+    Ok(NodesAndEdges {
         node_offsets: given.whole("node_offsets")?,
-        node_features: given.table("node_features")?,
         labels: numbers(&given.get("labels")?, "int64")?,
         node_weights: given.weights()?,
         edge_offsets: given.whole("edge_offsets")?,
         edges: given.edges()?,
+    })
+}
+
+fn graphs(given: &Given<'_, '_>) -> PyResult<Parsed> {
+    let arrays = GraphArrays {
+        frame: nodes_and_edges(given)?,
+        node_features: given.table("node_features")?,
         edge_features: Some(given.table("edge_features")?),
     };
     guarded(|| Graphs::new(arrays).map(Parsed::new).map_err(value_error))
@@ -311,14 +318,10 @@ fn graphs(given: &Given<'_, '_>) -> PyResult<Parsed> {
 fn mrfs(given: &Given<'_, '_>) -> PyResult<Parsed> {
     let columns = |name: &str| given.find(name)?.map(|_| given.whole(name)).transpose();
     let arrays = MrfArrays {
-        node_offsets: given.whole("node_offsets")?,
+        frame: nodes_and_edges(given)?,
         label_offsets: given.whole("label_offsets")?,
         unary_features: given.table("unary_features")?,
         unary_columns: columns("unary_columns")?,
-        labels: numbers(&given.get("labels")?, "int64")?,
-        node_weights: given.weights()?,
-        edge_offsets: given.whole("edge_offsets")?,
-        edges: given.edges()?,
         pair_offsets: given.whole("pair_offsets")?,
         pair_features: given.table("pair_features")?,
         pair_columns: columns("pair_columns")?,

@@ -4,25 +4,20 @@
 //! a test whose file is absent says so and passes.
 
 mod common;
+#[path = "../../testkit/tests/common/public_data.rs"]
+mod public_data;
 
 use std::path::{Path, PathBuf};
 
 use common::{Scratch, number, run};
+use public_data::public_data;
 use serde_json::{Map, Value};
 
 /// No training here may take longer, in seconds.
 const PATIENCE: f64 = 20.0;
 
 fn file(test: &str, name: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("MULTIPLANE_DATA")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
-    let path = folder.join(name);
-    if !path.exists() {
-        eprintln!("SKIPPED {test}: no data at {}", path.display());
-        return None;
-    }
-    // Runs take place in folders of their own.
-    Some(path.canonicalize().unwrap())
+    public_data(test, name).map(|path| path.canonicalize().unwrap()) // runs take place in folders of their own
 }
 
 /// Trains with a certificate, checks the bracket against the optimal value, rounded to `digits` decimals, and has the

@@ -4,30 +4,25 @@
 //! Every line of a file has the same number of columns, at least two. Every distinct string is stored once.
 
 use super::columns::Columns;
+use super::example_windows::{LinePlace, ReadExamples};
 use super::format::{Appended, FirstLine, FormatEntry};
 use super::rules::ReadRules;
-use super::sequence_windows::{LinePlace, ReadSequences, SequenceWindows, parse_sequences};
-use super::text::{Line, Lines, keep_mark, words_of};
+use super::text::{Line, keep_mark, words_of};
 use crate::dataset::Dataset;
 use multiplane_infer::file::DataError;
 use std::io::{self, Write};
-use std::path::Path;
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry = FormatEntry::new(
-    "conll",
-    "columns of text, one token per line, the label in the last; a blank line ends a sentence",
-    |path| read(path).map(Dataset::new),
-)
-.by_rules(|path, rules| parse_with(Lines::open(path)?, rules).map(Dataset::new))
-.streamed(|lines, rules| {
-    let rows = ColumnLines::new(&rules.reading);
-    Box::new(SequenceWindows::new(lines, rules, rows))
-})
-.appended(Appended::Tokens)
-.named(&["conll", "iob"])
-.known_by(20, ends_in_chunk_tag)
-.likely(is_word_and_tag);
+pub const FORMAT: FormatEntry = FormatEntry {
+    appended: Some(Appended::Tokens),
+    names: &["conll", "iob"],
+    known_by: Some((20, ends_in_chunk_tag)),
+    likely: Some(is_word_and_tag),
+    ..FormatEntry::by_lines::<ColumnLines>(
+        "conll",
+        "columns of text, one token per line, the label in the last; a blank line ends a sentence",
+    )
+};
 
 /// Several words of which the last is `O`, or `B-` or `I-` and a type.
 fn ends_in_chunk_tag(line: &FirstLine<'_>) -> bool {
@@ -42,17 +37,8 @@ fn is_word_and_tag(line: &FirstLine<'_>) -> bool {
     is_tag && words.next().is_none() && !line.text.contains('\t')
 }
 
-/// Reads a file, plain or gzip.
-///
-/// # Errors
-///
-/// The file cannot be read, or a line breaks a rule of the format; the place is told.
-pub fn read(path: &Path) -> Result<Columns, DataError> {
-    parse(Lines::open(path)?)
-}
-
-/// Writes sentences so that [`read`] gives them back: columns separated by one space, a blank line after each
-/// sentence.
+/// Writes sentences so that [`read`](super::read) gives them back: columns separated by one space, a blank line after
+/// each sentence.
 ///
 /// # Errors
 ///
@@ -77,30 +63,22 @@ pub fn write(data: &Columns, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) fn parse(lines: Lines) -> Result<Columns, DataError> {
-    parse_with(lines, &ReadRules::default())
-}
-
-fn parse_with(lines: Lines, rules: &ReadRules) -> Result<Columns, DataError> {
-    parse_sequences(lines, ColumnLines::new(rules), "lines of columns, the label in the last")
-}
-
 /// The state of a reader between lines.
-struct ColumnLines {
-    /// Columns that there are at least.
+pub(super) struct ColumnLines {
+    /// The least number of columns: the label and one more, or one without labels.
     least: usize,
     /// The number of columns, and the line that set it.
     shape: Option<(usize, u64)>,
 }
 
-impl ColumnLines {
-    fn new(rules: &ReadRules) -> Self {
-        ColumnLines { least: least_columns(rules), shape: None }
-    }
-}
-
-impl ReadSequences for ColumnLines {
+impl ReadExamples for ColumnLines {
     type Of = Columns;
+
+    const EXPECTED: &'static str = "lines of columns, the label in the last";
+
+    fn new(rules: &ReadRules) -> Self {
+        ColumnLines { least: if rules.unlabelled { 1 } else { 2 }, shape: None }
+    }
 
     fn begin(&self) -> Columns {
         Columns::new(self.shape.map_or(0, |(width, _)| width))
@@ -125,14 +103,13 @@ impl ReadSequences for ColumnLines {
         data.end_sentence();
     }
 
-    fn tokens(data: &Columns) -> usize {
-        data.tokens()
+    fn size(data: &Columns) -> (usize, usize) {
+        (data.len(), data.tokens())
     }
-}
 
-/// Columns that a line has at least: without labels one.
-fn least_columns(rules: &ReadRules) -> usize {
-    if rules.unlabelled { 1 } else { 2 }
+    fn into_dataset(&mut self, data: Columns) -> Dataset {
+        Dataset::new(data)
+    }
 }
 
 /// Refuses a line of fewer columns than `least`, or of others than `expected`, which that line set.
@@ -155,11 +132,11 @@ fn check_columns(
 
 #[cfg(test)]
 mod tests {
-    use super::super::text::{assert_errors, gzip};
+    use super::super::text::{Lines, assert_errors, gzip, parse};
     use super::*;
 
     fn parsed(bytes: &[u8]) -> Columns {
-        parse(Lines::from_bytes("f", bytes).unwrap()).unwrap()
+        Lines::from_bytes("f", bytes).and_then(parse::<ColumnLines, _>).unwrap()
     }
 
     /// Tabs or spaces, line ends of either kind, any number of blank lines and a `#` that is a token: the same data.
@@ -198,7 +175,7 @@ mod tests {
     #[test]
     fn faults_are_named() {
         assert_errors(
-            parse,
+            parse::<ColumnLines, Columns>,
             &[
                 (b"", "f: found an empty file, expected lines of columns, the label in the last"),
                 (b"\n \n", "f: found only blank lines or comments, expected lines of columns, the label in the last"),

@@ -2,30 +2,25 @@
 //! sequence. Attributes are any words; their weight is 1 unless given. In names `\\:` is a colon and `\\\\` a
 //! backslash.
 
+use super::example_windows::{LinePlace, ReadExamples};
 use super::format::{Appended, FirstLine, FormatEntry};
 use super::rules::ReadRules;
-use super::sequence_windows::{LinePlace, ReadSequences, SequenceWindows, parse_sequences};
 use super::tagged::Tagged;
-use super::text::{Line, Lines, keep_mark, push_number};
+use super::text::{Line, keep_mark, push_number};
 use crate::dataset::Dataset;
 use multiplane_infer::file::DataError;
 use std::io::{self, Write};
-use std::path::Path;
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry = FormatEntry::new(
-    "crfsuite",
-    "label, TAB, attributes `name` or `name:weight` divided by tabs; a blank line ends a sequence (CRFsuite)",
-    |path| read(path).map(Dataset::new),
-)
-.by_rules(|path, rules| parse_with(Lines::open(path)?, rules).map(Dataset::new))
-.streamed(|lines, rules| {
-    let tokens = AttributeLines::new(&rules.reading);
-    Box::new(SequenceWindows::new(lines, rules, tokens))
-})
-.appended(Appended::Tokens)
-.named(&["crfsuite"])
-.known_by(37, is_token);
+pub const FORMAT: FormatEntry = FormatEntry {
+    appended: Some(Appended::Tokens),
+    names: &["crfsuite"],
+    known_by: Some((37, is_token)),
+    ..FormatEntry::by_lines::<AttributeLines>(
+        "crfsuite",
+        "label, TAB, attributes `name` or `name:weight` divided by tabs; a blank line ends a sequence (CRFsuite)",
+    )
+};
 
 /// A label, then an attribute of the usual look `what=value`.
 fn is_token(line: &FirstLine<'_>) -> bool {
@@ -34,16 +29,7 @@ fn is_token(line: &FirstLine<'_>) -> bool {
     label && fields.next().is_some_and(|field| field.find('=').is_some_and(|at| at > 0))
 }
 
-/// Reads a file, plain or gzip.
-///
-/// # Errors
-///
-/// The file cannot be read, or a line breaks a rule of the format; the place is told.
-pub fn read(path: &Path) -> Result<Tagged, DataError> {
-    parse(Lines::open(path)?)
-}
-
-/// Writes sequences so that [`read`] gives them back; attributes that no token has are not written.
+/// Writes sequences so that [`read`](super::read) gives them back; attributes that no token has are not written.
 ///
 /// # Errors
 ///
@@ -90,16 +76,8 @@ fn push_escaped(line: &mut String, name: &str) {
     }
 }
 
-pub(super) fn parse(lines: Lines) -> Result<Tagged, DataError> {
-    parse_with(lines, &ReadRules::default())
-}
-
-fn parse_with(lines: Lines, rules: &ReadRules) -> Result<Tagged, DataError> {
-    parse_sequences(lines, AttributeLines::new(rules), "lines of a label and attributes, divided by tabs")
-}
-
 /// The state of a reader between lines.
-struct AttributeLines {
+pub(super) struct AttributeLines {
     /// True if labels may be missing.
     unlabelled: bool,
     /// True if the sequence in hand has labels, once it has a token.
@@ -108,14 +86,14 @@ struct AttributeLines {
     found: Vec<(String, f64)>,
 }
 
-impl AttributeLines {
+impl ReadExamples for AttributeLines {
+    type Of = Tagged;
+
+    const EXPECTED: &'static str = "lines of a label and attributes, divided by tabs";
+
     fn new(rules: &ReadRules) -> Self {
         AttributeLines { unlabelled: rules.unlabelled, labelled: None, found: Vec::new() }
     }
-}
-
-impl ReadSequences for AttributeLines {
-    type Of = Tagged;
 
     fn begin(&self) -> Tagged {
         Tagged::of_attributes()
@@ -179,8 +157,12 @@ impl ReadSequences for AttributeLines {
         self.labelled = None;
     }
 
-    fn tokens(data: &Tagged) -> usize {
-        data.tags.len()
+    fn size(data: &Tagged) -> (usize, usize) {
+        (data.len(), data.tags.len())
+    }
+
+    fn into_dataset(&mut self, data: Tagged) -> Dataset {
+        Dataset::new(data)
     }
 }
 
@@ -203,11 +185,11 @@ fn unescaped(line: &Line<'_>, at: usize, field: &str, divided: bool) -> Result<(
 
 #[cfg(test)]
 mod tests {
-    use super::super::text::assert_errors;
+    use super::super::text::{Lines, assert_errors, parse, parse_with};
     use super::*;
 
     fn parsed(text: &str) -> Tagged {
-        parse(Lines::from_bytes("f", text.as_bytes()).unwrap()).unwrap()
+        Lines::from_bytes("f", text.as_bytes()).and_then(parse::<AttributeLines, _>).unwrap()
     }
 
     /// Weights, escapes, an attribute that comes twice, tokens without any; what is written reads back.
@@ -228,7 +210,8 @@ mod tests {
     #[test]
     fn sequences_may_lack_labels() {
         let rules = ReadRules { unlabelled: true, ..ReadRules::default() };
-        let read = |text: &str| parse_with(Lines::from_bytes("f", text.as_bytes()).unwrap(), &rules);
+        let read =
+            |text: &str| parse_with::<AttributeLines, Tagged>(Lines::from_bytes("f", text.as_bytes()).unwrap(), &rules);
         let data = read("\ta=1\n\tb=1\n\nO\ta=1\n").unwrap();
         assert_eq!((data.tag(0), data.tag(1), data.tag(2)), (None, None, Some("O")));
         let found = read("O\ta=1\n\tb=1\n").unwrap_err().to_string();
@@ -266,7 +249,7 @@ mod tests {
     #[test]
     fn faults_are_named() {
         assert_errors(
-            parse,
+            parse::<AttributeLines, Tagged>,
             &[
                 (b"", "f: found an empty file, expected lines of a label and attributes, divided by tabs"),
                 (b"\ta\n", "f:1:1: found nothing as label, expected a name, then a tab"),

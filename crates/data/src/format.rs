@@ -5,14 +5,12 @@ use std::path::Path;
 
 use multiplane_infer::file::{DataError, Lines};
 
+use super::example_windows::{ExampleWindows, ReadExamples, read_lines};
 use super::rules::ReadRules;
 use crate::dataset::Dataset;
 
-/// Reads a file, plain or gzip.
-pub type ReadFile = fn(&Path) -> Result<Dataset, DataError>;
-
-/// Reads a file, plain or gzip, by what is said of it.
-pub type ReadByRules = fn(&Path, &ReadRules) -> Result<Dataset, DataError>;
+/// Reads a file, plain or gzip, by the rules that its format knows.
+pub type ReadFile = fn(&Path, &ReadRules) -> Result<Dataset, DataError>;
 
 /// Begins to read a stream in windows.
 pub type ReadWindows = fn(Lines, StreamRules) -> Box<dyn Windows>;
@@ -69,20 +67,20 @@ pub struct FormatEntry {
     pub description: &'static str,
     /// Reads a file.
     pub read: ReadFile,
-    /// Reads a file by what is said of it, where that makes a difference.
-    pub by_rules: Option<ReadByRules>,
     /// The way to append predictions to its lines, if there is one.
     pub appended: Option<Appended>,
     /// Reads a stream in windows, where the format can be read so.
     pub windows: Option<ReadWindows>,
     /// Endings of the names that such files have (`csv`), or whole names (`letter.data`).
-    names: &'static [&'static str],
-    /// A test of a first line, with its rank among formats.
-    rule: Option<(u8, GuessRule)>,
-    /// A test of first lines that are of the format for some tasks only.
-    likely: Option<GuessRule>,
-    /// The tensor by which a container of the format is known.
-    tensor: Option<&'static str>,
+    pub names: &'static [&'static str],
+    /// A test by which a first line of the format is known, with its rank. Formats are asked by ascending rank: a rule
+    /// that takes more lines comes later. A line in which something is amiss should still be known by the rest of it,
+    /// so that the reader says what.
+    pub known_by: Option<(u8, GuessRule)>,
+    /// A test of first lines that are taken for ones of the format if a task reads no other that they could be of.
+    pub likely: Option<GuessRule>,
+    /// The tensor by which a safetensors container of the format is known.
+    pub tensor: Option<&'static str>,
 }
 
 /// A format.
@@ -103,64 +101,21 @@ impl FormatEntry {
             name,
             description,
             read,
-            by_rules: None,
             appended: None,
             windows: None,
             names: &[],
-            rule: None,
+            known_by: None,
             likely: None,
             tensor: None,
         }
     }
 
-    /// Says how a stream of the format is read in windows.
-    pub const fn streamed(mut self, windows: ReadWindows) -> Self {
-        self.windows = Some(windows);
-        self
-    }
-
-    /// Says how predictions are appended to its lines.
-    pub const fn appended(mut self, appended: Appended) -> Self {
-        self.appended = Some(appended);
-        self
-    }
-
-    /// Says how a file is read by what is said of it.
-    pub const fn by_rules(mut self, read: ReadByRules) -> Self {
-        self.by_rules = Some(read);
-        self
-    }
-
-    /// Says how files of the format are named: by endings (`csv`), or as a whole (`letter.data`).
-    pub const fn named(mut self, names: &'static [&'static str]) -> Self {
-        self.names = names;
-        self
-    }
-
-    /// Says how a first line of the format is known. Formats are asked by ascending rank: a rule that takes more lines
-    /// comes later. A line in which something is amiss should still be known by the rest of it, so that the reader says
-    /// what.
-    pub const fn known_by(mut self, rank: u8, rule: GuessRule) -> Self {
-        self.rule = Some((rank, rule));
-        self
-    }
-
-    /// Says how a first line may look that is taken for one of the format where a task reads no other that it could
-    /// be of.
-    pub const fn likely(mut self, rule: GuessRule) -> Self {
-        self.likely = Some(rule);
-        self
-    }
-
-    /// Says that files of the format are safetensors containers with a tensor of this name.
-    pub const fn holding(mut self, tensor: &'static str) -> Self {
-        self.tensor = Some(tensor);
-        self
-    }
-
-    /// Returns the tensor by which a container of the format is known.
-    pub(super) fn tensor(&self) -> Option<&'static str> {
-        self.tensor
+    /// Makes a format that is read line by line, also from streams.
+    pub(super) const fn by_lines<R: ReadExamples>(name: &'static str, description: &'static str) -> Self {
+        FormatEntry {
+            windows: Some(|lines, rules| Box::new(ExampleWindows::<R>::new(lines, rules))),
+            ..FormatEntry::new(name, description, |path, rules| read_lines::<R>(Lines::open(path)?, rules))
+        }
     }
 
     /// Returns true if the format is one of tables, whose columns users may speak of.
@@ -168,24 +123,9 @@ impl FormatEntry {
         self.appended == Some(Appended::Rows)
     }
 
-    /// Returns the rank of the rule that knows the format, where there is one.
-    pub(super) fn rank(&self) -> Option<u8> {
-        self.rule.map(|(rank, _)| rank)
-    }
-
-    /// Returns true if a file that begins with this line looks like one of the format.
-    pub(super) fn knows(&self, text: &str, path: &Path) -> bool {
-        self.rule.is_some_and(|(_, rule)| rule(&FirstLine { text, is_named: self.is_name(path) }))
-    }
-
-    /// Returns true if there are lines that only a task tells to be of the format.
-    pub(super) fn is_told_by_tasks(&self) -> bool {
-        self.likely.is_some()
-    }
-
-    /// Returns true if a file that begins with this line may be one of the format.
-    pub(super) fn may_be(&self, text: &str, path: &Path) -> bool {
-        self.likely.is_some_and(|rule| rule(&FirstLine { text, is_named: self.is_name(path) }))
+    /// Returns true if a rule of the format takes a file that begins with this line.
+    pub(super) fn takes(&self, rule: Option<GuessRule>, text: &str, path: &Path) -> bool {
+        rule.is_some_and(|rule| rule(&FirstLine { text, is_named: self.is_name(path) }))
     }
 
     /// Returns true if files of the format are named so; a `.gz` at the end does not count.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use multiplane_infer::file::{DataError, quote};
 
-use super::format::Format;
+use super::format::{Format, GuessRule};
 use super::rules::ReadRules;
 use super::text::{Line, Lines};
 use super::{conll, container, crfsuite, csv, graphs, hmm, jsonl, letter, libsvm, mrf, multilabel, opaque, trees};
@@ -38,6 +38,15 @@ pub fn find(name: &str) -> Option<Format> {
 ///
 /// The file cannot be read, is not of that format, or its format cannot be guessed.
 pub fn read(path: &Path, format: Option<Format>) -> Result<Dataset, DataError> {
+    read_with(path, format, &ReadRules::default())
+}
+
+/// Reads `path` by rules, in the format given or guessed.
+///
+/// # Errors
+///
+/// Those of [`read`], and a rule for tables where the format is none.
+pub fn read_with(path: &Path, format: Option<Format>, rules: &ReadRules) -> Result<Dataset, DataError> {
     let format = match format {
         Some(format) => format,
         None if is_stream(path) => {
@@ -48,29 +57,9 @@ pub fn read(path: &Path, format: Option<Format>) -> Result<Dataset, DataError> {
         }
         None => guess(path)?,
     };
-    (format.read)(path)
-}
-
-/// Reads `path` by what is said of it, in the format given or guessed.
-///
-/// # Errors
-///
-/// As of [`read`], and where something is said that the format does not know.
-pub fn read_with(path: &Path, format: Option<Format>, rules: &ReadRules) -> Result<Dataset, DataError> {
-    if *rules == ReadRules::default() {
-        return read(path, format);
-    }
-    let format = match format {
-        Some(format) => format,
-        None if is_stream(path) => return read(path, None),
-        None => guess(path)?,
-    };
-    match (format.by_rules, rules.of_tables().filter(|_| !format.is_table())) {
-        (_, Some(name)) => {
-            Err(DataError::file(path, format!("{name} is for tables (csv), found format {}", format.name)))
-        }
-        (Some(read), None) => read(path, rules),
-        (None, None) => (format.read)(path),
+    match rules.of_tables().filter(|_| !format.is_table()) {
+        Some(name) => Err(DataError::file(path, format!("{name} is for tables (csv), found format {}", format.name))),
+        None => (format.read)(path, rules),
     }
 }
 
@@ -105,7 +94,7 @@ pub fn guess(path: &Path) -> Result<Format, DataError> {
 /// As there.
 pub fn guess_for(path: &Path, task: Option<Readable<'_>>) -> Result<Format, DataError> {
     if let Some(names) = container::tensor_names(path) {
-        let holds = |format: &&Format| format.tensor().is_some_and(|tensor| names.iter().any(|name| name == tensor));
+        let holds = |format: &&Format| format.tensor.is_some_and(|tensor| names.iter().any(|name| name == tensor));
         if let Some(format) = FORMATS.iter().find(holds) {
             return Ok(*format);
         }
@@ -122,18 +111,21 @@ pub fn guess_for(path: &Path, task: Option<Readable<'_>>) -> Result<Format, Data
 pub(super) fn classify(mut lines: Lines, task: Option<Readable<'_>>) -> Result<Format, DataError> {
     let path = lines.path().to_owned();
     let by_name = FORMATS.iter().find(|format| format.is_name(&path)).copied();
-    let mut readable: Vec<Format> = FORMATS.iter().filter(|format| format.rank().is_some()).copied().collect();
+    let mut readable: Vec<(u8, GuessRule, Format)> =
+        FORMATS.iter().filter_map(|format| format.known_by.map(|(rank, rule)| (rank, rule, *format))).collect();
+    readable.sort_by_key(|(rank, ..)| *rank);
     while let Some(line) = lines.next_line()? {
         let content = line.text.split('#').next().unwrap_or_default();
         if content.trim().is_empty() {
             continue;
         }
-        readable.sort_by_key(|format| format.rank());
-        if let Some(format) = readable.iter().find(|format| format.knows(content, &path)) {
+        if let Some((.., format)) = readable.iter().find(|(_, rule, format)| format.takes(Some(*rule), content, &path))
+        {
             return Ok(*format);
         }
-        let by_task =
-            task.and_then(|(_, formats)| formats.iter().find(|format| format.may_be(content, &path)).copied());
+        let by_task = task.and_then(|(_, formats)| {
+            formats.iter().find(|format| format.takes(format.likely, content, &path)).copied()
+        });
         return by_name.or(by_task).ok_or_else(|| unlike(&line, task));
     }
     Err(lines.nothing("a data file"))
@@ -143,7 +135,7 @@ pub(super) fn classify(mut lines: Lines, task: Option<Readable<'_>>) -> Result<F
 fn unlike(line: &Line<'_>, task: Option<Readable<'_>>) -> DataError {
     let (of, formats) = task.map_or((String::new(), FORMATS), |(task, formats)| (format!(" of task {task}"), formats));
     let names: Vec<&str> = formats.iter().map(|format| format.name).collect();
-    let named = formats.iter().find(|format| format.is_told_by_tasks()).or(formats.first());
+    let named = formats.iter().find(|format| format.likely.is_some()).or(formats.first());
     let example = named.map_or(String::new(), |format| format!(", e.g. data.format={}", format.name));
     let (found, names) = (quote(line.text), names.join(", "));
     line.error(0, format!("found {found}, which is none of the formats{of} ({names}): name it as data.format{example}"))
@@ -247,7 +239,7 @@ mod tests {
     fn names_come_back() {
         assert!(FORMATS.iter().all(|format| find(format.name) == Some(*format)));
         assert_eq!(find("LIBSVM"), None);
-        let mut ranks: Vec<_> = FORMATS.iter().filter_map(|format| format.rank()).collect();
+        let mut ranks: Vec<_> = FORMATS.iter().filter_map(|format| format.known_by.map(|(rank, _)| rank)).collect();
         let count = ranks.len();
         ranks.sort_unstable();
         ranks.dedup();

@@ -3,29 +3,22 @@
 //! Consecutive tokens of the same qid are a sequence; qids ascend. Tags are numbers or any other words. Indices are as
 //! in LIBSVM text; memory follows what the file holds, never the size of its indices.
 
+use super::example_windows::{LinePlace, ReadExamples};
 use super::format::{FirstLine, FormatEntry};
 use super::libsvm;
 use super::rules::ReadRules;
-use super::sequence_windows::{LinePlace, ReadSequences, SequenceWindows, parse_sequences};
 use super::tagged::Tagged;
-use super::text::{Line, Lines, keep_mark, push_number, words_of};
+use super::text::{Line, keep_mark, words_of};
 use crate::dataset::Dataset;
 use multiplane_infer::file::{DataError, quote};
 use std::io::{self, Write};
-use std::path::Path;
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry =
-    FormatEntry::new("hmm", "rows `TAG qid:N index:value ...`, a sequence per qid (SVM-hmm)", |path| {
-        read(path).map(Dataset::new)
-    })
-    .by_rules(|path, rules| parse_with(Lines::open(path)?, rules).map(Dataset::new))
-    .streamed(|lines, rules| {
-        let rows = HmmLines::new(&rules.reading);
-        Box::new(SequenceWindows::new(lines, rules, rows))
-    })
-    .named(&["hmm"])
-    .known_by(30, is_token);
+pub const FORMAT: FormatEntry = FormatEntry {
+    names: &["hmm"],
+    known_by: Some((30, is_token)),
+    ..FormatEntry::by_lines::<HmmLines>("hmm", "rows `TAG qid:N index:value ...`, a sequence per qid (SVM-hmm)")
+};
 
 /// A tag and a qid. Ranking data in the manner of LIBSVM has the same look with numbers for tags: there the file's name
 /// decides.
@@ -35,36 +28,19 @@ fn is_token(line: &FirstLine<'_>) -> bool {
     words.next().is_some_and(|word| word.starts_with("qid:")) && (is_tag || line.is_named)
 }
 
-/// Reads a file, plain or gzip; index i becomes column i - 1.
-///
-/// # Errors
-///
-/// The file cannot be read, or a line breaks a rule of the format; the place is told.
-pub fn read(path: &Path) -> Result<Tagged, DataError> {
-    parse(Lines::open(path)?)
-}
-
-/// Writes sequences so that [`read`] gives them back, with qids from 1; columns beyond the last entry are kept by a
-/// zero in the first row.
+/// Writes sequences so that [`read`](super::read) gives them back, with qids from 1; columns beyond the last entry are
+/// kept by a zero in the first row.
 ///
 /// # Errors
 ///
 /// Those of `out`.
 pub fn write(data: &Tagged, out: &mut dyn Write) -> io::Result<()> {
-    let rows = &data.rows;
-    let used = (0..rows.len()).filter_map(|i| rows.row(i).indices.last()).max().map_or(0, |&last| last as usize + 1);
     let mut line = String::new();
     for sequence in 0..data.len() {
         for token in data.range(sequence) {
             line.clear();
             line.push_str(&format!("{} qid:{}", data.tag(token).unwrap_or_default(), sequence + 1));
-            for (index, value) in rows.row(token).iter() {
-                line.push_str(&format!(" {}:", u64::from(index) + 1));
-                push_number(&mut line, value);
-            }
-            if token == 0 && used < rows.columns() {
-                line.push_str(&format!(" {}:0", rows.columns()));
-            }
+            libsvm::push_features(&mut line, &data.rows, token);
             if token == 0 {
                 keep_mark(&mut line);
             }
@@ -75,16 +51,8 @@ pub fn write(data: &Tagged, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) fn parse(lines: Lines) -> Result<Tagged, DataError> {
-    parse_with(lines, &ReadRules::default())
-}
-
-fn parse_with(lines: Lines, rules: &ReadRules) -> Result<Tagged, DataError> {
-    parse_sequences(lines, HmmLines::new(rules), "rows of `TAG qid:N index:value ...`")
-}
-
 /// The state of a reader between lines.
-struct HmmLines {
+pub(super) struct HmmLines {
     /// True if tags may be missing.
     unlabelled: bool,
     /// The qid of the sequence in hand, and whether it has tags.
@@ -94,10 +62,6 @@ struct HmmLines {
 }
 
 impl HmmLines {
-    fn new(rules: &ReadRules) -> Self {
-        HmmLines { unlabelled: rules.unlabelled, open: None, indices: Vec::new(), values: Vec::new() }
-    }
-
     /// Returns true if a line that begins with this word has a tag.
     fn is_tagged(&self, word: &str) -> bool {
         !(self.unlabelled && word.starts_with("qid:"))
@@ -109,8 +73,14 @@ fn content<'a>(line: &Line<'a>) -> &'a str {
     line.text.split('#').next().unwrap_or_default()
 }
 
-impl ReadSequences for HmmLines {
+impl ReadExamples for HmmLines {
     type Of = Tagged;
+
+    const EXPECTED: &'static str = "rows of `TAG qid:N index:value ...`";
+
+    fn new(rules: &ReadRules) -> Self {
+        HmmLines { unlabelled: rules.unlabelled, open: None, indices: Vec::new(), values: Vec::new() }
+    }
 
     fn begin(&self) -> Tagged {
         Tagged::default()
@@ -165,8 +135,12 @@ impl ReadSequences for HmmLines {
         data.end_sequence();
     }
 
-    fn tokens(data: &Tagged) -> usize {
-        data.tags.len()
+    fn size(data: &Tagged) -> (usize, usize) {
+        (data.len(), data.tags.len())
+    }
+
+    fn into_dataset(&mut self, data: Tagged) -> Dataset {
+        Dataset::new(data)
     }
 }
 
@@ -192,11 +166,11 @@ fn qid(line: &Line<'_>, word: Option<(usize, &str)>, content: &str, before: Opti
 
 #[cfg(test)]
 mod tests {
-    use super::super::text::assert_errors;
+    use super::super::text::{Lines, assert_errors, parse};
     use super::*;
 
     fn parsed(bytes: &[u8]) -> Tagged {
-        parse(Lines::from_bytes("f", bytes).unwrap()).unwrap()
+        Lines::from_bytes("f", bytes).and_then(parse::<HmmLines, _>).unwrap()
     }
 
     /// Sequences end where the qid changes; tags are words or numbers; comments and blank lines go.
@@ -224,7 +198,7 @@ mod tests {
     #[test]
     fn faults_are_named() {
         assert_errors(
-            parse,
+            parse::<HmmLines, Tagged>,
             &[
                 (b"", "f: found an empty file, expected rows of `TAG qid:N index:value ...`"),
                 (b"#\n", "f: found only blank lines or comments, expected rows of `TAG qid:N index:value ...`"),

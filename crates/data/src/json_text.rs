@@ -1,9 +1,109 @@
-//! Lines that are JSON: where the elements of their lists stand, and what is wrong with them in the words of the other
-//! formats.
+//! Lines that are JSON: values of several types, the places of the elements of lists, and errors in the words of the
+//! other formats.
 
-use multiplane_infer::file::DataError;
+use std::fmt;
+use std::io;
+use std::marker::PhantomData;
+use std::ops::Range;
 
+use multiplane_infer::file::{DataError, push_number};
+use serde::de::{Error, MapAccess, SeqAccess, Unexpected, Visitor};
+
+use super::rows::SparseRows;
+use super::strings::Strings;
 use super::text::Line;
+
+/// A value that may be of several types of JSON, and refuses the others.
+pub(super) trait JsonValue: Sized {
+    /// The types that are accepted, for messages.
+    const EXPECTED: &'static str;
+
+    /// Takes true, false, a number or a text; `None` refuses it.
+    fn scalar(_: Unexpected<'_>) -> Option<Self> {
+        None
+    }
+
+    /// Takes a list.
+    fn list<'de, A: SeqAccess<'de>>(_: A) -> Result<Self, A::Error> {
+        Err(A::Error::invalid_type(Unexpected::Seq, &JsonVisitor::<Self>(PhantomData)))
+    }
+
+    /// Takes an object.
+    fn object<'de, A: MapAccess<'de>>(_: A) -> Result<Self, A::Error> {
+        Err(A::Error::invalid_type(Unexpected::Map, &JsonVisitor::<Self>(PhantomData)))
+    }
+}
+
+/// Implements [`Deserialize`](serde::Deserialize) for types that are a [`JsonValue`], by a method of the deserializer.
+macro_rules! deserialize_by {
+    ($method:ident: $($type:ty),+) => {$(
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.$method($crate::json_text::JsonVisitor(std::marker::PhantomData))
+            }
+        }
+    )+};
+}
+pub(super) use deserialize_by;
+
+/// Visits a [`JsonValue`].
+pub(super) struct JsonVisitor<T>(pub(super) PhantomData<T>);
+
+impl<T: JsonValue> JsonVisitor<T> {
+    fn scalar<E: Error>(self, value: Unexpected<'_>) -> Result<T, E> {
+        T::scalar(value).ok_or_else(|| E::invalid_type(value, &self))
+    }
+}
+
+impl<'de, T: JsonValue> Visitor<'de> for JsonVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+    fn visit_bool<E: Error>(self, value: bool) -> Result<T, E> {
+        self.scalar(Unexpected::Bool(value))
+    }
+    fn visit_i64<E: Error>(self, value: i64) -> Result<T, E> {
+        self.scalar(Unexpected::Signed(value))
+    }
+    fn visit_u64<E: Error>(self, value: u64) -> Result<T, E> {
+        self.scalar(Unexpected::Unsigned(value))
+    }
+    fn visit_f64<E: Error>(self, value: f64) -> Result<T, E> {
+        self.scalar(Unexpected::Float(value))
+    }
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        self.scalar(Unexpected::Str(text))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<T, A::Error> {
+        T::list(list)
+    }
+    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<T, A::Error> {
+        T::object(object)
+    }
+}
+
+/// Returns the number that a scalar is.
+pub(super) fn number(value: Unexpected<'_>) -> Option<f64> {
+    match value {
+        Unexpected::Signed(value) => Some(value as f64),
+        Unexpected::Unsigned(value) => Some(value as f64),
+        Unexpected::Float(value) => Some(value),
+        _ => None,
+    }
+}
+
+/// Reads all entries of an object, in their order.
+pub(super) fn entries<'de, T: serde::Deserialize<'de>, A: MapAccess<'de>>(
+    mut object: A,
+) -> Result<Vec<(String, T)>, A::Error> {
+    let mut found = Vec::new();
+    while let Some(entry) = object.next_entry()? {
+        found.push(entry);
+    }
+    Ok(found)
+}
 
 /// An error of the parser at its place in the line, in the words of the other formats.
 pub(super) fn complaint(line: &Line<'_>, error: &serde_json::Error) -> DataError {
@@ -79,6 +179,48 @@ fn end_of_string(bytes: &[u8], quote: usize) -> usize {
         at += if bytes[at] == b'\\' { 2 } else { 1 };
     }
     at
+}
+
+/// Appends a row: an object of names and numbers, or a list of numbers.
+pub(super) fn push_row(line: &mut String, names: Option<&Strings>, rows: &SparseRows, row: usize) -> io::Result<()> {
+    let mut entries = rows.row(row).iter().peekable();
+    let Some(names) = names else {
+        return push_list(line, 0..rows.columns(), |line, column| {
+            push_number(line, entries.next_if(|&(at, _)| at as usize == column).map_or(0.0, |(_, value)| value));
+            Ok(())
+        });
+    };
+    line.push('{');
+    entries.try_fold("", |comma, (column, value)| {
+        line.push_str(comma);
+        push_text(line, names.get(column))?;
+        line.push_str(": ");
+        push_number(line, value);
+        Ok::<_, io::Error>(", ")
+    })?;
+    line.push('}');
+    Ok(())
+}
+
+/// Appends a list of what `push` makes of numbers.
+pub(super) fn push_list(
+    line: &mut String,
+    mut numbers: Range<usize>,
+    mut push: impl FnMut(&mut String, usize) -> io::Result<()>,
+) -> io::Result<()> {
+    line.push('[');
+    numbers.try_fold("", |comma, number| {
+        line.push_str(comma);
+        push(line, number).map(|()| ", ")
+    })?;
+    line.push(']');
+    Ok(())
+}
+
+/// Appends a text in quotation marks.
+pub(super) fn push_text(line: &mut String, text: &str) -> io::Result<()> {
+    line.push_str(&serde_json::to_string(text)?);
+    Ok(())
 }
 
 #[cfg(test)]

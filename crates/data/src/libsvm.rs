@@ -1,33 +1,29 @@
 //! LIBSVM and SVM-light text: `label index:value index:value ... # comment`, one row per line.
 //!
-//! Indices count from 1 and ascend; a value that is not named is zero. `qid:` tokens of ranking data are checked
-//! and left out. Memory follows what the file holds, never the size of its indices.
+//! Indices count from 1 and ascend strictly, to [`MAX_FEATURES`] at most: index i is column i - 1. A value that is not
+//! named is zero; the largest index tells the number of columns, also where its value is 0. Labels are integers (`1.0`
+//! counts) or names. `qid:` tokens of ranking data are checked and left out. Memory follows what the file holds, never
+//! the size of its indices.
 
 use super::classified::Classified;
 use super::format::{FirstLine, FormatEntry};
-use super::row_labels::{RowLabel, RowLabels};
-use super::row_windows::{Label, RowWindows};
-use super::rows::MAX_FEATURES;
+use super::row_labels::RowLabel;
+use super::row_reader::{Label, ReadRow, RowReader};
+use super::rows::{MAX_FEATURES, SparseRows};
 use super::rules::ReadRules;
-use super::text::{Line, Lines, keep_mark, push_number, words_of};
-use crate::dataset::Dataset;
+use super::text::{Line, keep_mark, push_number, words_of};
 use multiplane_infer::file::{DataError, human_bytes, quote};
 use std::io::{self, Write};
-use std::path::Path;
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry =
-    FormatEntry::new("libsvm", "rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)", |path| {
-        read(path).map(Dataset::new)
-    })
-    .by_rules(|path, rules| parse_with(Lines::open(path)?, rules).map(Dataset::new))
-    .streamed(|lines, rules| {
-        let own = rules.reading.clone();
-        let read = move |line: &Line<'_>, indices: &mut _, values: &mut _| row(line, indices, values, &own);
-        Box::new(RowWindows::new(lines, rules, read))
-    })
-    .named(&["libsvm", "svm", "svmlight"])
-    .known_by(40, is_row);
+pub const FORMAT: FormatEntry = FormatEntry {
+    names: &["libsvm", "svm", "svmlight"],
+    known_by: Some((40, is_row)),
+    ..FormatEntry::by_lines::<RowReader<SvmRows>>(
+        "libsvm",
+        "rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)",
+    )
+};
 
 /// A line with a feature after its label, or a row of zeros: a label alone.
 fn is_row(line: &FirstLine<'_>) -> bool {
@@ -40,19 +36,8 @@ fn is_row(line: &FirstLine<'_>) -> bool {
     words.clone().any(is_feature) || (words.next().is_none() && label.parse::<f64>().is_ok())
 }
 
-/// Reads a file, plain or gzip; index i becomes column i - 1.
-///
-/// Columns are as many as the largest index says, also where its value is 0. Labels must be integers (`1.0`
-/// counts), values finite, indices strictly ascending and at most [`MAX_FEATURES`].
-///
-/// # Errors
-///
-/// The file cannot be read, or a line breaks a rule of the format; the place is told.
-pub fn read(path: &Path) -> Result<Classified, DataError> {
-    parse(Lines::open(path)?)
-}
-
-/// Writes rows so that [`read`] gives them back; columns beyond the last entry are kept by a zero in the first row.
+/// Writes rows so that [`read`](super::read) gives them back; columns beyond the last entry are kept by a zero in the
+/// first row.
 ///
 /// Without rows nothing is written, which `read` refuses; so it does values that are not finite.
 ///
@@ -60,7 +45,6 @@ pub fn read(path: &Path) -> Result<Classified, DataError> {
 ///
 /// Those of `out`, and `InvalidInput` for labels with names that the format cannot hold.
 pub fn write(data: &Classified, out: &mut dyn Write) -> io::Result<()> {
-    let rows = &data.rows;
     let held =
         |name: &String| !name.is_empty() && !name.contains([':', ',', '#']) && !name.contains(char::is_whitespace);
     if let Some(name) = data.names.iter().find(|name| !held(name) || name.parse::<f64>().is_ok()) {
@@ -68,21 +52,13 @@ pub fn write(data: &Classified, out: &mut dyn Write) -> io::Result<()> {
             format!("found label {}, expected names that are single words without colon, comma and #", quote(name));
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
-    let used = (0..rows.len()).filter_map(|i| rows.row(i).indices.last());
-    let used = used.max().map_or(0, |&last| last as usize + 1);
     let mut line = String::new();
     for (i, label) in data.labels.iter().enumerate() {
         line.clear();
         line.push_str(&data.name_of(*label));
-        for (index, value) in rows.row(i).iter() {
-            line.push_str(&format!(" {}:", u64::from(index) + 1));
-            push_number(&mut line, value);
-        }
+        push_features(&mut line, &data.rows, i);
         if i == 0 {
             keep_mark(&mut line);
-        }
-        if i == 0 && used < rows.columns() {
-            line.push_str(&format!(" {}:0", rows.columns()));
         }
         line.push('\n');
         out.write_all(line.as_bytes())?;
@@ -90,49 +66,53 @@ pub fn write(data: &Classified, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) fn parse(lines: Lines) -> Result<Classified, DataError> {
-    parse_with(lines, &ReadRules::default())
+/// Appends the features of a row. In the first one a zero keeps the columns beyond the last entry of all.
+pub(super) fn push_features(line: &mut String, rows: &SparseRows, row: usize) {
+    for (index, value) in rows.row(row).iter() {
+        line.push_str(&format!(" {}:", u64::from(index) + 1));
+        push_number(line, value);
+    }
+    let ends = (0..rows.len()).filter_map(|i| rows.row(i).indices.last());
+    if row == 0 && ends.max().map_or(0, |&last| last as usize + 1) < rows.columns() {
+        line.push_str(&format!(" {}:0", rows.columns()));
+    }
 }
 
-fn parse_with(mut lines: Lines, rules: &ReadRules) -> Result<Classified, DataError> {
-    let (mut data, mut labels) = (Classified::default(), RowLabels::default());
-    let (mut indices, mut values) = (Vec::new(), Vec::new());
-    while let Some(line) = lines.next_line()? {
-        if let Some((at, label)) = row(&line, &mut indices, &mut values, rules)? {
-            data.rows.push(&indices, &values);
-            labels.push(&line, at, label)?;
-        }
-    }
-    if labels.is_empty() {
-        return Err(lines.nothing("rows of `label index:value ...`"));
-    }
-    (data.labels, data.names) = labels.finish();
-    Ok(data)
+/// The rules by which rows are read.
+pub(super) struct SvmRows {
+    rules: ReadRules,
 }
 
-/// Reads columns and values of a line, and returns its label with the byte where that begins; `None` for a line without
-/// content. Where labels may be missing, a row may begin with its first feature.
-fn row(line: &Line<'_>, indices: &mut Vec<u32>, values: &mut Vec<f64>, rules: &ReadRules) -> Label {
-    indices.clear();
-    values.clear();
-    let mut tokens = words_of(content(line)?);
-    let begins = tokens.clone();
-    let Some((at, word)) = tokens.next() else { return Ok(None) };
-    let label = match word.contains([':', ',']) {
-        true if rules.unlabelled && !word.contains(',') => {
-            tokens = begins;
-            RowLabel::Missing
-        }
-        true => return Err(line.bad(at, word, "label", "an integer or a name without colon and comma")),
-        false => RowLabel::read(line, at, word, rules.named_labels)?,
-    };
-    for (at, token) in tokens {
-        if let Some((index, value)) = feature(line, at, token, indices.last().copied())? {
-            indices.push(index);
-            values.push(value);
-        }
+impl ReadRow for SvmRows {
+    const EXPECTED: &'static str = "rows of `label index:value ...`";
+
+    fn new(rules: &ReadRules) -> Self {
+        SvmRows { rules: rules.clone() }
     }
-    Ok(Some((at, label)))
+
+    /// Reads a line; where labels may be missing, a row may begin with its first feature.
+    fn read(&mut self, line: &Line<'_>, indices: &mut Vec<u32>, values: &mut Vec<f64>) -> Label {
+        indices.clear();
+        values.clear();
+        let mut tokens = words_of(content(line)?);
+        let begins = tokens.clone();
+        let Some((at, word)) = tokens.next() else { return Ok(None) };
+        let label = match word.contains([':', ',']) {
+            true if self.rules.unlabelled && !word.contains(',') => {
+                tokens = begins;
+                RowLabel::Missing
+            }
+            true => return Err(line.bad(at, word, "label", "an integer or a name without colon and comma")),
+            false => RowLabel::read(line, at, word, self.rules.named_labels)?,
+        };
+        for (at, token) in tokens {
+            if let Some((index, value)) = feature(line, at, token, indices.last().copied())? {
+                indices.push(index);
+                values.push(value);
+            }
+        }
+        Ok(Some((at, label)))
+    }
 }
 
 /// The line up to its comment.
@@ -213,8 +193,12 @@ fn index(line: &Line<'_>, at: usize, digits: &str) -> Result<u32, DataError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::text::assert_errors;
+    use super::super::text::{self, Lines, assert_errors};
     use super::*;
+
+    fn parse(lines: Lines) -> Result<Classified, DataError> {
+        text::parse::<RowReader<SvmRows>, _>(lines)
+    }
 
     /// Every liberty that the format takes reads as the same rows.
     #[test]

@@ -1,27 +1,28 @@
 //! LIBSVM text with a list of labels per row: `label,label index:value index:value ... # comment`.
 //!
 //! A label is any word without comma, colon or `#`. A row without labels begins with its first feature, as in the sets
-//! of LIBSVM's site. Features are those of [`libsvm`](super::libsvm).
+//! of LIBSVM's site. Features are those of [`libsvm`](super::libsvm). Blank lines are skipped.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use multiplane_infer::file::DataError;
 
 use super::format::{FirstLine, FormatEntry};
 use super::label_sets::LabelSets;
-use super::libsvm::{content, feature};
-use super::text::{Line, Lines, keep_mark, push_number, words_of};
+use super::libsvm::{content, feature, push_features};
+use super::text::{Line, Lines, keep_mark, words_of};
 use crate::dataset::Dataset;
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry = FormatEntry::new(
-    "multilabel",
-    "rows `label,label index:value ...`, any number of labels each (LIBSVM's multi-label sets)",
-    |path| read(path).map(Dataset::new),
-)
-.named(&["multilabel"])
-.known_by(35, is_row);
+pub const FORMAT: FormatEntry = FormatEntry {
+    names: &["multilabel"],
+    known_by: Some((35, is_row)),
+    ..FormatEntry::new(
+        "multilabel",
+        "rows `label,label index:value ...`, any number of labels each (LIBSVM's multi-label sets)",
+        |path, _| parse(Lines::open(path)?).map(Dataset::new),
+    )
+};
 
 /// A list of labels, then a feature; with the name, any row with a feature.
 fn is_row(line: &FirstLine<'_>) -> bool {
@@ -32,37 +33,20 @@ fn is_row(line: &FirstLine<'_>) -> bool {
     words.next().is_some_and(index) && (listed || line.is_named) || line.is_named && index(labels)
 }
 
-/// Reads a file, plain or gzip; index i becomes column i - 1. Blank lines are skipped.
-///
-/// # Errors
-///
-/// The file cannot be read, or a line breaks a rule of the format, such as a label twice; the place is told.
-pub fn read(path: &Path) -> Result<LabelSets, DataError> {
-    parse(Lines::open(path)?)
-}
-
-/// Writes rows so that [`read`] gives them back; columns beyond the last entry are kept by a zero in the first row, a
-/// row of nothing at all by a `qid`. Labels that no row has are lost.
+/// Writes rows so that [`read`](super::read) gives them back; columns beyond the last entry are kept by a zero in the
+/// first row, a row of nothing at all by a `qid`. Labels that no row has are lost.
 ///
 /// # Errors
 ///
 /// Those of `out`.
 pub fn write(data: &LabelSets, out: &mut dyn Write) -> io::Result<()> {
-    let rows = &data.rows;
-    let used = (0..rows.len()).filter_map(|i| rows.row(i).indices.last());
-    let used = used.max().map_or(0, |&last| last as usize + 1);
     let mut line = String::new();
     for (i, set) in data.sets.iter().enumerate() {
         let names: Vec<&str> = set.iter().map(|&label| data.names.get(label)).collect();
         line.clear();
         line.push_str(&names.join(","));
-        for (index, value) in rows.row(i).iter() {
-            line.push_str(&format!(" {}:", u64::from(index) + 1));
-            push_number(&mut line, value);
-        }
-        if i == 0 && used < rows.columns() {
-            line.push_str(&format!(" {}:0", rows.columns()));
-        } else if line.is_empty() {
+        push_features(&mut line, &data.rows, i);
+        if line.is_empty() {
             line.push_str(" qid:0"); // a blank line would be none
         }
         if i == 0 {

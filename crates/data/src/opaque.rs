@@ -12,7 +12,7 @@ use multiplane_infer::file::DataError;
 
 /// The format as users name it; it is never guessed.
 pub const FORMAT: FormatEntry =
-    FormatEntry::new("opaque", "anything that an external program reads (task `external`)", |path| {
+    FormatEntry::new("opaque", "anything that an external program reads (task `external`)", |path, _| {
         Opaque::read(path).map(Dataset::new)
     });
 

@@ -76,10 +76,6 @@ impl RowLabels {
         self.numbers.len()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.numbers.is_empty()
-    }
-
     /// Returns the labels, and the names that they are numbers of, where they are.
     pub(super) fn finish(self) -> (Vec<i64>, Vec<String>) {
         let mut order: Vec<u32> = (0..self.names.len() as u32).collect();

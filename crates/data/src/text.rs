@@ -4,6 +4,13 @@ pub use multiplane_infer::file::{Line, Lines, push_number};
 
 use multiplane_infer::file::DataError;
 
+#[cfg(test)]
+use super::{
+    dataset::Data,
+    example_windows::{ReadExamples, read_lines},
+    rules::ReadRules,
+};
+
 /// Keeps the text that a file begins with: readers take a byte order mark away, so that one of the text's own needs
 /// another before it.
 pub fn keep_mark(first_line: &mut String) {
@@ -50,6 +57,18 @@ pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::bufread::GzEncoder::new(bytes, flate2::Compression::fast());
     encoder.read_to_end(&mut out).unwrap();
     out
+}
+
+/// Reads lines as a file is read, to data of one kind.
+#[cfg(test)]
+pub(super) fn parse<R: ReadExamples, T: Data + Clone>(lines: Lines) -> Result<T, DataError> {
+    parse_with::<R, T>(lines, &ReadRules::default())
+}
+
+/// Reads lines as a file is read by rules, to data of one kind.
+#[cfg(test)]
+pub(super) fn parse_with<R: ReadExamples, T: Data + Clone>(lines: Lines, rules: &ReadRules) -> Result<T, DataError> {
+    read_lines::<R>(lines, rules).map(|data| data.get::<T>().unwrap().clone())
 }
 
 /// Parses each case as the file `f` and compares the error's text, so that a table of bad files is one list.

@@ -3,20 +3,26 @@
 //! The data are looked for in the folder that `MULTIPLANE_DATA` names, else in `shared/data` beside the checkout;
 //! a test whose file is absent says so and passes.
 
-use multiplane_data::dataset::Dataset;
-use multiplane_data::{Classified, Words, conll, csv, guess, letter, libsvm, multilabel};
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+#[path = "../../testkit/tests/common/public_data.rs"]
+mod public_data;
 
-fn file(test: &str, name: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("MULTIPLANE_DATA")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
-    let path = folder.join(name);
-    if !path.exists() {
-        eprintln!("SKIPPED {test}: no data at {}", path.display());
-        return None;
-    }
-    Some(path)
+use multiplane_data::dataset::{Data, Dataset};
+use multiplane_data::{
+    Classified, Columns, Format, LabelSets, Words, conll, csv, guess, letter, libsvm, multilabel, read,
+};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use public_data::public_data;
+
+/// Reads a file that the format guess must know.
+fn data_of<T: Data + Clone>(path: &Path, format: Format) -> T {
+    assert_eq!(guess(path), Ok(format));
+    again(path, format)
+}
+
+fn again<T: Data + Clone>(path: &Path, format: Format) -> T {
+    read(path, Some(format)).unwrap().get::<T>().unwrap().clone()
 }
 
 fn counts<T: Ord>(items: impl IntoIterator<Item = T>) -> BTreeMap<T, usize> {
@@ -29,21 +35,19 @@ fn counts<T: Ord>(items: impl IntoIterator<Item = T>) -> BTreeMap<T, usize> {
 
 /// Reads a LIBSVM file that the format guess must know, and checks that writing it loses nothing.
 fn classified(test: &str, name: &str) -> Option<Classified> {
-    let path = file(test, name)?;
-    assert_eq!(guess(&path), Ok(&libsvm::FORMAT));
-    let data = libsvm::read(&path).unwrap();
+    let path = public_data(test, name)?;
+    let data: Classified = data_of(&path, &libsvm::FORMAT);
     let mut copy = tempfile::NamedTempFile::new().unwrap();
     libsvm::write(&data, copy.as_file_mut()).unwrap();
-    assert!(libsvm::read(copy.path()).unwrap() == data, "{name} changed by writing");
+    assert!(again::<Classified>(copy.path(), &libsvm::FORMAT) == data, "{name} changed by writing");
     Some(data)
 }
 
 /// The OCR set is read whole: 6877 words, 52152 letters, and the fold sizes of the literature.
 #[test]
 fn ocr_letters() {
-    let Some(path) = file("ocr_letters", "ocr/letter.data.gz") else { return };
-    assert_eq!(guess(&path), Ok(&letter::FORMAT));
-    let words = letter::read(&path).unwrap();
+    let Some(path) = public_data("ocr_letters", "ocr/letter.data.gz") else { return };
+    let words: Words = data_of(&path, &letter::FORMAT);
     assert_eq!((words.len(), words.letters.len(), words.pixels.len()), (6877, 52152, 52152));
     assert_eq!(words.pixels.columns(), 128);
     assert!(words.pixels.row(0).values.is_none(), "the pixels are 0 and 1");
@@ -59,7 +63,7 @@ fn ocr_letters() {
     assert_eq!(fold.get::<Words>().unwrap().letters.len(), 4617);
     let mut copy = tempfile::NamedTempFile::new().unwrap();
     letter::write(&words, copy.as_file_mut()).unwrap();
-    assert!(letter::read(copy.path()).unwrap() == words, "changed by writing");
+    assert!(again::<Words>(copy.path(), &letter::FORMAT) == words, "changed by writing");
 }
 
 /// USPS: both parts, 256 dense columns, labels 1 to 10 with the known number of each digit.
@@ -110,29 +114,27 @@ fn satimage() {
 /// The MNIST excerpt: the label is the last of 785 columns, 500 rows of each digit.
 #[test]
 fn mnist_csv() {
-    let Some(path) = file("mnist_csv", "multiclass/mnist_5k.csv.gz") else { return };
-    assert_eq!(guess(&path), Ok(&csv::FORMAT));
-    let data = csv::read(&path).unwrap();
+    let Some(path) = public_data("mnist_csv", "multiclass/mnist_5k.csv.gz") else { return };
+    let data: Classified = data_of(&path, &csv::FORMAT);
     assert_eq!((data.rows.len(), data.rows.columns()), (5000, 784));
     assert_eq!(counts(data.labels), (0..10).map(|digit| (digit, 500)).collect());
 }
 
-/// scene: both parts, six labels, known by the list of labels in the first line; as LIBSVM text it is refused at its first
-/// label, with the place. Written, it reads back the same.
+/// scene: both parts, six labels, known by the list of labels in the first line; as LIBSVM text it is refused at its
+/// first label, with the place. Written, it reads back the same.
 #[test]
 fn scene() {
     for (name, rows, labels) in [("multilabel/scene.gz", 1211, 1286), ("multilabel/scene.t.gz", 1196, 1299)] {
-        let Some(path) = file("scene", name) else { return };
-        assert_eq!(guess(&path), Ok(&multilabel::FORMAT));
-        let data = multilabel::read(&path).unwrap();
+        let Some(path) = public_data("scene", name) else { return };
+        let data: LabelSets = data_of(&path, &multilabel::FORMAT);
         assert_eq!((data.rows.len(), data.rows.columns(), data.names.len()), (rows, 294, 6));
         assert_eq!(data.sets.iter().map(Vec::len).sum::<usize>(), labels);
         let mut copy = tempfile::NamedTempFile::new().unwrap();
         multilabel::write(&data, copy.as_file_mut()).unwrap();
-        assert!(multilabel::read(copy.path()).unwrap() == data, "{name} changed by writing");
+        assert!(again::<LabelSets>(copy.path(), &multilabel::FORMAT) == data, "{name} changed by writing");
     }
-    let Some(path) = file("scene", "multilabel/scene.gz") else { return };
-    let error = libsvm::read(&path).unwrap_err();
+    let Some(path) = public_data("scene", "multilabel/scene.gz") else { return };
+    let error = read(&path, Some(&libsvm::FORMAT)).unwrap_err();
     assert_eq!((error.line(), error.column()), (Some(1), Some(1)));
     assert_eq!(error.message(), "found `0,4` as label, expected an integer or a name without colon and comma");
 }
@@ -143,13 +145,12 @@ fn conll_2000() {
     for (name, sentences, tokens, tags) in
         [("conll2000/train.txt.gz", 8936, 211_727, 22), ("conll2000/test.txt.gz", 2012, 47_377, 19)]
     {
-        let Some(path) = file("conll_2000", name) else { return };
-        assert_eq!(guess(&path), Ok(&conll::FORMAT));
-        let data = conll::read(&path).unwrap();
+        let Some(path) = public_data("conll_2000", name) else { return };
+        let data: Columns = data_of(&path, &conll::FORMAT);
         assert_eq!((data.len(), data.tokens(), data.width()), (sentences, tokens, 3));
         assert_eq!(counts((0..tokens).map(|token| data.text(token, 2))).len(), tags);
         let mut copy = tempfile::NamedTempFile::new().unwrap();
         conll::write(&data, copy.as_file_mut()).unwrap();
-        assert!(conll::read(copy.path()).unwrap() == data, "{name} changed by writing");
+        assert!(again::<Columns>(copy.path(), &conll::FORMAT) == data, "{name} changed by writing");
     }
 }

@@ -1,7 +1,7 @@
 //! Best trees and log-partitions of sentences on standard input: for `benchmarks/scripts/arborescence.py`.
 //!
-//! A line is the number of words, 1 or 0 for whether the root has one child, and all scores, head by head. A line of JSON
-//! comes back: `score` and `log_partition`, null where there is no tree.
+//! A line is the number of words, 1 or 0 for whether the root has one child, and all scores, head by head. A line of
+//! JSON comes back: `score` and `log_partition`, null where there is no tree.
 
 use std::error::Error;
 use std::io::BufRead;

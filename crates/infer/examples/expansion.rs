@@ -78,7 +78,7 @@ fn prove(problem: &Mrf, splits: Splits) -> Result<String, Failure> {
     ))
 }
 
-/// What is left of the file.
+/// The rest of the file.
 struct Reader<'a> {
     rest: &'a [u8],
 }

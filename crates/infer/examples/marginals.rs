@@ -1,7 +1,7 @@
 //! Times sum-product against max-product, trees against chains, and arborescences: `marginals [ROUNDS]`.
 //!
-//! Prints one line of JSON per measurement: medians over ROUNDS (default 1000) of alternating batches, in microseconds a
-//! call. Batches are short, so that on a busy machine few are interrupted.
+//! Prints one line of JSON per measurement: medians over ROUNDS (default 1000) of alternating batches, in microseconds
+//! a call. Batches are short, so that on a busy machine few are interrupted.
 
 use std::time::Instant;
 

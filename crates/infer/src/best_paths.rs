@@ -3,8 +3,8 @@
 //!
 //! The list of a position and label holds the best prefixes that end there. Its first entries are what Viterbi knows;
 //! the next one follows from one further entry of one list of the position before. So after Viterbi, O(len * labels^2),
-//! each labelling costs O(len * log labels), and O(labels) for each list that is touched first. Huang and Chiang, "Better
-//! k-best parsing" (IWPT 2005), algorithm 3.
+//! each labelling costs O(len * log labels), and O(labels) for each list that is touched first. Huang and Chiang,
+//! "Better k-best parsing" (IWPT 2005), algorithm 3.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -23,7 +23,7 @@ pub struct BestPaths {
     first: Vec<f64>,
     /// The list of each position from 1 on and label, and of the end; made when first asked for.
     of_label: Vec<u32>,
-    lists: Vec<List>,
+    lists: Vec<PrefixList>,
     /// Lists in use.
     live: usize,
     way: Vec<(usize, usize)>,
@@ -32,11 +32,11 @@ pub struct BestPaths {
 
 /// The best prefixes that end in one label of one position.
 #[derive(Clone, Debug, Default)]
-struct List {
+struct PrefixList {
     /// The entries known, in order, with the scores of their prefixes.
-    found: Vec<Entry>,
-    /// What the next one is among; scores without the position's own.
-    candidates: BinaryHeap<Entry>,
+    found: Vec<Prefix>,
+    /// The candidates for the next one; scores without the position's own.
+    candidates: BinaryHeap<Prefix>,
     /// Label before and rank there of the entry that is to become a candidate.
     pending: Option<(u32, u32)>,
     complete: bool,
@@ -44,34 +44,34 @@ struct List {
 
 /// A prefix: its score, the label before the last, and which of the prefixes that end in that one it continues.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct Prefix {
     score: f64,
     before: u32,
     rank: u32,
 }
 
-/// The highest score is the greatest; ties, 0 and -0 among them, go to the lower label, as in Viterbi, then to the lower
-/// rank.
-impl Ord for Entry {
+/// The highest score is the greatest; ties, 0 and -0 among them, go to the lower label, as in Viterbi, then to the
+/// lower rank.
+impl Ord for Prefix {
     fn cmp(&self, other: &Self) -> Ordering {
         let scores = self.score.partial_cmp(&other.score).unwrap_or_else(|| self.score.total_cmp(&other.score));
         scores.then((other.before, other.rank).cmp(&(self.before, self.rank)))
     }
 }
 
-impl PartialOrd for Entry {
+impl PartialOrd for Prefix {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Entry {
+impl PartialEq for Prefix {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Entry {}
+impl Eq for Prefix {}
 
 impl BestPaths {
     /// Hands the `count` best labellings over with their scores, the best first, and returns how many there are: all
@@ -126,7 +126,7 @@ impl BestPaths {
             return self.of_label[at] as usize;
         }
         if self.live == self.lists.len() {
-            self.lists.push(List::default());
+            self.lists.push(PrefixList::default());
         }
         let index = self.live;
         self.live += 1;
@@ -139,7 +139,7 @@ impl BestPaths {
         candidates.clear();
         candidates.extend(first.iter().enumerate().map(|(before, score)| {
             let score = score + Self::step(chain, t, before, label);
-            Entry { score, before: before as u32, rank: 0 }
+            Prefix { score, before: before as u32, rank: 0 }
         }));
         list.candidates = candidates.into();
         list.take_best(Self::own(chain, t, label));
@@ -167,7 +167,7 @@ impl BestPaths {
                 let other = self.list(chain, t - 1, before as usize);
                 if let Some(next) = self.lists[other].found.get(rank as usize + 1) {
                     let score = next.score + Self::step(chain, t, before as usize, label);
-                    self.lists[index].candidates.push(Entry { score, before, rank: rank + 1 });
+                    self.lists[index].candidates.push(Prefix { score, before, rank: rank + 1 });
                 }
             }
             self.lists[index].take_best(Self::own(chain, t, label));
@@ -191,14 +191,14 @@ impl BestPaths {
     }
 }
 
-impl List {
+impl PrefixList {
     /// Makes the best candidate the next entry.
     fn take_best(&mut self, own: f64) {
         match self.candidates.pop() {
             None => self.complete = true,
             Some(entry) => {
                 self.pending = Some((entry.before, entry.rank));
-                self.found.push(Entry { score: entry.score + own, ..entry });
+                self.found.push(Prefix { score: entry.score + own, ..entry });
             }
         }
     }
@@ -215,8 +215,8 @@ mod tests {
         ((*state >> 60) as f64) / 8.0 - 1.0
     }
 
-    /// The lists are those of enumeration, ties among them: the same scores in order, no labelling twice, the first that
-    /// of Viterbi, and all of them where more are asked for.
+    /// The lists are those of enumeration, ties among them: the same scores in order, no labelling twice, the first
+    /// that of Viterbi, and all of them where more are asked for.
     #[test]
     fn lists_equal_enumeration() {
         let mut engine = BestPaths::default(); // reused, so stale lists would show

@@ -1,4 +1,4 @@
-//! What all engines of general graphs have in common: the trait, the answer, and how a caller watches a long solve.
+//! The interface of all engines of general graphs: the trait, the answer, and how a caller watches a long solve.
 
 use std::ops::ControlFlow;
 
@@ -57,7 +57,7 @@ pub struct SolveProgress {
     pub bound: f64,
 }
 
-/// What an engine found, and how far it can be trusted.
+/// The answer of an engine, and how far it can be trusted.
 ///
 /// [`quality`](Answer::quality) says the same in scores, the negated energies, as a max-oracle reports it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! What the registry knows of an engine; each engine's file holds its own entry.
+//! Entries of the registry of engines; each engine's file holds its own.
 
 use crate::mrf::Mrf;
 use crate::several::MBest;
@@ -8,10 +8,10 @@ use crate::several::MBest;
 pub struct EngineEntry {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it solves and how far to trust it, in one line.
+    /// The problems that it solves and how far to trust it, in one line.
     pub summary: &'static str,
     /// Makes the engine with default parameters.
     pub make: fn() -> Box<dyn MBest>,
-    /// Whether to choose it unasked for a model that it solves.
+    /// True if it is chosen unasked for a model that it solves.
     pub worthwhile: fn(&Mrf) -> bool,
 }

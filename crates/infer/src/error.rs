@@ -11,7 +11,7 @@ pub enum Error {
     DoesNotApply {
         /// The engine's registered name.
         engine: &'static str,
-        /// What the model has that the engine cannot take, with the place.
+        /// The part of the model that the engine cannot take, with the place.
         reason: String,
     },
 }

@@ -1,5 +1,5 @@
-//! Messages on a rooted forest: from the leaves to the roots, and back, in either semiring; and choices from the roots to
-//! the leaves.
+//! Messages on a rooted forest: from the leaves to the roots, and back, in either semiring; and choices from the roots
+//! to the leaves.
 //!
 //! One schedule for max-product and sum-product: what differs is how the labels of a sender are folded ([`Semiring`]).
 
@@ -15,7 +15,7 @@ pub(crate) const NAME: &str = "tree";
 
 /// A node's link to its parent.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Link {
+pub(crate) struct ParentLink {
     pub(crate) parent: u32,
     pub(crate) pair: u32,
 }
@@ -27,14 +27,14 @@ pub(crate) struct RootedForest {
     /// Parents before children.
     pub(crate) order: Vec<u32>,
     /// By node; none for roots.
-    pub(crate) links: Vec<Option<Link>>,
+    pub(crate) links: Vec<Option<ParentLink>>,
     /// Energy of each node's subtree by its label, laid out as the model's unaries: the least or the soft least.
     pub(crate) below: Vec<f64>,
     /// The same of all but the subtree's inside; after [`distribute`](RootedForest::distribute).
     pub(crate) above: Vec<f64>,
     /// Messages to the parents, where `starts` says; each has the parent's labels.
     messages: Vec<f64>,
-    /// What each node's parent knows without it, laid out as the messages.
+    /// The energies that each node's parent knows without it, laid out as the messages.
     rest: Vec<f64>,
     /// By node: where the message to its parent begins.
     starts: Vec<usize>,
@@ -66,7 +66,7 @@ impl RootedForest {
                 for neighbour in pairs.neighbours(parent) {
                     if !seen[neighbour.node as usize] {
                         seen[neighbour.node as usize] = true;
-                        self.links[neighbour.node as usize] = Some(Link { parent, pair: neighbour.pair });
+                        self.links[neighbour.node as usize] = Some(ParentLink { parent, pair: neighbour.pair });
                         self.order.push(neighbour.node);
                     }
                 }
@@ -90,7 +90,7 @@ impl RootedForest {
         let span = |node: u32| offsets[node as usize]..offsets[node as usize + 1];
         let mut lowered = Sum::default();
         for &node in self.order.iter().rev() {
-            if let Some(Link { parent, pair }) = self.links[node as usize] {
+            if let Some(ParentLink { parent, pair }) = self.links[node as usize] {
                 let message = &mut self.messages[self.starts[node as usize]..][..problem.labels(parent)];
                 let form = self.pairs.form(problem, pair, node);
                 S::send(&form, &self.below[span(node)], message, &mut self.scratch);
@@ -111,7 +111,7 @@ impl RootedForest {
         let mut next = 0;
         while next < self.order.len() {
             let first = self.order[next];
-            let Some(Link { parent, .. }) = self.links[first as usize] else {
+            let Some(ParentLink { parent, .. }) = self.links[first as usize] else {
                 self.above[span(first)].fill(0.0);
                 next += 1;
                 continue;
@@ -159,7 +159,7 @@ impl RootedForest {
             let start = problem.offsets()[node as usize];
             self.sums.clear();
             self.sums.extend_from_slice(&self.below[start..start + problem.labels(node)]);
-            if let Some(Link { parent, pair }) = self.links[node as usize] {
+            if let Some(ParentLink { parent, pair }) = self.links[node as usize] {
                 let form = self.pairs.form(problem, pair, parent);
                 form.add_energies(labels[parent as usize], &mut self.sums);
             }

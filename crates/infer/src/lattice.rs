@@ -5,7 +5,7 @@
 /// Candidates of a chain, position after position.
 #[derive(Clone, Debug, Default)]
 pub struct Lattice {
-    /// Where the candidates of each position end.
+    /// The end of the candidates of each position.
     ends: Vec<usize>,
     labels: Vec<u32>,
     unary: Vec<f64>,

@@ -58,7 +58,8 @@
 //!
 //! # Chains and trees of scores
 //!
-//! Some structures have engines of their own, which *maximise scores*, the negated energies, as their users are used to:
+//! Some structures have engines of their own, which *maximise scores*, the negated energies, as their users are used
+//! to:
 //!
 //! | engine | problem | answer |
 //! |---|---|---|

@@ -5,7 +5,7 @@
 
 use multiversion::multiversion;
 
-/// What rows of tables are padded to: a register of AVX-512.
+/// The length that rows of tables are padded to: a register of AVX-512.
 pub(crate) const REGISTER: usize = 8;
 /// Below it `exp` is 0: what is left of the range of normal numbers.
 const LEAST: f64 = -708.0;
@@ -121,7 +121,8 @@ pub(crate) fn total(values: &[f64]) -> f64 {
     ((a + e) + (b + f)) + ((c + g) + (d + h))
 }
 
-/// Computes `now[y] = ln sum_x e^(before[x] + table[x][y])`; rows are padded to whole registers, with `-inf` or anything.
+/// Computes `now[y] = ln sum_x e^(before[x] + table[x][y])`; rows are padded to whole registers, with `-inf` or
+/// anything.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(crate) fn log_sums(before: &[f64], table: &[f64], now: &mut [f64]) {
     let padded = now.len();

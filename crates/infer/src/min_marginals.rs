@@ -2,9 +2,9 @@
 //! label of a node would cost is how sure its best one is.
 //!
 //! [`by_constraints`] is one solve per node and label that the best labelling does not have, so exact with an exact
-//! engine; engines that warm-start see two nodes change from solve to solve. [`Tree`](crate::tree::Tree) needs two sweeps
-//! of messages, [`Brute`](crate::brute::Brute) one enumeration. Kohli and Torr, "Measuring uncertainty in graph cut
-//! solutions" (CVIU 2008), for cuts.
+//! engine; engines that warm-start see two nodes change from solve to solve. [`Tree`](crate::tree::Tree) needs two
+//! sweeps of messages, [`Brute`](crate::brute::Brute) one enumeration. Kohli and Torr, "Measuring uncertainty in graph
+//! cut solutions" (CVIU 2008), for cuts.
 
 use crate::engine::{Engine, unwatched};
 use crate::error::Error;

@@ -14,7 +14,7 @@ pub(crate) struct Pairs {
     /// Sorted by the visits of their nodes.
     pub(crate) pairs: Vec<Pair>,
     neighbours: Vec<Neighbour>,
-    /// Where each node's neighbours begin; one more than nodes.
+    /// The first neighbour of each node; one more than nodes.
     neighbour_starts: Vec<usize>,
     /// How many of a node's neighbours, the first ones, lead to nodes that are visited before it.
     behind: Vec<u32>,

@@ -28,7 +28,7 @@ pub enum Splits {
     Halving,
 }
 
-/// What a proven label means where several labellings are optimal.
+/// The meaning of a proven label if several labellings are optimal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProvenFor {
     /// All optima have it.
@@ -37,7 +37,7 @@ pub enum ProvenFor {
     SomeOptimum,
 }
 
-/// What is proven about a model.
+/// The labels that are proven of a model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Proven {
     /// Nodes with a proven label.

@@ -14,7 +14,7 @@ const CLOSE: f64 = 1e-10;
 /// Largest sum of sizes for which sums of integers are exact, with room.
 const EXACT_SUMS: f64 = (1u64 << 50) as f64;
 
-/// What a model says about how close is close.
+/// The measure of a model for how close is close.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Proof {
     /// All energies of labellings are integers, and exact.
@@ -113,7 +113,7 @@ mod tests {
         mrf
     }
 
-    /// What is close follows the energies' size, and no constant widens it beyond its own rounding.
+    /// Closeness follows the energies' size, and no constant widens it beyond its own rounding.
     #[test]
     fn closeness_scales() {
         for size in [1e-12, 1.0, 1e12 / 7.0] {

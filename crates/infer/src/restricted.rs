@@ -6,10 +6,10 @@
 //!
 //! - Two labels and submodular edges: one minimum cut over the nodes on which they differ, exactly the best of all
 //!   combinations.
-//! - Many labels, Potts or metric edges: expansion moves from the best of the given labellings, in which a node may take
-//!   only labels that it has in one of them. (One cut cannot fuse two arbitrary labellings, not even for two labels per
-//!   node: `[a != b]` between nodes of which one swaps its labels is not submodular.) The result is never above the best
-//!   given labelling and no move among the seen labels lowers it.
+//! - Many labels, Potts or metric edges: expansion moves from the best of the given labellings, in which a node may
+//!   take only labels that it has in one of them. (One cut cannot fuse two arbitrary labellings, not even for two
+//!   labels per node: `[a != b]` between nodes of which one swaps its labels is not submodular.) The result is never
+//!   above the best given labelling and no move among the seen labels lowers it.
 //!
 //! Cost: O((nodes + edges) * labellings) to look at them, and the cuts.
 
@@ -52,7 +52,7 @@ pub struct Recombined {
     pub best: usize,
     /// Energy of the best labelling given: never below `energy`.
     pub best_energy: f64,
-    /// Whether no combination is lower, up to rounding.
+    /// True if no combination is lower, up to rounding.
     pub exact: bool,
 }
 

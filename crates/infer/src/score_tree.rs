@@ -1,8 +1,8 @@
 //! The best labelling of a tree of scores, exactly: what [`viterbi`](crate::viterbi) is to chains.
 //!
-//! Every node has the same labels, and edges of one type share a table, so that the kernel of chains serves: messages from
-//! the leaves to the roots, one per node, and choices back. O(nodes * labels^2). Trees whose nodes differ in labels are the
-//! affair of [`tree`](crate::tree), at some three times the time.
+//! Every node has the same labels, and edges of one type share a table, so that the kernel of chains serves: messages
+//! from the leaves to the roots, one per node, and choices back. O(nodes * labels^2). Trees whose nodes differ in
+//! labels are the affair of [`tree`](crate::tree), at some three times the time.
 
 use crate::error::Error;
 use crate::viterbi::{REGISTER, first_best, forward_step};
@@ -19,7 +19,8 @@ pub struct TreeShape {
 }
 
 impl TreeShape {
-    /// Orders nodes by their parents; [`ROOT`] is the parent of a root, of which there may be several, one for each tree.
+    /// Orders nodes by their parents; [`ROOT`] is the parent of a root, of which there may be several, one for each
+    /// tree.
     ///
     /// # Errors
     /// A parent that is no node, and a cycle: names a node on it or below it.

@@ -1,4 +1,4 @@
-//! What engines remember of a model to tell whether the next one fits what they have built.
+//! The shape of a model, by which engines tell whether the next one fits what they have built.
 
 use crate::mrf::Mrf;
 

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sum {
     sum: f64,
-    /// What `sum` lost to rounding so far.
+    /// The part of `sum` lost to rounding so far.
     lost: f64,
     /// Sum of absolute values.
     sizes: f64,
@@ -39,7 +39,7 @@ impl Sum {
 mod tests {
     use super::Sum;
 
-    /// What cancels leaves the rest, and the floor is below it, but hardly.
+    /// Sums that cancel leave the rest, and the floor is below it, but hardly.
     #[test]
     fn cancellation_costs_nothing() {
         let mut sum = Sum::default();

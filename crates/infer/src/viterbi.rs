@@ -9,7 +9,7 @@ use multiversion::multiversion;
 /// Next labels treated at once: eight AVX2 registers.
 const WIDTH: usize = 32;
 
-/// What their number is rounded up to: an AVX2 register.
+/// Their number is rounded up to a multiple of this: an AVX2 register.
 pub(crate) const REGISTER: usize = 4;
 
 /// The engine with its working memory.

@@ -5,7 +5,7 @@ mod common;
 use common::Random;
 use multiplane_infer::arborescence::{Arborescence, EdgeMarginals, HeadScores, HeadTree, MatrixTree};
 
-/// Whether heads make a tree: every word reaches the root.
+/// Returns true if heads make a tree: every word reaches the root.
 fn is_tree(heads: &[u32], single_root: bool) -> bool {
     let reaches = |word: usize| {
         let mut at = word as u32 + 1;
@@ -34,8 +34,8 @@ fn all_trees(scores: HeadScores<'_>) -> Vec<HeadTree> {
     all
 }
 
-/// Scores of a size: whole numbers with many ties, multiples of 1/64 (whose sums are exact), some forbidden; what must not
-/// be read is NaN.
+/// Scores of a size: whole numbers with many ties, multiples of 1/64 (whose sums are exact), some forbidden; what must
+/// not be read is NaN.
 fn random_scores(random: &mut Random, words: usize, size: f64, hole: f64) -> Vec<f64> {
     let side = words + 1;
     let grain = [1.0, 64.0][random.within(0, 1)];
@@ -47,8 +47,8 @@ fn random_scores(random: &mut Random, words: usize, size: f64, hole: f64) -> Vec
     (0..side * side).map(&mut score).collect()
 }
 
-/// For up to 5 words: the best tree's score, the M best in order and without repetition, and to 1e-10 the log-partition,
-/// every edge's probability and the entropy, for sizes from 1 to 1e5 and with edges forbidden.
+/// For up to 5 words: the best tree's score, the M best in order and without repetition, and to 1e-10 the
+/// log-partition, every edge's probability and the entropy, for sizes from 1 to 1e5 and with edges forbidden.
 #[test]
 fn equal_enumeration() {
     let (mut engine, mut theorem, mut heads, mut out) =
@@ -122,8 +122,8 @@ fn check(scores: HeadScores<'_>, all: &[HeadTree], found: &EdgeMarginals, what: 
     }
 }
 
-/// Products of weights are the distribution, to 1e-10; the weights of each word's heads sum to 1, and what no tree needs may
-/// be 0 but nothing else.
+/// Products of weights are the distribution, to 1e-10; the weights of each word's heads sum to 1, and what no tree
+/// needs may be 0 but nothing else.
 fn check_weights(scores: HeadScores<'_>, all: &[HeadTree], weights: &[f64], what: &str) {
     let (side, most) = (scores.words + 1, all[0].score);
     for word in 0..side {
@@ -177,8 +177,8 @@ fn check_floor(scores: HeadScores<'_>, all: &[HeadTree], weights: &[f64], what: 
     }
 }
 
-/// On long sentences: probabilities sum to 1, are the slopes of the log-partition, plain numbers and logarithms agree, the
-/// best tree is no worse than one of random changes, and at a low temperature all mass is on it.
+/// On long sentences: probabilities sum to 1, are the slopes of the log-partition, plain numbers and logarithms agree,
+/// the best tree is no worse than one of random changes, and at a low temperature all mass is on it.
 #[test]
 fn long_sentences() {
     let (mut engine, mut theorem) = (Arborescence::default(), MatrixTree::default());
@@ -233,7 +233,7 @@ fn long_sentences() {
     }
 }
 
-/// What is no score is one error that says where.
+/// A number that is no score is one error that says where.
 #[test]
 fn refuse_what_is_no_score() {
     let mut values = [0.0; 9];

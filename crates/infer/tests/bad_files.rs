@@ -20,7 +20,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// That each text is refused with these words.
+/// Checks that each text is refused with these words.
 fn assert_refused(format: ProblemFormat, cases: &[(&str, &str)]) {
     for (text, expected) in cases {
         match read_bytes(format, text.as_bytes()) {

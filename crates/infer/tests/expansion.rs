@@ -179,7 +179,7 @@ fn two_labels_are_exact() {
     }
 }
 
-/// What is no metric is refused with edge and labels.
+/// A table that is no metric is refused with edge and labels.
 #[test]
 fn refuses_with_the_labels() {
     let refusal = |term: Term, weight: f64| {

@@ -4,18 +4,18 @@ mod common;
 
 use common::Random;
 use multiplane_infer::engine::unwatched;
-use multiplane_infer::grid::{Grid, GridCut, Weights};
+use multiplane_infer::grid::{Grid, GridCut, GridWeights};
 use multiplane_infer::min_cut::MinCut;
 use multiplane_infer::{Engine, Error};
 
-fn weights(random: &mut Random, edges: usize, integral: bool, strength: f64) -> Weights {
+fn weights(random: &mut Random, edges: usize, integral: bool, strength: f64) -> GridWeights {
     let mut draw = || {
         let weight = random.real().abs() * strength;
         if integral { (weight * 3.0).round() } else { weight }
     };
     match edges % 3 {
-        0 => Weights::Same(draw()),
-        _ => Weights::Each((0..edges).map(|_| draw()).collect()),
+        0 => GridWeights::Same(draw()),
+        _ => GridWeights::Each((0..edges).map(|_| draw()).collect()),
     }
 }
 
@@ -36,7 +36,7 @@ fn random_grid(random: &mut Random, most: usize) -> Grid {
     let mut all = [(0, 1), (1, 0), (1, 1), (1, 1)]
         .map(|(down, right)| weights(random, (height - down) * (width - right), integral, strength));
     if !diagonals {
-        (all[2], all[3]) = (Weights::None, Weights::None);
+        (all[2], all[3]) = (GridWeights::None, GridWeights::None);
     }
     Grid::new([height, width, 2], unary, all).unwrap()
 }
@@ -63,44 +63,44 @@ fn cuts_as_the_model_does() {
     }
 }
 
-/// What no cut finds, and what is no grid, is refused with the place.
+/// A grid that no cut solves, and arrays that are no grid, are refused with the place.
 #[test]
 fn refuses() {
     let grid = |size, unary: Vec<f64>, horizontal| {
-        Grid::new(size, unary, [horizontal, Weights::None, Weights::None, Weights::None])
+        Grid::new(size, unary, [horizontal, GridWeights::None, GridWeights::None, GridWeights::None])
     };
     let solve = |grid: Grid| GridCut::default().solve(&grid, &mut Vec::new()).unwrap_err().to_string();
     let invalid = |result: Result<Grid, Error>| result.unwrap_err().to_string();
     assert_eq!(
-        solve(grid([1, 2, 3], vec![0.0; 6], Weights::Same(1.0)).unwrap()),
+        solve(grid([1, 2, 3], vec![0.0; 6], GridWeights::Same(1.0)).unwrap()),
         "engine min-cut does not apply: nodes have 3 labels, expected 2"
     );
     assert_eq!(
-        solve(grid([1, 2, 2], vec![0.0; 4], Weights::Each(vec![-1.0])).unwrap()),
+        solve(grid([1, 2, 2], vec![0.0; 4], GridWeights::Each(vec![-1.0])).unwrap()),
         "engine min-cut does not apply: an edge 0 down and 1 right has weight -1, expected at least 0"
     );
     for (result, expected) in [
         (
-            grid([0, 2, 2], vec![], Weights::None),
+            grid([0, 2, 2], vec![], GridWeights::None),
             "found a grid of 0 x 2 nodes and 2 labels, expected at least 1 of each and fewer than 2^28 nodes",
         ),
-        (grid([1, 2, 2], vec![0.0; 3], Weights::None), "found 3 unary energies, expected 1 x 2 x 2"),
-        (grid([1, 2, 2], vec![0.0; 4], Weights::Each(vec![1.0; 2])), "found 2 horizontal weights, expected 1 x 1"),
+        (grid([1, 2, 2], vec![0.0; 3], GridWeights::None), "found 3 unary energies, expected 1 x 2 x 2"),
+        (grid([1, 2, 2], vec![0.0; 4], GridWeights::Each(vec![1.0; 2])), "found 2 horizontal weights, expected 1 x 1"),
         (
-            grid([1, 2, 2], vec![0.0; 4], Weights::Each(vec![f64::NAN])),
+            grid([1, 2, 2], vec![0.0; 4], GridWeights::Each(vec![f64::NAN])),
             "horizontal weight of row 0, column 0: found NaN, expected a finite number",
         ),
         (
-            grid([1, 2, 2], vec![0.0, 1.0, f64::NAN, 0.0], Weights::None),
+            grid([1, 2, 2], vec![0.0, 1.0, f64::NAN, 0.0], GridWeights::None),
             "node 1: found NaN as energy of label 0, expected a finite number or +inf",
         ),
         (
-            grid([1, 1, 2], vec![f64::INFINITY; 2], Weights::None),
+            grid([1, 1, 2], vec![f64::INFINITY; 2], GridWeights::None),
             "node 0: found every label forbidden, expected a finite energy",
         ),
     ] {
         assert_eq!(invalid(result), expected);
     }
-    let large = grid([1, 2, 2], vec![9e299; 4], Weights::None);
+    let large = grid([1, 2, 2], vec![9e299; 4], GridWeights::None);
     assert!(invalid(large).starts_with("node 1: found energies of up to 9e299 in size"));
 }

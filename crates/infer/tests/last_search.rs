@@ -9,8 +9,8 @@ use multiplane_infer::Engine;
 use multiplane_infer::engine::unwatched;
 use multiplane_infer::trws::Trws;
 
-/// Without the last search bounds are the same, no labelling is better, and some solves come to a worse one; a longer search
-/// is not made either.
+/// Without the last search bounds are the same, no labelling is better, and some solves come to a worse one; a longer
+/// search is not made either.
 #[test]
 fn the_last_search_can_be_left_out() {
     let (mut worse, mut labels) = (0, Vec::new());

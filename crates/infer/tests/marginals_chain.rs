@@ -43,8 +43,8 @@ fn assert_close(found: &[f64], expected: &[f64], what: &str) {
     }
 }
 
-/// Equal to 1e-10 for scores of every size up to 1e6 (multiples of 1/64, so that the judge's sums are exact), scores that
-/// forbid, scores that all but forbid, one table and one for each pair; with the memory of the last chain.
+/// Equal to 1e-10 for scores of every size up to 1e6 (multiples of 1/64, so that the judge's sums are exact), scores
+/// that forbid, scores that all but forbid, one table and one for each pair; with the memory of the last chain.
 #[test]
 fn equal_enumeration() {
     let (mut engine, mut transitions, mut out) =
@@ -100,8 +100,8 @@ fn equal_enumeration() {
     assert!(forbidden > 100 && solved.iter().all(|&count| count > 300), "{forbidden} forbidden, {solved:?}");
 }
 
-/// Words as in OCR, with more labels than one block of registers and fewer, long ones too: what the pairs sum to are the
-/// nodes, all sum to 1, and scores scaled past the range of exponentials agree with those that just fit.
+/// Words as in OCR, with more labels than one block of registers and fewer, long ones too: what the pairs sum to are
+/// the nodes, all sum to 1, and scores scaled past the range of exponentials agree with those that just fit.
 #[test]
 fn are_consistent() {
     let (mut engine, mut transitions, mut out) =
@@ -140,7 +140,7 @@ fn are_consistent() {
     }
 }
 
-/// What is no score, or does not fit, is one error that says where.
+/// A number that is no score, or does not fit, is one error that says where.
 #[test]
 fn refuse_what_is_no_score() {
     let mut transitions = Transitions::default();

@@ -50,8 +50,8 @@ fn consistent(len: usize, labels: usize, marginals: &[f64]) -> bool {
     tables && nodes.chunks_exact(labels).all(|node| near(node.iter().sum(), 1.0))
 }
 
-/// Three chains after one another, and one after a mixture of two: at ordinary and extreme scores, in exponentials and in
-/// logarithms; pairs sum to their positions to the last digits in any case.
+/// Three chains after one another, and one after a mixture of two: at ordinary and extreme scores, in exponentials and
+/// in logarithms; pairs sum to their positions to the last digits in any case.
 #[test]
 fn chains_after_chains_equal_enumeration() {
     let (mut engine, mut extreme) = (TiltedChain::default(), 0);
@@ -85,7 +85,8 @@ fn chains_after_chains_equal_enumeration() {
     assert!(extreme > 100, "hardly a chain needed logarithms: {extreme}");
 }
 
-/// Rows of any width, whole registers and not, one block of columns and two; pairs that are exponentiated once, and each.
+/// Rows of any width, whole registers and not, one block of columns and two; pairs that are exponentiated once, and
+/// each.
 #[test]
 fn many_labels_equal_enumeration() {
     let mut engine = TiltedChain::default();

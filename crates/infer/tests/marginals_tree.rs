@@ -9,8 +9,8 @@ use multiplane_infer::marginals::{self, Marginals, SumProduct};
 use multiplane_infer::tree::Tree;
 use multiplane_infer::{Error, Mrf, Table, Term};
 
-/// Sum-product equals plain sums over all labellings, and so does enumeration; warm, with other energies, too. Min-marginals
-/// are the least energies with each label. Energies up to 1e5, and forbidden ones.
+/// Sum-product equals plain sums over all labellings, and so does enumeration; warm, with other energies, too.
+/// Min-marginals are the least energies with each label. Energies up to 1e5, and forbidden ones.
 #[test]
 fn equal_plain_sums() {
     let (mut engine, mut found, mut judged) = (SumProduct::default(), Marginals::default(), Marginals::default());

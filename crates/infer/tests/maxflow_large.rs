@@ -13,7 +13,7 @@ struct Plain {
     edges: Vec<(u32, u32, i64, i64)>,
 }
 
-/// What the reference finds: the flow, which nodes the source reaches, and which reach the sink.
+/// The answer of the reference: the flow, which nodes the source reaches, and which reach the sink.
 struct Found {
     flow: i64,
     from_source: Vec<bool>,

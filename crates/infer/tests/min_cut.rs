@@ -141,7 +141,7 @@ fn edge_of(values: [f64; 4], weight: f64) -> Mrf {
     mrf
 }
 
-/// What is not submodular or not binary is refused, with the place and the amount; the engine stays usable.
+/// A model that is not submodular or not binary is refused, with the place and the amount; the engine stays usable.
 #[test]
 fn refuses_with_the_place() {
     let mut engine = MinCut::default();
@@ -212,7 +212,7 @@ fn warm_equals_cold_on_grids() {
     }
 }
 
-/// What forbidden pairs force is found in linear time whatever the order of the edges: with a pass over all of them
+/// Labels that forbidden pairs force are found in linear time in any order of the edges: with a pass over all of them
 /// for each step of the chain this would take minutes.
 #[test]
 fn long_implications_are_followed() {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Random, random_graph, random_nodes, random_table};
+use common::{Random, forbid_some, random_graph, random_nodes, random_table};
 use multiplane_infer::brute::Brute;
 use multiplane_infer::engine::unwatched;
 use multiplane_infer::min_cut::MinCut;
@@ -16,14 +16,7 @@ fn model(random: &mut Random, most: usize, attractive: bool) -> Mrf {
     let integral = random.chance(0.5);
     let nodes = random.within(0, 6);
     let mut mrf = random_nodes(random, nodes, integral, |random| random.within(1, most));
-    for node in 0..nodes as u32 {
-        if random.chance(0.2) {
-            let mut unary = mrf.unary(node).to_vec();
-            let last = unary.len() - 1;
-            unary[random.within(0, last)] = f64::INFINITY;
-            let _ = mrf.set_unary(node, &unary); // refused where it was the only label
-        }
-    }
+    forbid_some(random, &mut mrf);
     for (tail, head) in random_graph(random, nodes, 0.35) {
         let term = if attractive { Term::Potts } else { random_table(random, &mrf, tail, head, integral) };
         let term = mrf.add_term(term).unwrap();

@@ -1,4 +1,4 @@
-//! What a model refuses: missing parts, and energies whose sums would turn into what forbids.
+//! Refusals of a model: missing parts, and energies whose sums would turn into what forbids.
 
 use multiplane_infer::{Mrf, Table, Term};
 

@@ -78,7 +78,7 @@ fn proven_labels_extend_to_an_optimum() {
     assert!(proven_nodes[0] > 4000 && proven_nodes[1] > 4000, "hardly anything was proven: {proven_nodes:?}");
 }
 
-/// What is claimed of every optimum holds in every one, and halving proves just what one by one does; the weaker claim
+/// A claim about every optimum holds in every one, and halving proves just what one by one does; the weaker claim
 /// never proves less.
 #[test]
 fn claims_of_every_optimum_hold() {
@@ -103,7 +103,7 @@ fn claims_of_every_optimum_hold() {
     }
 }
 
-/// What is not Potts is refused, with the place.
+/// A model that is not Potts is refused, with the place.
 #[test]
 fn refuses_other_terms() {
     let mut mrf = Mrf::new();

@@ -4,7 +4,7 @@ mod common;
 
 use std::ops::ControlFlow;
 
-use common::{Random, random_graph, random_nodes, random_table};
+use common::{Random, forbid_some, random_graph, random_nodes, random_table};
 use multiplane_infer::brute::Brute;
 use multiplane_infer::engine::{SolveProgress, unwatched};
 use multiplane_infer::several::{best, diverse};
@@ -15,14 +15,7 @@ fn model(random: &mut Random) -> Mrf {
     let integral = random.chance(0.5);
     let nodes = random.within(0, 5);
     let mut mrf = random_nodes(random, nodes, integral, |random| random.within(1, 3));
-    for node in 0..nodes as u32 {
-        if random.chance(0.2) {
-            let mut unary = mrf.unary(node).to_vec();
-            let last = unary.len() - 1;
-            unary[random.within(0, last)] = f64::INFINITY;
-            let _ = mrf.set_unary(node, &unary); // refused where it was the only label
-        }
-    }
+    forbid_some(random, &mut mrf);
     for (tail, head) in random_graph(random, nodes, 0.5) {
         let term = if random.chance(0.3) { Term::Potts } else { random_table(random, &mrf, tail, head, integral) };
         let term = mrf.add_term(term).unwrap();

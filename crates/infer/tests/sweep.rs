@@ -184,7 +184,7 @@ fn sweep_labels(seeds: std::ops::Range<u64>) {
     }
 }
 
-/// What is called optimal is, however small or large all energies are, and whatever constant or single huge energy is
+/// A labelling called optimal is so, however small or large all energies are, and whatever constant or huge energy is
 /// among them; and bounds do not lie there either, beyond the rounding of the energies themselves.
 fn sweep_scales(seeds: std::ops::Range<u64>) {
     let mut engines = [engine("expansion"), engine("trws")];

@@ -16,7 +16,7 @@ fn optimum(mrf: &Mrf) -> f64 {
     Brute.solve(mrf, &mut unwatched, &mut Vec::new()).unwrap().energy
 }
 
-/// What must hold of every answer.
+/// Checks what must hold of every answer.
 fn assert_sound(mrf: &Mrf, answer: Answer, labels: &[u32], optimum: f64, what: &str) {
     assert_eq!(answer.energy, mrf.energy(labels), "{what}: the energy is not the labels'");
     assert!(answer.bound <= answer.energy, "{what}: {answer:?} has its bound above its energy");

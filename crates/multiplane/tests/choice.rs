@@ -59,7 +59,7 @@ fn rare_labels_are_looked_for() {
     }
     let file = tempfile::NamedTempFile::with_suffix(".csv").unwrap();
     std::fs::write(file.path(), text).unwrap();
-    let data = multiplane::data::csv::read(file.path()).map(Dataset::new).unwrap();
+    let data = multiplane::data::read(file.path(), None).unwrap();
     for seed in 0..5 {
         let tree = json!({"task": "multiclass", "lambda": "cv", "clock": "work", "seed": seed});
         let choice = choose(tree, &data).unwrap();

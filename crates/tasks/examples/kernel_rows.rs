@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use multiplane_core::kernel::{KernelMatrix, RowMove};
-use multiplane_tasks::data::{SparseRows, libsvm};
+use multiplane_tasks::data::{Classified, SparseRows, libsvm, read};
 use multiplane_tasks::kernel::{ChiSquare, Kernel, KernelRows, Polynomial, Rbf, Stored};
 
 /// Rows computed, and rows read again.
@@ -17,7 +17,8 @@ fn main() {
     let mut given = std::env::args().skip(1);
     let file = given.next().expect("a file");
     let threads = given.next().map_or(1, |text| text.parse().expect("a number of threads"));
-    let rows = libsvm::read(Path::new(&file)).expect("LIBSVM text").rows;
+    let data = read(Path::new(&file), Some(&libsvm::FORMAT)).expect("LIBSVM text");
+    let rows = data.get::<Classified>().expect("rows with labels").rows.clone();
     let share = rows.nonzeros() as f64 / (rows.len() * rows.columns()) as f64;
     let is_histogram = (0..rows.len()).all(|i| rows.row(i).iter().all(|(_, value)| value >= 0.0));
     println!("{} rows of {} columns, {:.1} % stored, {threads} threads", rows.len(), rows.columns(), 100.0 * share);

@@ -100,12 +100,12 @@ const MAX_COSTS: usize = 1 << 27;
 #[derive(Clone, Debug, PartialEq)]
 pub struct CostTable {
     labels: usize,
-    /// What rows are cut from. Those of a 0-1 loss of one weight are windows of `2 labels - 1` numbers, all of them that
-    /// weight but for a 0 in the middle; others stand one after the other.
+    /// The numbers that rows are cut from. Those of a 0-1 loss of one weight are windows of `2 labels - 1` numbers, all
+    /// that weight but for a 0 in the middle; others stand one after the other.
     costs: Vec<f64>,
-    /// Where the row of each truth begins.
+    /// The beginning of the row of each truth.
     starts: Vec<usize>,
-    /// Whether all wrong answers for a truth cost the same.
+    /// True if all wrong answers for a truth cost the same.
     is_zero_one: bool,
     normalized: bool,
 }
@@ -165,7 +165,8 @@ impl CostTable {
         Ok(CostTable { labels, costs, starts, is_zero_one, normalized: *spec != LossSpec::HammingSum })
     }
 
-    /// Returns the costs of every prediction of one variable whose truth is given; before [`factor`](CostTable::factor).
+    /// Returns the costs of every prediction of one variable whose truth is given; before
+    /// [`factor`](CostTable::factor).
     pub fn row(&self, truth: u32) -> &[f64] {
         &self.costs[self.starts[truth as usize]..][..self.labels]
     }
@@ -193,7 +194,8 @@ impl CostTable {
         truth.iter().map(|&truth| self.most(truth as usize)).sum::<f64>() * self.factor(truth.len())
     }
 
-    /// Returns the loss of predicting `labels` where `truth` is true. The truth may hold labels that are not in the table.
+    /// Returns the loss of predicting `labels` where `truth` is true. The truth may hold labels that are not in the
+    /// table.
     pub fn loss(&self, truth: &[u32], labels: &[u32]) -> f64 {
         let seen = |t: u32| (t as usize) < self.labels;
         let cost = |(&t, &y): (&u32, &u32)| if seen(t) { self.row(t)[y as usize] } else { UNSEEN_COST };

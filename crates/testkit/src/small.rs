@@ -19,6 +19,7 @@ use multiplane_tasks::builtin::multiclass::Multiclass;
 use multiplane_tasks::builtin::multilabel::{LabelGraph, Multilabel, SetCosts};
 use multiplane_tasks::builtin::tree::arborescence::{ArborescenceTask, Sentence};
 use multiplane_tasks::builtin::tree::{TreeInput, TreeTask};
+use multiplane_tasks::data::NodesAndEdges;
 use multiplane_tasks::data::SparseRows;
 use multiplane_tasks::data::container::Matrix;
 use multiplane_tasks::data::graphs::GraphArrays;
@@ -210,14 +211,11 @@ pub fn graph_of(seed: u64, spec: &GraphSpec, unlabelled: u64) -> (Small, Vec<Ran
         node_offsets.push(features.len() / 3);
         edge_offsets.push(edges.len());
     }
+    let nodes = features.len() / 3;
     let arrays = Arc::new(GraphArrays {
-        labels: vec![0; features.len() / 3],
-        node_features: Matrix::new(features, node_offsets[node_offsets.len() - 1], 3),
-        node_weights: None,
+        node_features: Matrix::new(features, nodes, 3),
         edge_features: Some(Matrix::new(edge_features, edges.len(), 2)),
-        node_offsets,
-        edge_offsets,
-        edges,
+        frame: NodesAndEdges { node_offsets, labels: vec![0; nodes], node_weights: None, edge_offsets, edges },
     });
     let inputs = (0..truths.len()).map(|example| GraphInput::new(arrays.clone(), example)).collect();
     let task = GraphTask::new(labels, 3, 2, spec);
@@ -265,14 +263,16 @@ pub fn mrf(seed: u64, spec: &MrfSpec) -> Small {
     let arrays = MrfArrays {
         unary_features: Matrix::new(unary, label_offsets[label_offsets.len() - 1], 3),
         unary_columns: Some(vec![0, 1, 2]),
-        labels: counts.iter().map(|&count| rng.below(count as u64) as i64).collect(),
-        node_weights: None,
         pair_features: Matrix::new(pair, pair_offsets[pair_offsets.len() - 1], 3),
         pair_columns: Some(vec![2, 3, 4]),
-        node_offsets: node_offsets.clone(),
+        frame: NodesAndEdges {
+            node_offsets: node_offsets.clone(),
+            labels: counts.iter().map(|&count| rng.below(count as u64) as i64).collect(),
+            node_weights: None,
+            edge_offsets,
+            edges,
+        },
         label_offsets,
-        edge_offsets,
-        edges,
         pair_offsets,
     };
     let data = Dataset::new(Mrfs::new(arrays).unwrap());

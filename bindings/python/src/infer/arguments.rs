@@ -1,6 +1,6 @@
 //! What a model is made of, as arrays in the order of C that `multiplane._infer` prepares.
 
-use multiplane::infer::grid::Weights;
+use multiplane::infer::grid::GridWeights;
 use multiplane::infer::{Mrf, Table, Term};
 use pyo3::prelude::*;
 
@@ -45,13 +45,13 @@ pub(crate) fn labelling(
 }
 
 /// The weights of a grid in one direction: none, a number, or an array.
-pub(crate) fn weights(object: &Bound<'_, PyAny>) -> PyResult<Weights> {
+pub(crate) fn weights(object: &Bound<'_, PyAny>) -> PyResult<GridWeights> {
     if object.is_none() {
-        Ok(Weights::None)
+        Ok(GridWeights::None)
     } else if let Ok(weight) = object.extract::<f64>() {
-        Ok(Weights::Same(weight))
+        Ok(GridWeights::Same(weight))
     } else {
-        numbers(object, "float64").map(Weights::Each)
+        numbers(object, "float64").map(GridWeights::Each)
     }
 }
 

@@ -1,6 +1,6 @@
 //! New energies in a model and its grid: all that are given, or none.
 
-use multiplane::infer::grid::Weights;
+use multiplane::infer::grid::GridWeights;
 use multiplane::infer::{Error, Mrf};
 
 use super::solver::Solver;
@@ -44,7 +44,7 @@ impl Solver {
     }
 
     /// Replaces the weights of a grid's edges in the directions that are not none.
-    pub(crate) fn set_directions(&mut self, directions: [Weights; 4]) -> Result<(), Error> {
+    pub(crate) fn set_directions(&mut self, directions: [GridWeights; 4]) -> Result<(), Error> {
         let Some(grid) = &mut self.grid else {
             return Err(Error::Invalid("found weights by direction, but the model is no grid".into()));
         };

@@ -1,7 +1,8 @@
 //! Tables of numbers with a label in one column, the last unless told otherwise: divided by commas, tabs or semicolons.
 //!
 //! The label is an integer or a name. A first line of which no field is a number names the columns: one with a number
-//! in it is a row, and a fault in it is told. Fields may stand in quotation marks.
+//! in it is a row, and a fault in it is told. Fields may stand in quotation marks. Every line has the same number of
+//! columns, at least two; blanks around fields and blank lines do not matter.
 
 mod columns;
 mod head;
@@ -9,50 +10,32 @@ mod head;
 use self::head::{Field, TableHead, called, fields, is_header, is_missing, separator_of, without};
 use super::classified::Classified;
 use super::format::{Appended, FirstLine, FormatEntry};
-use super::row_labels::{RowLabel, RowLabels};
-use super::row_windows::{Label, ReadRow, RowWindows};
-use super::rows::SparseRows;
+use super::row_labels::RowLabel;
+use super::row_reader::{Label, ReadRow, RowReader};
 use super::rules::ReadRules;
 use super::strings::Strings;
 use super::text::{Line, Lines, push_number};
-use crate::dataset::Dataset;
 use multiplane_infer::file::{DataError, quote};
 use std::io::{self, Write};
-use std::path::Path;
 use std::sync::Arc;
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry = FormatEntry::new(
-    "csv",
-    "numbers separated by commas, tabs or semicolons, the label in the last column or data.label_column",
-    |path| read(path).map(Dataset::new),
-)
-.by_rules(|path, rules| parse_with(Lines::open(path)?, rules).map(Dataset::new))
-.streamed(|lines, rules| {
-    let table = TableReader::new(&rules.reading);
-    Box::new(RowWindows::new(lines, rules, table))
-})
-.appended(Appended::Rows)
-.named(&["csv", "tsv"])
-.known_by(50, has_comma);
+pub const FORMAT: FormatEntry = FormatEntry {
+    appended: Some(Appended::Rows),
+    names: &["csv", "tsv"],
+    known_by: Some((50, has_comma)),
+    ..FormatEntry::by_lines::<RowReader<TableReader>>(
+        "csv",
+        "numbers separated by commas, tabs or semicolons, the label in the last column or data.label_column",
+    )
+};
 
 fn has_comma(line: &FirstLine<'_>) -> bool {
     line.text.contains(',')
 }
 
-/// Reads a file, plain or gzip, with the same number of columns (at least two) on every line.
-///
-/// Blanks around fields and blank lines do not matter; zeros are not stored.
-///
-/// # Errors
-///
-/// The file cannot be read, or a line breaks a rule of the format; the place is told.
-pub fn read(path: &Path) -> Result<Classified, DataError> {
-    parse(Lines::open(path)?)
-}
-
-/// Writes rows so that [`read`] gives them back: commas, names of the columns where there are any, names of labels in
-/// quotation marks.
+/// Writes rows so that [`read`](super::read) gives them back: commas, names of the columns where there are any, names
+/// of labels in quotation marks.
 ///
 /// # Errors
 ///
@@ -96,37 +79,8 @@ pub fn separator(line: &str) -> char {
     separator_of(line)
 }
 
-pub(super) fn parse(lines: Lines) -> Result<Classified, DataError> {
-    parse_with(lines, &ReadRules::default())
-}
-
-fn parse_with(mut lines: Lines, rules: &ReadRules) -> Result<Classified, DataError> {
-    let (mut rows, mut labels, mut table) = (SparseRows::new(0), RowLabels::default(), TableReader::new(rules));
-    let (mut indices, mut values) = (Vec::new(), Vec::new());
-    while let Some(line) = lines.next_line()? {
-        let Some((at, label)) = table.read(&line, &mut indices, &mut values)? else { continue };
-        if labels.is_empty() {
-            rows = SparseRows::new(table.columns());
-        }
-        labels.push(&line, at, label)?;
-        rows.push(&indices, &values);
-    }
-    if !labels.is_empty() {
-        let (labels, names) = labels.finish();
-        return Ok(Classified { rows, labels, names, features: table.names() });
-    }
-    let expected = "rows of numbers and a label";
-    Err(match table.head {
-        None => lines.nothing(expected),
-        Some(_) => {
-            let message = format!("found a header and nothing else, expected {expected}");
-            DataError::file(lines.path(), message)
-        }
-    })
-}
-
 /// The state of a reader between lines.
-struct TableReader {
+pub(super) struct TableReader {
     rules: ReadRules,
     separator: char,
     /// The head, after the first line.
@@ -135,13 +89,13 @@ struct TableReader {
     entries: Vec<(u32, f64)>,
 }
 
-impl TableReader {
+impl ReadRow for TableReader {
+    const EXPECTED: &'static str = "rows of numbers and a label";
+
     fn new(rules: &ReadRules) -> Self {
         TableReader { rules: rules.clone(), separator: ',', head: None, entries: Vec::new() }
     }
-}
 
-impl ReadRow for TableReader {
     fn read(&mut self, line: &Line<'_>, indices: &mut Vec<u32>, values: &mut Vec<f64>) -> Label {
         if line.text.trim().is_empty() {
             return Ok(None);
@@ -189,6 +143,14 @@ impl ReadRow for TableReader {
 
     fn names(&self) -> Option<Arc<Strings>> {
         self.head.as_ref()?.names.clone()
+    }
+
+    fn nothing(&self, lines: &Lines) -> DataError {
+        let expected = Self::EXPECTED;
+        match self.head {
+            None => lines.nothing(expected),
+            Some(_) => DataError::file(lines.path(), format!("found a header and nothing else, expected {expected}")),
+        }
     }
 }
 

@@ -3,7 +3,11 @@
 use super::*;
 use crate::format::StreamRules;
 use crate::rules::Column;
-use crate::text::assert_errors;
+use crate::text::{self, assert_errors};
+
+fn parse(lines: Lines) -> Result<Classified, DataError> {
+    text::parse::<RowReader<TableReader>, _>(lines)
+}
 
 /// A header, blanks and blank lines make no difference; zeros are left out but keep their columns.
 #[test]
@@ -17,7 +21,8 @@ fn rows_are_read() {
 }
 
 fn ruled(text: &str, rules: ReadRules) -> Result<Classified, String> {
-    parse_with(Lines::from_bytes("f", text.as_bytes()).unwrap(), &rules).map_err(|error| error.to_string())
+    let lines = Lines::from_bytes("f", text.as_bytes()).unwrap();
+    text::parse_with::<RowReader<TableReader>, _>(lines, &rules).map_err(|error| error.to_string())
 }
 
 fn column(name: &str) -> ReadRules {

@@ -1,11 +1,8 @@
 //! Forms of the tokens of a file: attributes, columns of text, or rows of numbers; and a sequence of one of these.
 
-use sha2::Sha256;
-
 use super::line::{SequenceLine, Token};
 use super::names::{Attributes, has_breaks};
 use crate::columns::Columns;
-use crate::dataset::{Data, Dataset};
 use crate::json_text::elements;
 use crate::tagged::Tagged;
 use crate::text::Line;
@@ -215,42 +212,5 @@ impl FormedSequences {
             _ => unreachable!("the form of a file's tokens is that of its first line"),
         }
         Ok(())
-    }
-
-    pub(super) fn tokens(&self) -> usize {
-        match self {
-            FormedSequences::Columns(data) => data.tokens(),
-            FormedSequences::Tagged(data) => data.tags.len(),
-        }
-    }
-
-    /// Returns the data as tasks know it.
-    pub(crate) fn into_dataset(self) -> Dataset {
-        match self {
-            FormedSequences::Columns(data) => Dataset::new(data),
-            FormedSequences::Tagged(data) => Dataset::new(data),
-        }
-    }
-
-    fn data(&self) -> &dyn Data {
-        match self {
-            FormedSequences::Columns(data) => data,
-            FormedSequences::Tagged(data) => data,
-        }
-    }
-}
-
-impl Data for FormedSequences {
-    fn len(&self) -> usize {
-        self.data().len()
-    }
-    fn subset(&self, examples: &[usize]) -> Dataset {
-        self.data().subset(examples)
-    }
-    fn describe(&self) -> &'static str {
-        self.data().describe()
-    }
-    fn hash_into(&self, sha: &mut Sha256) {
-        self.data().hash_into(sha);
     }
 }

@@ -1,9 +1,10 @@
-//! A line as JSON: what keys there are, and what their values must be.
+//! A line as JSON: its keys, and the types of their values.
 
-use std::fmt;
+use serde::Deserialize;
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Error, MapAccess, SeqAccess, Unexpected};
 
-use serde::de::{Error, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use crate::json_text::{JsonValue, deserialize_by, entries, number};
 
 /// The keys of a line.
 #[derive(Deserialize)]
@@ -42,150 +43,86 @@ enum Cell {
     Number(f64),
 }
 
-/// Collects the entries of an object, each name once.
-fn features<'de, A: MapAccess<'de>>(mut map: A) -> Result<FeatureObject, A::Error> {
-    let mut found: Vec<(String, Feature)> = Vec::new();
-    while let Some(entry) = map.next_entry()? {
-        found.push(entry);
+impl JsonValue for Token {
+    const EXPECTED: &'static str = "a token: an object of features, a text, or a list of names or numbers";
+
+    fn scalar(value: Unexpected<'_>) -> Option<Self> {
+        if let Unexpected::Str(text) = value { Some(Token::Word(text.to_owned())) } else { None }
     }
-    let mut names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
-    names.sort_unstable();
-    match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(A::Error::custom(format!("the name {:?} twice in an object, expected it once", pair[0]))),
-        None => Ok(FeatureObject(found)),
+    fn list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+        let (mut names, mut numbers) = (Vec::new(), Vec::new());
+        while let Some(cell) = list.next_element()? {
+            match cell {
+                Cell::Text(name) => names.push(name),
+                Cell::Number(number) => numbers.push(number),
+            }
+        }
+        match (names.is_empty(), numbers.is_empty()) {
+            (_, true) => Ok(Token::Names(names)),
+            (true, false) => Ok(Token::Numbers(numbers)),
+            _ => Err(A::Error::custom("texts and numbers in one list, expected names or numbers")),
+        }
+    }
+    fn object<'de, A: MapAccess<'de>>(object: A) -> Result<Self, A::Error> {
+        FeatureObject::object(object).map(Token::Named)
     }
 }
 
-impl<'de> Deserialize<'de> for Token {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
-        impl<'de> Visitor<'de> for Any {
-            type Value = Token;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a token: an object of features, a text, or a list of names or numbers")
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Token, E> {
-                Ok(Token::Word(text.to_owned()))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Token, A::Error> {
-                features(map).map(Token::Named)
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Token, A::Error> {
-                let (mut names, mut numbers) = (Vec::new(), Vec::new());
-                while let Some(cell) = seq.next_element()? {
-                    match cell {
-                        Cell::Text(name) => names.push(name),
-                        Cell::Number(number) => numbers.push(number),
-                    }
-                }
-                match (names.is_empty(), numbers.is_empty()) {
-                    (_, true) => Ok(Token::Names(names)),
-                    (true, false) => Ok(Token::Numbers(numbers)),
-                    _ => Err(A::Error::custom("texts and numbers in one list, expected names or numbers")),
-                }
-            }
+impl JsonValue for FeatureObject {
+    const EXPECTED: &'static str = "an object of features";
+
+    /// Collects the entries, each name once.
+    fn object<'de, A: MapAccess<'de>>(object: A) -> Result<Self, A::Error> {
+        let found: Vec<(String, Feature)> = entries(object)?;
+        let mut names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(A::Error::custom(format!("the name {:?} twice in an object, expected it once", pair[0]))),
+            None => Ok(FeatureObject(found)),
         }
-        deserializer.deserialize_any(Any)
     }
 }
 
-impl<'de> Deserialize<'de> for FeatureObject {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Object;
-        impl<'de> Visitor<'de> for Object {
-            type Value = FeatureObject;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of features")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<FeatureObject, A::Error> {
-                features(map)
-            }
+impl JsonValue for Feature {
+    const EXPECTED: &'static str = "a number, a text, true or false, or an object or a list of names";
+
+    fn scalar(value: Unexpected<'_>) -> Option<Self> {
+        match value {
+            Unexpected::Bool(value) => Some(Feature::Number(f64::from(u8::from(value)))),
+            Unexpected::Str(text) => Some(Feature::Text(text.to_owned())),
+            other => number(other).map(Feature::Number),
         }
-        deserializer.deserialize_map(Object)
+    }
+    fn list<'de, A: SeqAccess<'de>>(list: A) -> Result<Self, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(list)).map(Feature::Names)
+    }
+    fn object<'de, A: MapAccess<'de>>(object: A) -> Result<Self, A::Error> {
+        FeatureObject::object(object).map(Feature::Below)
     }
 }
 
-impl<'de> Deserialize<'de> for Feature {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
-        impl<'de> Visitor<'de> for Any {
-            type Value = Feature;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number, a text, true or false, or an object or a list of names")
-            }
-            fn visit_bool<E: Error>(self, value: bool) -> Result<Feature, E> {
-                Ok(Feature::Number(f64::from(u8::from(value))))
-            }
-            fn visit_i64<E: Error>(self, value: i64) -> Result<Feature, E> {
-                Ok(Feature::Number(value as f64))
-            }
-            fn visit_u64<E: Error>(self, value: u64) -> Result<Feature, E> {
-                Ok(Feature::Number(value as f64))
-            }
-            fn visit_f64<E: Error>(self, value: f64) -> Result<Feature, E> {
-                Ok(Feature::Number(value))
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Feature, E> {
-                Ok(Feature::Text(text.to_owned()))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Feature, A::Error> {
-                features(map).map(Feature::Below)
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Feature, A::Error> {
-                let mut names = Vec::new();
-                while let Some(name) = seq.next_element()? {
-                    names.push(name);
-                }
-                Ok(Feature::Names(names))
-            }
+impl JsonValue for Cell {
+    const EXPECTED: &'static str = "a name or a number";
+
+    fn scalar(value: Unexpected<'_>) -> Option<Self> {
+        match value {
+            Unexpected::Str(text) => Some(Cell::Text(text.to_owned())),
+            other => number(other).map(Cell::Number),
         }
-        deserializer.deserialize_any(Any)
     }
 }
 
-impl<'de> Deserialize<'de> for Cell {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either;
-        impl Visitor<'_> for Either {
-            type Value = Cell;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a name or a number")
-            }
-            fn visit_i64<E: Error>(self, value: i64) -> Result<Cell, E> {
-                Ok(Cell::Number(value as f64))
-            }
-            fn visit_u64<E: Error>(self, value: u64) -> Result<Cell, E> {
-                Ok(Cell::Number(value as f64))
-            }
-            fn visit_f64<E: Error>(self, value: f64) -> Result<Cell, E> {
-                Ok(Cell::Number(value))
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Cell, E> {
-                Ok(Cell::Text(text.to_owned()))
-            }
-        }
-        deserializer.deserialize_any(Either)
+impl JsonValue for LineLabel {
+    const EXPECTED: &'static str = "a label: a text or a whole number";
+
+    fn scalar(value: Unexpected<'_>) -> Option<Self> {
+        Some(LineLabel(match value {
+            Unexpected::Signed(value) => value.to_string(),
+            Unexpected::Unsigned(value) => value.to_string(),
+            Unexpected::Str(text) => text.to_owned(),
+            _ => return None,
+        }))
     }
 }
 
-impl<'de> Deserialize<'de> for LineLabel {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either;
-        impl Visitor<'_> for Either {
-            type Value = LineLabel;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a label: a text or a whole number")
-            }
-            fn visit_i64<E: Error>(self, value: i64) -> Result<LineLabel, E> {
-                Ok(LineLabel(value.to_string()))
-            }
-            fn visit_u64<E: Error>(self, value: u64) -> Result<LineLabel, E> {
-                Ok(LineLabel(value.to_string()))
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<LineLabel, E> {
-                Ok(LineLabel(text.to_owned()))
-            }
-        }
-        deserializer.deserialize_any(Either)
-    }
-}
+deserialize_by!(deserialize_any: Token, Feature, Cell, LineLabel);

@@ -13,8 +13,7 @@ mod names;
 mod read;
 mod write;
 
-pub use read::{FORMAT, read};
-pub use write::write;
-
+pub use read::FORMAT;
 #[cfg(test)]
-pub(super) use read::parse;
+pub(crate) use read::JsonReader;
+pub use write::write;

@@ -1,31 +1,25 @@
 //! Reads the format `jsonl`, a sequence a line.
 
-use std::path::Path;
-
 use multiplane_infer::file::DataError;
 
 use super::form::{Form, FormedSequence, FormedSequences};
 use super::line::SequenceLine;
 use crate::dataset::Dataset;
+use crate::example_windows::{LinePlace, ReadExamples};
 use crate::format::{FirstLine, FormatEntry};
 use crate::json_text::complaint;
 use crate::rules::ReadRules;
-use crate::sequence_windows::{LinePlace, ReadSequences, SequenceWindows, parse_sequences};
-use crate::text::{Line, Lines};
+use crate::text::Line;
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry = FormatEntry::new(
-    "jsonl",
-    "a line `{\"tokens\": [{\"name\": value, ...} or \"word\", ...], \"labels\": [...]}` a sequence",
-    read,
-)
-.by_rules(|path, rules| parse_with(Lines::open(path)?, rules).map(FormedSequences::into_dataset))
-.streamed(|lines, rules| {
-    let reading = LineReader::new(&rules.reading);
-    Box::new(SequenceWindows::new(lines, rules, reading))
-})
-.named(&["jsonl"])
-.known_by(4, is_sequence);
+pub const FORMAT: FormatEntry = FormatEntry {
+    names: &["jsonl"],
+    known_by: Some((4, is_sequence)),
+    ..FormatEntry::by_lines::<JsonReader>(
+        "jsonl",
+        "a line `{\"tokens\": [{\"name\": value, ...} or \"word\", ...], \"labels\": [...]}` a sequence",
+    )
+};
 
 /// An object that begins with a key of ours; in a file of the right name it may come later.
 fn is_sequence(line: &FirstLine<'_>) -> bool {
@@ -34,25 +28,8 @@ fn is_sequence(line: &FirstLine<'_>) -> bool {
     ["\"tokens\"", "\"columns\"", "\"labels\""].iter().any(key)
 }
 
-/// Reads a file, plain or gzip; blank lines are skipped.
-///
-/// # Errors
-///
-/// The file cannot be read, or a line is no JSON of the right keys and values; the place is told.
-pub fn read(path: &Path) -> Result<Dataset, DataError> {
-    parse(Lines::open(path)?).map(FormedSequences::into_dataset)
-}
-
-pub(crate) fn parse(lines: Lines) -> Result<FormedSequences, DataError> {
-    parse_with(lines, &ReadRules::default())
-}
-
-fn parse_with(lines: Lines, rules: &ReadRules) -> Result<FormedSequences, DataError> {
-    parse_sequences(lines, LineReader::new(rules), "a line `{\"tokens\": [...], \"labels\": [...]}` for each sequence")
-}
-
 /// The state of a reader between lines.
-struct LineReader {
+pub(crate) struct JsonReader {
     /// True if labels may be missing.
     unlabelled: bool,
     /// The form of tokens, and the line that set it.
@@ -63,11 +40,7 @@ struct LineReader {
     sequence: Option<FormedSequence>,
 }
 
-impl LineReader {
-    fn new(rules: &ReadRules) -> Self {
-        LineReader { unlabelled: rules.unlabelled, form: None, labelled: None, sequence: None }
-    }
-
+impl JsonReader {
     /// Refuses sequences without labels where there must be some. Text has a column of labels or none.
     fn check_labels(&mut self, line: &Line<'_>, sequence: &FormedSequence) -> Result<(), DataError> {
         let labelled = sequence.labels.is_some();
@@ -87,8 +60,14 @@ impl LineReader {
     }
 }
 
-impl ReadSequences for LineReader {
+impl ReadExamples for JsonReader {
     type Of = FormedSequences;
+
+    const EXPECTED: &'static str = "a line `{\"tokens\": [...], \"labels\": [...]}` for each sequence";
+
+    fn new(rules: &ReadRules) -> Self {
+        JsonReader { unlabelled: rules.unlabelled, form: None, labelled: None, sequence: None }
+    }
 
     fn begin(&self) -> FormedSequences {
         let form = self.form.map_or(Form::Attributes, |(form, _)| form);
@@ -114,14 +93,18 @@ impl ReadSequences for LineReader {
         self.sequence.take().map_or(Ok(()), |sequence| data.push(line, sequence))
     }
 
-    fn end(&mut self, _: &mut FormedSequences) {}
-
-    fn tokens(data: &FormedSequences) -> usize {
-        data.tokens()
+    fn size(data: &FormedSequences) -> (usize, usize) {
+        match data {
+            FormedSequences::Columns(data) => (data.len(), data.tokens()),
+            FormedSequences::Tagged(data) => (data.len(), data.tags.len()),
+        }
     }
 
-    fn into_dataset(data: FormedSequences) -> Dataset {
-        data.into_dataset()
+    fn into_dataset(&mut self, data: FormedSequences) -> Dataset {
+        match data {
+            FormedSequences::Columns(data) => Dataset::new(data),
+            FormedSequences::Tagged(data) => Dataset::new(data),
+        }
     }
 }
 
@@ -129,12 +112,20 @@ impl ReadSequences for LineReader {
 mod tests {
     use super::super::write;
     use super::*;
-    use crate::dataset::Data;
-    use crate::text::{assert_errors, gzip};
-    use crate::{conll, crfsuite, hmm};
+    use crate::conll::ColumnLines;
+    use crate::crfsuite::AttributeLines;
+    use crate::example_windows::read_lines;
+    use crate::hmm::HmmLines;
+    use crate::text::{Lines, assert_errors, gzip};
+    use crate::{Columns, Tagged};
 
-    fn parsed(text: &str) -> Dataset {
-        parse(Lines::from_bytes("f", text.as_bytes()).unwrap()).unwrap().into_dataset()
+    fn parse(lines: Lines) -> Result<Dataset, DataError> {
+        read_lines::<JsonReader>(lines, &ReadRules::default())
+    }
+
+    /// Reads text of a good file.
+    fn of<R: ReadExamples>(text: &str) -> Dataset {
+        read_lines::<R>(lines(text), &ReadRules::default()).unwrap()
     }
 
     fn lines(text: &str) -> Lines {
@@ -144,31 +135,32 @@ mod tests {
     /// Each form is what another format says, whatever the order of keys; what is written is read back.
     #[test]
     fn forms_are_those_of_other_formats() {
-        let attributes = parsed(
+        let attributes = of::<JsonReader>(
             r#"
 {"tokens": [{"w": "the", "cap": true, "length": 3}, {"w": "cat", "cap": false, "length": 3.5}, ["w=sat", "x"]], "labels": ["DT", "NN", "VB"]}
 {"labels": [1, -2, "VB"], "tokens": [{"w": "bark", "near": {"w": "dogs", "n": {"a": 2}}, "tags": ["x", "y"]}, {}, []]}
 "#,
         );
-        let same = crfsuite::parse(lines(
+        let same = of::<AttributeLines>(
             "DT\tw=the\tcap\tlength:3\nNN\tw=cat\tlength:3.5\nVB\tw=sat\tx\n\n\
              1\tw=bark\tnear\\:w=dogs\tnear\\:n\\:a:2\ttags\\:x\ttags\\:y\n-2\nVB\n",
-        ));
-        assert_eq!(attributes.fingerprint(), Dataset::new(same.unwrap()).fingerprint());
-        let words = parsed("{\"tokens\": [\"the\", \"cat\"], \"labels\": [\"DT\", \"NN\"]}");
-        let same = conll::parse(lines("the DT\ncat NN\n")).unwrap();
-        assert_eq!(words.fingerprint(), Dataset::new(same).fingerprint());
-        let columns = parsed("{\"columns\": [[\"the\", \"DT\"], [\"#\", \"NN\"]], \"labels\": [\"B\", \"I\"]}");
-        let same = conll::parse(lines("the DT B\n# NN I\n")).unwrap();
-        assert_eq!(columns.fingerprint(), Dataset::new(same).fingerprint());
-        let numbers = parsed("{\"tokens\": [[0.5, 0, 1], [0, -2e-3, 0]], \"labels\": [\"a\", \"b\"]}");
-        let same = hmm::parse(lines("a qid:1 1:0.5 3:1\nb qid:1 2:-0.002\n")).unwrap();
-        assert_eq!(numbers.fingerprint(), Dataset::new(same).fingerprint());
+        );
+        assert_eq!(attributes.fingerprint(), same.fingerprint());
+        let words = of::<JsonReader>("{\"tokens\": [\"the\", \"cat\"], \"labels\": [\"DT\", \"NN\"]}");
+        let same = of::<ColumnLines>("the DT\ncat NN\n");
+        assert_eq!(words.fingerprint(), same.fingerprint());
+        let columns =
+            of::<JsonReader>("{\"columns\": [[\"the\", \"DT\"], [\"#\", \"NN\"]], \"labels\": [\"B\", \"I\"]}");
+        let same = of::<ColumnLines>("the DT B\n# NN I\n");
+        assert_eq!(columns.fingerprint(), same.fingerprint());
+        let numbers = of::<JsonReader>("{\"tokens\": [[0.5, 0, 1], [0, -2e-3, 0]], \"labels\": [\"a\", \"b\"]}");
+        let same = of::<HmmLines>("a qid:1 1:0.5 3:1\nb qid:1 2:-0.002\n");
+        assert_eq!(numbers.fingerprint(), same.fingerprint());
         for data in [attributes, words, columns, numbers] {
             let mut file = Vec::new();
             write(&data, &mut file).unwrap();
             let again = parse(Lines::from_bytes("f", &gzip(&file)).unwrap()).unwrap();
-            assert_eq!(again.into_dataset().fingerprint(), data.fingerprint(), "{}", String::from_utf8_lossy(&file));
+            assert_eq!(again.fingerprint(), data.fingerprint(), "{}", String::from_utf8_lossy(&file));
         }
     }
 
@@ -176,10 +168,11 @@ mod tests {
     #[test]
     fn labels_may_be_missing() {
         let rules = ReadRules { unlabelled: true, ..ReadRules::default() };
-        let read = |text: &str| parse_with(lines(text), &rules);
+        let read = |text: &str| read_lines::<JsonReader>(lines(text), &rules);
         let data = read("{\"tokens\": [{\"a\": 1}]}\n{\"tokens\": [[\"a\"]], \"labels\": [\"x\"]}\n").unwrap();
-        assert_eq!((data.len(), data.tokens()), (2, 2));
-        let FormedSequences::Columns(text) = read("{\"tokens\": [\"a\"], \"labels\": null}").unwrap() else { panic!() };
+        assert_eq!((data.len(), data.get::<Tagged>().unwrap().tags.len()), (2, 2));
+        let text = read("{\"tokens\": [\"a\"], \"labels\": null}").unwrap();
+        let text = text.get::<Columns>().unwrap();
         assert_eq!((text.width(), text.labelled()), (1, Some(false)));
         let mixed = "{\"tokens\": [\"a\"]}\n{\"tokens\": [\"a\"], \"labels\": [\"x\"]}";
         assert_eq!(read(mixed).unwrap_err().to_string(), "f:2:1: found labels, expected none as on line 1");

@@ -2,13 +2,12 @@
 
 use std::io::{self, Write};
 
-use multiplane_infer::file::push_number;
-
 use crate::columns::Columns;
 use crate::dataset::Dataset;
+use crate::json_text::{push_list, push_row, push_text};
 use crate::tagged::Tagged;
 
-/// Writes sequences so that [`read`](super::read) gives them back; attributes that no token has are not written.
+/// Writes sequences so that [`read`](crate::read) gives them back; attributes that no token has are not written.
 ///
 /// # Errors
 ///
@@ -31,12 +30,12 @@ fn write_columns(data: &Columns, out: &mut dyn Write) -> io::Result<()> {
     let width = data.width() - usize::from(labelled);
     for sentence in 0..data.len() {
         let mut line = "{\"columns\": ".to_owned();
-        list(&mut line, data.range(sentence), |line, token| {
-            list(line, 0..width, |line, column| text(line, data.text(token, column)))
+        push_list(&mut line, data.range(sentence), |line, token| {
+            push_list(line, 0..width, |line, column| push_text(line, data.text(token, column)))
         })?;
         if labelled {
             line.push_str(", \"labels\": ");
-            list(&mut line, data.range(sentence), |line, token| text(line, data.text(token, width)))?;
+            push_list(&mut line, data.range(sentence), |line, token| push_text(line, data.text(token, width)))?;
         }
         line.push_str("}\n");
         out.write_all(line.as_bytes())?;
@@ -47,55 +46,16 @@ fn write_columns(data: &Columns, out: &mut dyn Write) -> io::Result<()> {
 fn write_tagged(data: &Tagged, out: &mut dyn Write) -> io::Result<()> {
     for sequence in 0..data.len() {
         let mut line = "{\"tokens\": ".to_owned();
-        list(&mut line, data.range(sequence), |line, token| push_row(line, data, token))?;
+        push_list(&mut line, data.range(sequence), |line, token| {
+            push_row(line, data.attributes.as_ref(), &data.rows, token)
+        })?;
         if data.range(sequence).all(|token| data.tag(token).is_some()) {
             line.push_str(", \"labels\": ");
-            let label = |line: &mut String, token| text(line, data.tag(token).unwrap_or_default());
-            list(&mut line, data.range(sequence), label)?;
+            let label = |line: &mut String, token| push_text(line, data.tag(token).unwrap_or_default());
+            push_list(&mut line, data.range(sequence), label)?;
         }
         line.push_str("}\n");
         out.write_all(line.as_bytes())?;
     }
-    Ok(())
-}
-
-/// An object of names and weights, or a list of numbers.
-fn push_row(line: &mut String, data: &Tagged, token: usize) -> io::Result<()> {
-    let mut row = data.rows.row(token).iter();
-    let Some(names) = &data.attributes else {
-        let mut row = row.peekable();
-        return list(line, 0..data.rows.columns(), |line, column| {
-            push_number(line, row.next_if(|&(at, _)| at as usize == column).map_or(0.0, |(_, value)| value));
-            Ok(())
-        });
-    };
-    line.push('{');
-    row.try_fold("", |comma, (attribute, weight)| {
-        line.push_str(comma);
-        text(line, names.get(attribute))?;
-        line.push_str(": ");
-        push_number(line, weight);
-        Ok::<_, io::Error>(", ")
-    })?;
-    line.push('}');
-    Ok(())
-}
-
-fn list(
-    line: &mut String,
-    mut numbers: std::ops::Range<usize>,
-    mut push: impl FnMut(&mut String, usize) -> io::Result<()>,
-) -> io::Result<()> {
-    line.push('[');
-    numbers.try_fold("", |comma, number| {
-        line.push_str(comma);
-        push(line, number).map(|()| ", ")
-    })?;
-    line.push(']');
-    Ok(())
-}
-
-fn text(line: &mut String, text: &str) -> io::Result<()> {
-    line.push_str(&serde_json::to_string(text)?);
     Ok(())
 }

@@ -1,28 +1,30 @@
 //! `letter.data` of the OCR set (Taskar et al. 2003): handwritten words, one letter per line.
 //!
 //! Columns, separated by tabs: `id letter next_id word_id position fold p_0_0 p_0_1 ...`. A word ends where
-//! `next_id` is -1. The ids are checked and dropped; the order of the lines is the order of the letters.
+//! `next_id` is -1. The ids are checked and dropped; the order of the lines is the order of the letters. Lines may end
+//! in a tab; blank lines are skipped; zero pixels are not stored. All lines must have the same number of pixels; within
+//! a word `word_id` and `fold` stay and `position` counts up from 1.
 
+use super::example_windows::{LinePlace, ReadExamples};
 use super::format::{FirstLine, FormatEntry};
 use super::rows::Row;
-use super::sequence_windows::{LinePlace, ReadSequences, SequenceWindows, parse_sequences};
+use super::rules::ReadRules;
 use super::text::{Line, Lines, push_number};
 use super::words::Words;
 use crate::dataset::Dataset;
 use multiplane_infer::file::{DataError, quote};
 use std::io::{self, Write};
 use std::iter::repeat_n;
-use std::path::Path;
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry = FormatEntry::new(
-    "letter",
-    "letter.data: tab-separated id, letter, next_id, word_id, position, fold, pixels",
-    |path| read(path).map(Dataset::new),
-)
-.streamed(|lines, rules| Box::new(SequenceWindows::new(lines, rules, Letters::default())))
-.named(&["letter.data"])
-.known_by(10, is_letter_line);
+pub const FORMAT: FormatEntry = FormatEntry {
+    names: &["letter.data"],
+    known_by: Some((10, is_letter_line)),
+    ..FormatEntry::by_lines::<Letters>(
+        "letter",
+        "letter.data: tab-separated id, letter, next_id, word_id, position, fold, pixels",
+    )
+};
 
 /// At least seven columns separated by tabs, the second a letter.
 fn is_letter_line(line: &FirstLine<'_>) -> bool {
@@ -34,19 +36,7 @@ fn is_letter_line(line: &FirstLine<'_>) -> bool {
 /// Columns before the pixels.
 const HEAD: usize = 6;
 
-/// Reads a file, plain or gzip. Lines may end in a tab; blank lines are skipped; zero pixels are not stored.
-///
-/// All lines must have the same number of pixels; within a word `word_id` and `fold` stay and `position` counts
-/// up from 1.
-///
-/// # Errors
-///
-/// The file cannot be read, or a line breaks a rule of the format; the place is told.
-pub fn read(path: &Path) -> Result<Words, DataError> {
-    parse(Lines::open(path)?)
-}
-
-/// Writes words so that [`read`] gives them back; ids are running numbers from 1.
+/// Writes words so that [`read`](super::read) gives them back; ids are running numbers from 1.
 ///
 /// Without words nothing is written, which `read` refuses; so it does pixels that are not finite.
 ///
@@ -94,13 +84,9 @@ fn push_pixels(line: &mut String, row: Row<'_>, columns: usize) {
     line.extend(repeat_n("\t0", columns - written));
 }
 
-pub(super) fn parse(lines: Lines) -> Result<Words, DataError> {
-    parse_sequences(lines, Letters::default(), "lines of letters, separated by tabs")
-}
-
 /// The state of a reader between lines.
 #[derive(Default)]
-struct Letters {
+pub(super) struct Letters {
     /// Columns per line, and the line that set them.
     shape: Option<(usize, u64)>,
     /// The word in hand, where it goes on.
@@ -116,8 +102,14 @@ fn content<'a>(line: &Line<'a>) -> &'a str {
     line.text.trim_end_matches(['\t', ' '])
 }
 
-impl ReadSequences for Letters {
+impl ReadExamples for Letters {
     type Of = Words;
+
+    const EXPECTED: &'static str = "lines of letters, separated by tabs";
+
+    fn new(_: &ReadRules) -> Self {
+        Letters::default()
+    }
 
     fn begin(&self) -> Words {
         Words::without_letters(self.shape.map_or(0, |(columns, _)| columns - HEAD))
@@ -152,8 +144,12 @@ impl ReadSequences for Letters {
         }
     }
 
-    fn tokens(words: &Words) -> usize {
-        words.letters.len()
+    fn size(words: &Words) -> (usize, usize) {
+        (words.len(), words.letters.len())
+    }
+
+    fn into_dataset(&mut self, words: Words) -> Dataset {
+        Dataset::new(words)
     }
 
     fn finish(&self, lines: &Lines) -> Result<(), DataError> {

@@ -1,13 +1,13 @@
 //! Words as they are written and read, and faults with their places.
 
-use super::super::text::assert_errors;
+use super::super::text::{assert_errors, parse};
 use super::*;
 use crate::SparseRows;
 
 const GOOD: &str = "7\ta\t9\t-5\t1\t3\t0\t1\t\n\n9\tz\t-1\t-5\t2\t3\t.5\t0\r\n1\tb\t-1\t2\t1\t0\t0\t-2";
 
 fn words(text: &str) -> Words {
-    parse(Lines::from_bytes("f", text.as_bytes()).unwrap()).unwrap()
+    Lines::from_bytes("f", text.as_bytes()).and_then(parse::<Letters, _>).unwrap()
 }
 
 /// Letters are grouped into words; trailing tabs, blank lines, line ends and the choice of ids do not matter.
@@ -45,7 +45,7 @@ fn unwritable_words_are_refused() {
 #[test]
 fn faults_are_named() {
     assert_errors(
-        parse,
+        parse::<Letters, Words>,
         &[
             (b"", "f: found an empty file, expected lines of letters, separated by tabs"),
             (b"\t\n", "f: found only blank lines or comments, expected lines of letters, separated by tabs"),

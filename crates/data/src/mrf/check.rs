@@ -1,6 +1,6 @@
 //! Checks of the arrays of pairwise models.
 
-use super::arrays::MrfArrays;
+use super::MrfArrays;
 use crate::container::Matrix;
 use crate::pairwise::{NO_LABEL, check_offsets, place};
 
@@ -10,13 +10,11 @@ use crate::pairwise::{NO_LABEL, check_offsets, place};
 ///
 /// The first fault: array, example, index, value and rule.
 pub(super) fn check(arrays: &MrfArrays) -> Result<(), String> {
-    let frame = arrays.frame();
     let (nodes, edges) = (arrays.labels.len(), arrays.edges.len());
-    frame.check_examples(nodes, "labels")?;
+    arrays.check_examples(nodes, "labels")?;
     check_rows("label_offsets", &arrays.label_offsets, nodes, "node", arrays.unary_features.rows())?;
     check_labels(arrays)?;
-    frame.check_weights(nodes)?;
-    frame.check_edges()?;
+    arrays.check(nodes)?;
     check_rows("pair_offsets", &arrays.pair_offsets, edges, "edge", arrays.pair_features.rows())?;
     check_pairs(arrays)?;
     let unary = (&arrays.unary_features, &arrays.label_offsets, &arrays.node_offsets, "node");

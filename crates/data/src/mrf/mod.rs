@@ -1,19 +1,59 @@
 //! Pairwise models given as tables of features: a row for every label of a node, and for every pair of labels of an
-//! edge. What a container of the format `mrf` holds, and what programs hand over as arrays.
+//! edge. The content of a container of the format `mrf`, a safetensors file, and of arrays that programs hand over.
 
-mod arrays;
 mod check;
-mod read;
-mod write;
 
+use std::ops::{Deref, DerefMut};
+use std::path::Path;
 use std::sync::Arc;
 
+use multiplane_infer::file::DataError;
 use sha2::{Digest, Sha256};
 
+use crate::container::{Container, Matrix, Tensor};
 use crate::dataset::{Data, Dataset};
+use crate::format::FormatEntry;
+use crate::pairwise::{NodesAndEdges, TensorList, matrix, offsets};
+use crate::rules::ReadRules;
 
-pub use arrays::MrfArrays;
-pub use read::FORMAT;
+/// The format as users name it.
+pub const FORMAT: FormatEntry = FormatEntry {
+    tensor: Some("unary_features"),
+    ..FormatEntry::new("mrf", "pairwise models as tables of features in a safetensors file", read)
+};
+
+/// Pairwise models as arrays, one after the other: all nodes with their labels, then all edges with theirs.
+#[derive(Clone, Debug)]
+pub struct MrfArrays {
+    /// Nodes and edges; a label is one of its node, numbered from 0.
+    pub frame: NodesAndEdges,
+    /// The first row of each node in `unary_features`, and the number of rows.
+    pub label_offsets: Vec<usize>,
+    /// `[label of a node][column]`.
+    pub unary_features: Matrix,
+    /// The features of the columns of `unary_features`; `None`: the first ones.
+    pub unary_columns: Option<Vec<u32>>,
+    /// The first row of each edge in `pair_features`, and the number of rows.
+    pub pair_offsets: Vec<usize>,
+    /// `[label of the tail][label of the head][column]`, edge by edge.
+    pub pair_features: Matrix,
+    /// The features of the columns of `pair_features`; `None`: the first ones.
+    pub pair_columns: Option<Vec<u32>>,
+}
+
+impl Deref for MrfArrays {
+    type Target = NodesAndEdges;
+
+    fn deref(&self) -> &NodesAndEdges {
+        &self.frame
+    }
+}
+
+impl DerefMut for MrfArrays {
+    fn deref_mut(&mut self) -> &mut NodesAndEdges {
+        &mut self.frame
+    }
+}
 
 /// Checked arrays.
 #[derive(Debug)]
@@ -81,7 +121,32 @@ impl Mrfs {
 
     /// Returns how many edges of this data join two nodes that an earlier edge joins already.
     pub fn repeated_edges(&self) -> usize {
-        self.checked.arrays.frame().repeated_edges(&self.chosen)
+        self.checked.arrays.repeated_edges(&self.chosen)
+    }
+
+    /// Returns the bytes of a container of the arrays behind this data, in the format `mrf`.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let arrays = self.checked().arrays();
+        let mut tensors = TensorList::default();
+        tensors.offsets("node_offsets", &arrays.node_offsets);
+        tensors.offsets("label_offsets", &arrays.label_offsets);
+        tensors.offsets("edge_offsets", &arrays.edge_offsets);
+        tensors.offsets("pair_offsets", &arrays.pair_offsets);
+        tensors.integers("labels", arrays.labels.clone());
+        tensors.edges(&arrays.edges);
+        let given = [("unary_feature_columns", &arrays.unary_columns), ("pair_feature_columns", &arrays.pair_columns)];
+        for (name, columns) in given {
+            if let Some(columns) = columns {
+                tensors.integers(name, columns.iter().map(|&column| i64::from(column)).collect());
+            }
+        }
+        tensors.node_weights(arrays.node_weights.as_ref());
+        let mut features = [("unary_features", &arrays.unary_features), ("pair_features", &arrays.pair_features)];
+        features.sort_by_key(|(_, matrix)| std::cmp::Reverse(matrix.width())); // so that all are aligned
+        for (name, matrix) in features {
+            tensors.matrix(name, matrix);
+        }
+        tensors.pack()
     }
 }
 
@@ -124,4 +189,42 @@ impl Data for Mrfs {
             arrays.pair_features.hash_rows(rows, sha);
         }
     }
+}
+
+/// Reads a container: `node_offsets [n+1]`, `label_offsets [N+1]`, `unary_features [rows, f]`, `labels [N]`
+/// (optional: none is known), `node_weights [N]` (optional), `edge_offsets [n+1]`, `edges [E, 2]`, `pair_offsets
+/// [E+1]`, `pair_features [rows, g]`, and where the columns of the two are not the same features `unary_feature_columns
+/// [f]`, `pair_feature_columns [g]`. Other tensors are left alone.
+///
+/// # Errors
+///
+/// A tensor is missing, of another type or shape, or holds what such models must not hold.
+fn read(path: &Path, _: &ReadRules) -> Result<Dataset, DataError> {
+    let container = Container::open(path)?;
+    if container.find("unary_features").is_none() && container.find("node_features").is_some() {
+        return Err(container.fault("it holds graphs, which task `graph` reads; task `mrf` reads pairwise models"));
+    }
+    let columns = |name: &str| container.find(name).map(|tensor| columns(&tensor)).transpose();
+    let frame = NodesAndEdges::read(&container)?;
+    let label_offsets = offsets(&container.get("label_offsets")?)?;
+    let arrays = MrfArrays {
+        frame: frame.without_labels(&container, label_offsets.len().saturating_sub(1)),
+        unary_features: matrix(&container.get("unary_features")?)?,
+        unary_columns: columns("unary_feature_columns")?,
+        label_offsets,
+        pair_offsets: offsets(&container.get("pair_offsets")?)?,
+        pair_features: matrix(&container.get("pair_features")?)?,
+        pair_columns: columns("pair_feature_columns")?,
+    };
+    Mrfs::new(arrays).map(Dataset::new).map_err(|fault| container.fault(fault))
+}
+
+/// Reads numbers of features.
+fn columns(tensor: &Tensor<'_>) -> Result<Vec<u32>, DataError> {
+    tensor.rows(1)?;
+    let column = |&number: &i64| {
+        u32::try_from(number)
+            .map_err(|_| tensor.fault(format_args!("found {number}, expected a feature's number from 0")))
+    };
+    tensor.integers()?.iter().map(column).collect()
 }

@@ -4,9 +4,10 @@
 //! neither the word nor its tag alone tells the chunk. A sentence costs about fifty draws.
 
 use super::dice::Dice;
+use crate::Columns;
 
 /// A token: word, part of speech, chunk tag.
-pub type SynthToken = [&'static str; 3];
+type SynthToken = [&'static str; 3];
 
 /// A kind of phrase: its chunk type, and what it is made of.
 struct ChunkPhrase {
@@ -51,7 +52,7 @@ const WRONG_PERMILLE: u32 = 30;
 
 /// Returns `n` sentences. The same `seed` gives the same sentences on every machine, and the first of a longer set are
 /// those of a shorter one.
-pub fn sentences(n: usize, seed: u64) -> Vec<Vec<SynthToken>> {
+fn sentences(n: usize, seed: u64) -> Vec<Vec<SynthToken>> {
     (0..n as u64).map(|index| sentence(&mut Dice::new(seed, index))).collect()
 }
 
@@ -97,6 +98,16 @@ fn say(phrase: &ChunkPhrase, dice: &mut Dice, tokens: &mut Vec<SynthToken>) {
         tokens.push([word, seen, phrase.tags[usize::from(!first)]]);
         first = false;
     }
+}
+
+/// Returns `n` sentences (see [`synth`](crate::synth)) as columns word, part of speech and chunk tag.
+pub fn synthetic_chunks(n: usize, seed: u64) -> Columns {
+    let mut data = Columns::new(3);
+    for sentence in sentences(n, seed) {
+        sentence.into_iter().for_each(|token| data.push_token(token));
+        data.end_sentence();
+    }
+    data
 }
 
 #[cfg(test)]

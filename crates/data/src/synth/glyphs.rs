@@ -5,19 +5,19 @@
 //! by a row without losing ink. Upright strokes are two columns wide, so that a thin pen still leaves one of them.
 
 /// Rows of a glyph, and of the image of a letter.
-pub const ROWS: usize = 16;
+pub(super) const ROWS: usize = 16;
 
 /// Columns of a glyph, and of the image of a letter.
-pub const COLUMNS: usize = 8;
+pub(super) const COLUMNS: usize = 8;
 
 /// The row on which the letters stand.
 pub(super) const BASELINE: usize = 11;
 
 /// A clean drawing: [`ROWS`] strings of [`COLUMNS`] characters, `#` for ink and `.` for paper.
-pub type Glyph = [&'static str; ROWS];
+pub(super) type Glyph = [&'static str; ROWS];
 
 /// Returns the clean drawing of `letter` (0 is `a`, 25 is `z`); `None` from 26 on.
-pub fn glyph(letter: u8) -> Option<Glyph> {
+fn glyph(letter: u8) -> Option<Glyph> {
     let letter = usize::from(letter);
     let start = letter % PER_BAND * (COLUMNS + 1);
     let cut = |line: &'static str| line.get(start..start + COLUMNS);

@@ -3,6 +3,7 @@
 use super::dice::Dice;
 use crate::container::Matrix;
 use crate::graphs::{GraphArrays, Graphs};
+use crate::pairwise::NodesAndEdges;
 
 /// Rows and columns of a picture.
 const SIDE: i32 = 8;
@@ -58,12 +59,8 @@ pub fn synthetic_graphs(n: usize, seed: u64) -> Graphs {
     }
     let arrays = GraphArrays {
         node_features: Matrix::new(features, labels.len(), FEATURES),
-        node_weights: None,
         edge_features: Some(Matrix::new(edge_features, edges.len(), 2)),
-        labels,
-        node_offsets,
-        edge_offsets,
-        edges,
+        frame: NodesAndEdges { node_offsets, labels, node_weights: None, edge_offsets, edges },
     };
     Graphs::new(arrays).unwrap_or_else(|fault| unreachable!("synthetic graphs are sound: {fault}"))
 }

@@ -1,14 +1,13 @@
 //! Seeded data that ships inside of the program: handwriting-like words, sentences with chunk tags, small pictures,
 //! scenes with any of six labels, folded chains of rotamers, and sentences as trees of words.
 //!
-//! [`sentences`] come from a small grammar. For words, the shapes are those of the letter data set of Taskar, Guestrin
-//! and Koller (2003): words whose letters are images of 16 x 8 binary pixels. [`words`] draws spelling from a
-//! letter-pair model, gives each word a writer, and lets the writer distort the [`glyph`]s. All of it is integer
+//! Sentences come from a small grammar. For words, the shapes are those of the letter data set of Taskar, Guestrin
+//! and Koller (2003): words whose letters are images of 16 x 8 binary pixels. [`synthetic_words`] draws spelling
+//! from a letter-pair model, gives each word a writer, and lets the writer distort the glyphs. All of it is integer
 //! arithmetic on ChaCha8, so that the same arguments give the same bits on every machine.
 
 mod chunks;
 mod dice;
-mod examples;
 mod glyphs;
 mod graphs;
 mod language;
@@ -17,11 +16,9 @@ mod rotamers;
 mod scenes;
 mod words;
 
-pub use chunks::{SynthToken, sentences};
-pub use examples::{single_letters, synthetic_chunks, synthetic_scenes, synthetic_words};
-pub use glyphs::{COLUMNS, Glyph, ROWS, glyph};
+pub use chunks::synthetic_chunks;
 pub use graphs::synthetic_graphs;
 pub use parses::synthetic_trees;
 pub use rotamers::synthetic_rotamers;
-pub use scenes::{SCENE_LABELS, SIGNS, SynthScene, scenes};
-pub use words::{PIXELS, SynthWord, words};
+pub use scenes::synthetic_scenes;
+pub use words::{single_letters, synthetic_words};

@@ -3,6 +3,7 @@
 use super::dice::Dice;
 use crate::container::Matrix;
 use crate::mrf::{MrfArrays, Mrfs};
+use crate::pairwise::NodesAndEdges;
 
 /// Most rotamers of a place.
 const ROTAMERS: u32 = 6;
@@ -57,14 +58,10 @@ pub fn synthetic_rotamers(n: usize, seed: u64) -> Mrfs {
         Matrix::new(numbers, rows, columns)
     };
     let arrays = MrfArrays {
-        node_offsets,
+        frame: NodesAndEdges { node_offsets, labels, node_weights: None, edge_offsets, edges },
         label_offsets,
         unary_features: matrix(unary, ALONE),
         unary_columns: Some((0..ALONE as u32).collect()),
-        labels,
-        node_weights: None,
-        edge_offsets,
-        edges,
         pair_offsets,
         pair_features: matrix(pair, MET),
         pair_columns: Some((2..2 + MET as u32).collect()),

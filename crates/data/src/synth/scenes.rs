@@ -4,15 +4,16 @@
 //! missing half of the time, so that labels tell of each other. A scene costs about eighty draws.
 
 use super::dice::Dice;
+use crate::{LabelSets, SparseRows};
 
 /// A scene: numbers of its labels, ascending, and how often every sign is there.
-pub type SynthScene = (Vec<u32>, [u8; SIGNS]);
+type SynthScene = (Vec<u32>, [u8; SIGNS]);
 
 /// The labels, in the order of their numbers.
-pub const SCENE_LABELS: [&str; 6] = ["beach", "boat", "city", "night", "sea", "snow"];
+const SCENE_LABELS: [&str; 6] = ["beach", "boat", "city", "night", "sea", "snow"];
 
 /// Signs in all.
-pub const SIGNS: usize = 24;
+const SIGNS: usize = 24;
 
 /// Signs that go with a label; every second one goes with the next label, too.
 const SIGNS_PER_LABEL: usize = 6;
@@ -23,7 +24,7 @@ const STRAY_PERMILLE: u32 = 120;
 
 /// Returns `n` scenes. The same `seed` gives the same scenes on every machine, and the first of a longer set are those
 /// of a shorter one.
-pub fn scenes(n: usize, seed: u64) -> Vec<SynthScene> {
+fn scenes(n: usize, seed: u64) -> Vec<SynthScene> {
     (0..n as u64).map(|index| scene(&mut Dice::new(seed, index))).collect()
 }
 
@@ -44,6 +45,20 @@ fn scene(dice: &mut Dice) -> SynthScene {
     }
     signs.iter_mut().filter(|_| dice.chance(STRAY_PERMILLE)).for_each(|sign| *sign += 1);
     ((0..).zip(has).filter(|(_, has)| *has).map(|(label, _)| label).collect(), signs)
+}
+
+/// Returns `n` scenes (see [`synth`](crate::synth)) as rows of counts with sets of labels.
+pub fn synthetic_scenes(n: usize, seed: u64) -> LabelSets {
+    let mut data = LabelSets { rows: SparseRows::new(SIGNS), ..LabelSets::default() };
+    for (labels, signs) in scenes(n, seed) {
+        let mut set: Vec<u32> = labels.iter().map(|&label| data.names.intern(SCENE_LABELS[label as usize])).collect();
+        set.sort_unstable();
+        data.sets.push(set);
+        let seen: Vec<u32> = (0..SIGNS as u32).filter(|&sign| signs[sign as usize] > 0).collect();
+        let counts: Vec<f64> = seen.iter().map(|&sign| signs[sign as usize].into()).collect();
+        data.rows.push(&seen, &counts);
+    }
+    data
 }
 
 #[cfg(test)]

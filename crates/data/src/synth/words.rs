@@ -10,27 +10,28 @@
 use super::dice::Dice;
 use super::glyphs::{BASELINE, COLUMNS, Glyph, ROWS, forms, is_ink};
 use super::language;
+use crate::{Classified, SparseRows, Words};
 
 /// Pixels of a letter's image.
-pub const PIXELS: usize = ROWS * COLUMNS;
+const PIXELS: usize = ROWS * COLUMNS;
 
 /// A letter's image, row-major, true for ink.
 type Image = [bool; PIXELS];
 
 /// A word of the generator: a word and its pictures, one per letter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SynthWord {
+struct SynthWord {
     /// The letters, 0 (`a`) to 25 (`z`).
-    pub letters: Vec<u8>,
-    /// The image of each letter: 16 rows of 8 pixels, row-major, true for ink.
-    pub pixels: Vec<[bool; PIXELS]>,
+    letters: Vec<u8>,
+    /// The image of each letter.
+    pixels: Vec<Image>,
 }
 
 /// Returns `n` handwritten-like words of 3 to 14 letters.
 ///
 /// The same `seed` gives the same words on every machine, and the first words of a longer set are those of a shorter
 /// one. Each word has a writer of its own, so words are independent.
-pub fn words(n: usize, seed: u64) -> Vec<SynthWord> {
+fn words(n: usize, seed: u64) -> Vec<SynthWord> {
     (0..n as u64).map(|index| word(&mut Dice::new(seed, index))).collect()
 }
 
@@ -182,6 +183,27 @@ fn patch(image: &mut Image, ink: bool, dice: &mut Dice) {
     for row in image.chunks_exact_mut(COLUMNS).skip(top).take(height) {
         row[left..left + width].fill(ink);
     }
+}
+
+/// Returns `n` handwritten-like words (see [`synth`](crate::synth)), spread over ten folds in turn.
+pub fn synthetic_words(n: usize, seed: u64) -> Words {
+    let mut data = Words { offsets: vec![0], letters: Vec::new(), pixels: SparseRows::new(PIXELS), folds: Vec::new() };
+    for (number, word) in words(n, seed).into_iter().enumerate() {
+        data.letters.extend(&word.letters);
+        data.offsets.push(data.letters.len());
+        data.folds.push((number % 10) as u32);
+        for pixels in &word.pixels {
+            let ink: Vec<u32> = (0..PIXELS as u32).filter(|&pixel| pixels[pixel as usize]).collect();
+            data.pixels.push(&ink, &vec![1.0; ink.len()]);
+        }
+    }
+    data
+}
+
+/// Returns the letters of words one by one, as a multi-class problem with labels 1 to 26.
+pub fn single_letters(words: &Words) -> Classified {
+    let labels = words.letters.iter().map(|&letter| i64::from(letter) + 1).collect();
+    Classified { rows: words.pixels.clone(), labels, ..Classified::default() }
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
-//! A line of the format `tree` as JSON: what keys there are, and what their values must be.
+//! A line of the format `tree` as JSON: its keys, and the types of their values.
 
-use std::fmt;
+use std::marker::PhantomData;
 
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 
 use super::fault::TreeFault;
 use super::kind::{NodeFeatures, TreeParts};
 use super::shape::{self, TreeEdge};
+use crate::json_text::{JsonValue, JsonVisitor, deserialize_by, entries};
 
 /// A tree.
 #[derive(Deserialize)]
@@ -80,67 +81,40 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<i
     Option::<i64>::deserialize(deserializer).map(Some)
 }
 
-impl<'de> Deserialize<'de> for Node {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Object;
-        impl<'de> Visitor<'de> for Object {
-            type Value = Node;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a node `{\"features\": ..., ...}`")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Node, A::Error> {
-                NodeLine::deserialize(MapAccessDeserializer::new(map)).map(Node)
-            }
-        }
-        deserializer.deserialize_map(Object)
+impl JsonValue for Node {
+    const EXPECTED: &'static str = "a node `{\"features\": ..., ...}`";
+
+    fn object<'de, A: MapAccess<'de>>(object: A) -> Result<Self, A::Error> {
+        NodeLine::deserialize(MapAccessDeserializer::new(object)).map(Node)
     }
 }
 
-impl<'de> Deserialize<'de> for EdgeLine {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Ends;
-        impl<'de> Visitor<'de> for Ends {
-            type Value = EdgeLine;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("[parent, child] or [parent, child, \"type\"]")
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<EdgeLine, A::Error> {
-                let parent = seq.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
-                let child = seq.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
-                let name: Option<Option<String>> = seq.next_element()?;
-                match seq.next_element::<serde::de::IgnoredAny>()? {
-                    Some(_) => Err(A::Error::invalid_length(4, &self)),
-                    None => Ok(EdgeLine((parent, child, name.flatten()))),
-                }
-            }
+impl JsonValue for EdgeLine {
+    const EXPECTED: &'static str = "[parent, child] or [parent, child, \"type\"]";
+
+    fn list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+        let wrong_length = |found| A::Error::invalid_length(found, &JsonVisitor::<Self>(PhantomData));
+        let parent = list.next_element()?.ok_or_else(|| wrong_length(0))?;
+        let child = list.next_element()?.ok_or_else(|| wrong_length(1))?;
+        let name: Option<Option<String>> = list.next_element()?;
+        match list.next_element::<IgnoredAny>()? {
+            Some(_) => Err(wrong_length(4)),
+            None => Ok(EdgeLine((parent, child, name.flatten()))),
         }
-        deserializer.deserialize_seq(Ends)
     }
 }
 
-impl<'de> Deserialize<'de> for NodeFeatures {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either;
-        impl<'de> Visitor<'de> for Either {
-            type Value = NodeFeatures;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("features as {\"name\": number} or a list of numbers")
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<NodeFeatures, A::Error> {
-                let mut values = Vec::new();
-                while let Some(value) = seq.next_element()? {
-                    values.push(value);
-                }
-                Ok(NodeFeatures::Dense(values))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<NodeFeatures, A::Error> {
-                let mut named = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    named.push(entry);
-                }
-                Ok(NodeFeatures::Named(named))
-            }
-        }
-        deserializer.deserialize_any(Either)
+impl JsonValue for NodeFeatures {
+    const EXPECTED: &'static str = "features as {\"name\": number} or a list of numbers";
+
+    fn list<'de, A: SeqAccess<'de>>(list: A) -> Result<Self, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(list)).map(NodeFeatures::Dense)
+    }
+    fn object<'de, A: MapAccess<'de>>(object: A) -> Result<Self, A::Error> {
+        entries(object).map(NodeFeatures::Named)
     }
 }
+
+deserialize_by!(deserialize_map: Node);
+deserialize_by!(deserialize_seq: EdgeLine);
+deserialize_by!(deserialize_any: NodeFeatures);

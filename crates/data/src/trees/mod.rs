@@ -9,7 +9,7 @@ mod write;
 
 pub use fault::{TreeFault, TreePlace};
 pub use kind::{NodeFeatures, TreeParts, Trees};
-pub use read::{FORMAT, read};
+pub use read::FORMAT;
 pub use write::write;
 
 #[cfg(test)]

@@ -1,8 +1,6 @@
 //! Reads the format `tree`: an object a line, such as
 //! `{"nodes": [{"features": {"red": 1}, "label": "a"}, {"features": {}, "label": "b", "parent": 0}]}`.
 
-use std::path::Path;
-
 use multiplane_infer::file::DataError;
 
 use super::fault::{TreeFault, TreePlace};
@@ -14,13 +12,15 @@ use crate::json_text::{complaint, elements};
 use crate::text::{Line, Lines};
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry = FormatEntry::new(
-    "tree",
-    "jsonl: a line `{\"nodes\": [{\"features\", \"label\", \"parent\", \"type\"}, ...]}` a tree",
-    |path| read(path).map(Dataset::new),
-)
-.named(&["jsonl", "tree"])
-.known_by(5, is_tree);
+pub const FORMAT: FormatEntry = FormatEntry {
+    names: &["jsonl", "tree"],
+    known_by: Some((5, is_tree)),
+    ..FormatEntry::new(
+        "tree",
+        "jsonl: a line `{\"nodes\": [{\"features\", \"label\", \"parent\", \"type\"}, ...]}` a tree",
+        |path, _| parse(Lines::open(path)?).map(Dataset::new),
+    )
+};
 
 /// An object with a key, which no other format begins with.
 fn is_tree(line: &FirstLine<'_>) -> bool {
@@ -28,16 +28,7 @@ fn is_tree(line: &FirstLine<'_>) -> bool {
     rest.is_some_and(|rest| rest.starts_with("\"nodes\"") || rest.starts_with("\"edges\"") || line.is_named)
 }
 
-/// Reads a file, plain or gzip; blank lines are skipped.
-///
-/// # Errors
-///
-/// The file cannot be read, or a line is no JSON of the right keys or no tree; the place is told, and where it is a
-/// node that is wrong, its number.
-pub fn read(path: &Path) -> Result<Trees, DataError> {
-    parse(Lines::open(path)?)
-}
-
+/// Reads lines; blank ones are skipped. Errors tell the place, and the number of a node that is wrong.
 pub(crate) fn parse(mut lines: Lines) -> Result<Trees, DataError> {
     let mut data = Trees::new(Some(lines.path().to_path_buf()));
     while let Some(line) = lines.next_line()? {
@@ -85,6 +76,7 @@ mod tests {
     use crate::dataset::Data;
     use crate::text::assert_errors;
     use multiplane_infer::score_tree::ROOT;
+    use std::path::Path;
 
     fn parsed(bytes: &[u8]) -> Trees {
         parse(Lines::from_bytes("f", bytes).unwrap()).unwrap()

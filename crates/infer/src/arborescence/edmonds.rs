@@ -1,8 +1,8 @@
 //! The best arborescence: cycles of best edges are contracted into one vertex.
 //!
-//! O(n^2), as suits dense graphs: a path of best edges grows until it meets what is done, or itself. Chu and Liu (1965),
-//! Edmonds (1967); Tarjan, "Finding optimum branchings" (Networks 7, 1977), with the expansion of Camerini, Fratta and
-//! Maffioli (1979); Gabow et al. (1986) for the path.
+//! O(n^2), as suits dense graphs: a path of best edges grows until it meets what is done, or itself. Chu and Liu
+//! (1965), Edmonds (1967); Tarjan, "Finding optimum branchings" (Networks 7, 1977), with the expansion of Camerini,
+//! Fratta and Maffioli (1979); Gabow et al. (1986) for the path.
 
 use super::best;
 use super::scores::{HeadScores, HeadTree, no_tree};
@@ -11,7 +11,7 @@ use crate::error::Error;
 pub(super) const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum State {
+enum VertexState {
     Open,
     OnPath,
     Done,
@@ -36,7 +36,7 @@ pub struct Arborescence {
     words: Vec<u32>,
     /// The contracted vertex that a head is in now.
     pub(super) inside: Vec<u32>,
-    states: Vec<State>,
+    states: Vec<VertexState>,
     /// The contraction that a vertex is part of.
     pub(super) parents: Vec<u32>,
     pub(super) chosen: Vec<ChosenEdge>,
@@ -51,8 +51,8 @@ pub struct Arborescence {
 }
 
 impl Arborescence {
-    /// Writes the head of each word in the best tree (0 is the root), and returns its score. Equal edges go to the lower
-    /// head.
+    /// Writes the head of each word in the best tree (0 is the root), and returns its score. Equal edges go to the
+    /// lower head.
     ///
     /// One child of the root is had by edges of the root that are worse than all others, however many of them a tree
     /// has: a vertex takes one only where there is nothing else. No large number is added to any score for it.
@@ -67,8 +67,8 @@ impl Arborescence {
         }
     }
 
-    /// Returns the `count` best trees, best first; fewer if no more are allowed. No tree comes twice. n searches for each
-    /// but the first: Lawler's partition (1972).
+    /// Returns the `count` best trees, best first; fewer if no more are allowed. No tree comes twice. n searches for
+    /// each but the first: Lawler's partition (1972).
     ///
     /// # Errors
     /// As of [`solve`](Arborescence::solve).
@@ -86,23 +86,23 @@ impl Arborescence {
         self.begin(scores);
         for start in 1..side {
             let mut vertex = self.inside[start];
-            if self.states[vertex as usize] == State::Done {
+            if self.states[vertex as usize] == VertexState::Done {
                 continue;
             }
             self.path.clear();
             loop {
                 self.path.push(vertex);
-                self.states[vertex as usize] = State::OnPath;
+                self.states[vertex as usize] = VertexState::OnPath;
                 let Some(edge) = self.best_edge(vertex, side, scores.single_root) else { return false };
                 self.chosen[vertex as usize] = edge;
                 let next = self.inside[edge.head as usize];
                 vertex = match self.states[next as usize] {
-                    State::Open => next,
-                    State::OnPath => self.contract(next, side),
-                    State::Done => break,
+                    VertexState::Open => next,
+                    VertexState::OnPath => self.contract(next, side),
+                    VertexState::Done => break,
                 };
             }
-            self.path.iter().for_each(|&vertex| self.states[vertex as usize] = State::Done);
+            self.path.iter().for_each(|&vertex| self.states[vertex as usize] = VertexState::Done);
         }
         self.expand(words, heads);
         !scores.single_root || words == 0 || heads.iter().filter(|&&head| head == 0).count() == 1
@@ -134,8 +134,8 @@ impl Arborescence {
         self.words.extend((0..side as u32).flat_map(|word| std::iter::repeat_n(word, side)));
         self.inside.clear();
         self.inside.extend(0..side as u32);
-        self.states.resize(side, State::Open);
-        self.states[0] = State::Done;
+        self.states.resize(side, VertexState::Open);
+        self.states[0] = VertexState::Done;
         self.parents.resize(side, NONE);
         self.chosen.resize(side, ChosenEdge::default());
     }
@@ -155,11 +155,11 @@ impl Arborescence {
         (edge.score > f64::NEG_INFINITY).then_some(edge)
     }
 
-    /// Makes one vertex of the path from `first` to its end, which is a cycle, takes it off the path, and returns the new
-    /// vertex.
+    /// Makes one vertex of the path from `first` to its end, which is a cycle, takes it off the path, and returns the
+    /// new vertex.
     fn contract(&mut self, first: u32, side: usize) -> u32 {
         let vertex = self.states.len();
-        self.states.push(State::Open);
+        self.states.push(VertexState::Open);
         self.parents.push(NONE);
         self.chosen.push(ChosenEdge::default());
         self.into.resize((vertex + 1) * side, f64::NEG_INFINITY);
@@ -194,18 +194,18 @@ impl Arborescence {
     fn expand(&mut self, words: usize, heads: &mut Vec<u32>) {
         heads.clear();
         heads.resize(words, 0);
-        self.states.fill(State::Open);
+        self.states.fill(VertexState::Open);
         for vertex in (1..self.states.len()).rev() {
-            if self.states[vertex] == State::Done {
+            if self.states[vertex] == VertexState::Done {
                 continue;
             }
             let edge = self.chosen[vertex];
             heads[edge.word as usize - 1] = edge.head;
             let mut inner = edge.word;
-            self.states[inner as usize] = State::Done;
+            self.states[inner as usize] = VertexState::Done;
             while inner as usize != vertex {
                 inner = self.parents[inner as usize];
-                self.states[inner as usize] = State::Done;
+                self.states[inner as usize] = VertexState::Done;
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The distribution of arborescences: the matrix-tree theorem, with one or any number of the root's children.
 //!
-//! O(n^3); see [`reduction`](super::reduction) for how. Koo, Globerson, Carreras and Collins, "Structured prediction models
-//! via the matrix-tree theorem" (EMNLP 2007); Smith and Smith (EMNLP 2007); McDonald and Satta (IWPT 2007).
+//! O(n^3); see [`reduction`](super::reduction) for how. Koo, Globerson, Carreras and Collins, "Structured prediction
+//! models via the matrix-tree theorem" (EMNLP 2007); Smith and Smith (EMNLP 2007); McDonald and Satta (IWPT 2007).
 
 use super::numbers::{Logs, Numbers, Plain};
 use super::reduction::Reduction;
@@ -31,7 +31,7 @@ pub struct MatrixTree {
     scores: Vec<f64>,
     weights: Vec<f64>,
     largest: Vec<f64>,
-    /// Where each possible child of the root is tried: weights with that child alone, marginals, all of them summed.
+    /// For trials of each possible child of the root: weights with that child alone, marginals, all of them summed.
     alone: Vec<f64>,
     part: Vec<f64>,
     total: Vec<f64>,
@@ -141,8 +141,8 @@ impl MatrixTree {
     }
 }
 
-/// Writes the share of each head of each word, and returns the logarithm of the sum over all trees; nothing if a word has
-/// none.
+/// Writes the share of each head of each word, and returns the logarithm of the sum over all trees; nothing if a word
+/// has none.
 fn shares<N: Numbers>(
     reduction: &mut Reduction,
     weights: &[f64],

@@ -1,8 +1,9 @@
-//! Arborescences: trees directed away from a root, as dependency parses are; the best, the M best, and their distribution.
+//! Arborescences: trees directed away from a root, as dependency parses are; the best, the M best, and their
+//! distribution.
 //!
 //! Vertex 0 is the root, the others are *words*, of which each has one *head*. The score of a tree is the sum of its
-//! edges' scores, larger is better, as for [chains](crate::viterbi); `-inf` forbids. Where edges have types, the best type
-//! of each edge is the caller's affair for maxima, and `ln sum e^score` over types for sums.
+//! edges' scores, larger is better, as for [chains](crate::viterbi); `-inf` forbids. Where edges have types, the best
+//! type of each edge is the caller's affair for maxima, and `ln sum e^score` over types for sums.
 //!
 //! * [`Arborescence`]: the best tree in O(n^2), and the M best at n of these each;
 //! * [`Arborescence::weights`]: their distribution as a product of weights within the range of doubles;

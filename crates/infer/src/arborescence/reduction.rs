@@ -1,16 +1,16 @@
 //! Elimination of words, one after the other, without a difference: what makes the matrix-tree theorem exact.
 //!
 //! Walk from word to word by drawing heads: from k to h with probability `P(h|k) = w(h,k) / d_k`, where `d_k` sums over
-//! all heads. If k is left out, each w(h,m) grows by `P(h|k) w(k,m)`: one step of Gaussian elimination on the Laplacian, and
-//! its determinant, the sum over all trees (Tutte), is the product of all `d`. As no number is negative, nothing cancels
-//! (Grassmann, Taksar and Heyman, "Regenerative analysis and steady state distributions", Operations Research 33, 1985;
-//! O'Cinneide 1993 on its relative exactness).
+//! all heads. If k is left out, each w(h,m) grows by `P(h|k) w(k,m)`: one step of Gaussian elimination on the
+//! Laplacian, and its determinant, the sum over all trees (Tutte), is the product of all `d`. As no number is negative,
+//! nothing cancels (Grassmann, Taksar and Heyman, "Regenerative analysis and steady state distributions", Operations
+//! Research 33, 1985; O'Cinneide 1993 on its relative exactness).
 //!
 //! The head of m is h in a share of `w(h,m) V(h)` of all trees, where V(h) is the probability that a walk from h meets
-//! the root before m: the heads of the others draw all trees in which m may have head h. Where the root may have one child
-//! only, walks draw no root; V(h) is then the sum of w(0,k) / d_k over the words k that the walk comes by, and V(0) = 1 as
-//! before: each tree is cut once at its root's edge. (That is Koo et al., EMNLP 2007, to first order in the root's
-//! weights.)
+//! the root before m: the heads of the others draw all trees in which m may have head h. Where the root may have one
+//! child only, walks draw no root; V(h) is then the sum of w(0,k) / d_k over the words k that the walk comes by, and
+//! V(0) = 1 as before: each tree is cut once at its root's edge. (That is Koo et al., EMNLP 2007, to first order in the
+//! root's weights.)
 //!
 //! To have V for each m, all others must be eliminated. Halves share the elimination of the other half, so that all
 //! together cost O(n^3).
@@ -21,8 +21,8 @@ use super::numbers::Numbers;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reduction {
     words: usize,
-    /// By depth: the weights of the words that are left, `[words][1 + words]`, the root's first; and the same while half
-    /// of them are eliminated.
+    /// By depth: the weights of the words that are left, `[words][1 + words]`, the root's first; and the same while
+    /// half of them are eliminated.
     weights: Vec<Vec<f64>>,
     halves: Vec<Vec<f64>>,
     /// The words eliminated now, in order, with `P(h|k)` of all heads, those eliminated before at 0.
@@ -35,9 +35,9 @@ pub(super) struct Reduction {
 }
 
 impl Reduction {
-    /// Computes the sum over all trees of the words with weights `[word][head]`, and calls `found` for every word with V
-    /// of all heads. Returns the logarithm of the sum, or nothing where a word has no head left: there is no tree, or,
-    /// with a single root, one that this order of words cannot find.
+    /// Computes the sum over all trees of the words with weights `[word][head]`, and calls `found` for every word with
+    /// V of all heads. Returns the logarithm of the sum, or nothing where a word has no head left: there is no tree,
+    /// or, with a single root, one that this order of words cannot find.
     pub(super) fn run<N: Numbers>(
         &mut self,
         weights: &[f64],

@@ -20,10 +20,10 @@ use crate::error::Error;
 pub struct HeadScores<'a> {
     /// Words, without the root.
     pub words: usize,
-    /// `[words + 1][words + 1]`: score of the edge from a head (row) to a word (column). The diagonal and the column of the
-    /// root are not read.
+    /// `[words + 1][words + 1]`: score of the edge from a head (row) to a word (column). The diagonal and the column of
+    /// the root are not read.
     pub scores: &'a [f64],
-    /// Whether the root must have exactly one child.
+    /// True if the root must have exactly one child.
     pub single_root: bool,
 }
 

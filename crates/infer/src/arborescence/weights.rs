@@ -1,10 +1,10 @@
 //! The distribution over arborescences as a product of weights that doubles can hold, however far apart scores are.
 //!
-//! `p(tree) ~ prod of weights(head, word)`. Where the best heads of some words make a cycle, every tree has a head that is
-//! far worse, and which one decides. `e^score` of these underflows where scores are of the order of 1000. But the best edge
-//! into the cycle may be made better, and all others into it by as much: trees that enter it once keep their ratios, and
-//! those that enter it twice stay negligible as long as it is bad. The cycles, and those of cycles, are those that the
-//! search for the best tree contracts.
+//! `p(tree) ~ prod of weights(head, word)`. Where the best heads of some words make a cycle, every tree has a head that
+//! is far worse, and which one decides. `e^score` of these underflows where scores are of the order of 1000. But the
+//! best edge into the cycle may be made better, and all others into it by as much: trees that enter it once keep their
+//! ratios, and those that enter it twice stay negligible as long as it is bad. The cycles, and those of cycles, are
+//! those that the search for the best tree contracts.
 
 use super::edmonds::{Arborescence, ChosenEdge, NONE};
 use super::scores::{HeadScores, no_tree};
@@ -13,7 +13,7 @@ use crate::error::Error;
 /// How bad the best edge into a cycle is left: e^-64 is far below what 1 can be changed by.
 const BAD: f64 = 64.0;
 
-/// What the edges into all cycles around one word may lose together.
+/// The most that the edges into all cycles around one word may lose together.
 const RANGE: f64 = 200.0;
 
 /// An edge that makes a tree worse by more than e^-95 has no weight: no probability that a double beside 1 can tell.
@@ -21,14 +21,15 @@ const NOTHING: f64 = -95.0;
 
 impl Arborescence {
     /// Writes a weight of each edge such that `p(tree) ~ prod of weights` is the distribution `p(tree) ~ e^score`. The
-    /// weights of a word's heads sum to 1; the diagonal and the root's column are 0. O(n^2) times the depth of cycles in
-    /// cycles.
+    /// weights of a word's heads sum to 1; the diagonal and the root's column are 0. O(n^2) times the depth of cycles
+    /// in cycles.
     ///
-    /// Weights are 0 or at least e^-300, so that [`MatrixTree`](super::MatrixTree) works with them as they are, and edges of
-    /// all words agree to the last digits. Where an edge makes a tree worse by more than a factor `floor`, it is made as good
-    /// as that: weights of which a solver makes the next distribution must leave a way back from trees that are certain. 0
-    /// floors none, and the distribution is exact to rounding; with more than 5 cycles within one another whose edges are
-    /// all far worse, trees that enter one of `depth` of these twice count for up to `e^(-200 / depth)`.
+    /// Weights are 0 or at least e^-300, so that [`MatrixTree`](super::MatrixTree) works with them as they are, and
+    /// edges of all words agree to the last digits. Where an edge makes a tree worse by more than a factor `floor`, it
+    /// is made as good as that: weights of which a solver makes the next distribution must leave a way back from trees
+    /// that are certain. 0 floors none, and the distribution is exact to rounding; with more than 5 cycles within one
+    /// another whose edges are all far worse, trees that enter one of `depth` of these twice count for up to `e^(-200 /
+    /// depth)`.
     ///
     /// ```
     /// use multiplane_infer::arborescence::{Arborescence, HeadScores};
@@ -97,8 +98,8 @@ impl Arborescence {
         self.sums.resize(self.kept.len(), None);
     }
 
-    /// Sums what the best edges into a word, and into the contractions around it, are worth, and what is kept of that: for
-    /// edges that come from within each of these, and for those that come from outside.
+    /// Sums what the best edges into a word, and into the contractions around it, are worth, and what is kept of that:
+    /// for edges that come from within each of these, and for those that come from outside.
     fn climb(&mut self, word: usize) {
         self.sums.fill(None);
         let (mut vertex, mut sums) = (word, (0.0, 0.0));

@@ -13,14 +13,14 @@ use crate::term::Term;
 /// Sweeps after which the descent ends in any case.
 const SWEEPS: usize = 100;
 
-/// Whether a node may take a label.
+/// True if a node may take a label.
 pub(crate) trait Allowed: Copy + Fn(usize, u32) -> bool {}
 impl<F: Copy + Fn(usize, u32) -> bool> Allowed for F {}
 
 /// Iterated conditional modes with their working memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Descent {
-    /// Whether a node's neighbourhood has changed since its visit.
+    /// True if a node's neighbourhood has changed since its visit.
     stale: Vec<bool>,
     costs: Vec<f64>,
 }

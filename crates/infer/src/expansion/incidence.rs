@@ -5,9 +5,9 @@ use crate::mrf::Mrf;
 /// Edge indices sorted by node, those to nodes of lower index first; every edge is there twice.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Incidence {
-    /// Where each node's edges begin, and where the last ones end.
+    /// The first edge of each node, and the end of the last ones.
     first: Vec<u32>,
-    /// Where those to nodes of higher index begin.
+    /// The first of those to nodes of higher index.
     middle: Vec<u32>,
     edges: Vec<u32>,
 }

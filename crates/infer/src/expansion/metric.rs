@@ -14,12 +14,12 @@ pub(super) const NAME: &str = "expansion";
 /// Part of the largest entry by which four entries may break the rule through rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// What has been found about the terms of a model.
+/// Facts found about the terms of a model.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rules {
     /// The terms that were found to be metrics; the same again need no check.
     checked: Vec<Term>,
-    /// Whether each table was checked.
+    /// True for each table that was checked.
     seen: Vec<bool>,
 }
 
@@ -91,7 +91,8 @@ fn check_table(table: &Table) -> Result<(), String> {
                 let excess = (direct - via) + (same - onward);
                 if excess > ROUNDING * largest {
                     return Err(format!(
-                        "is no metric: V({a},{b}) + V({label},{label}) exceeds V({a},{label}) + V({label},{b}) by {excess}"
+                        "is no metric: V({a},{b}) + V({label},{label}) exceeds V({a},{label}) + \
+                         V({label},{b}) by {excess}"
                     ));
                 }
             }

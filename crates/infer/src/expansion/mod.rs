@@ -7,9 +7,9 @@
 //!
 //! # What it takes
 //! Edge weights that are not negative and terms that are metrics: Potts, truncated linear, and tables with
-//! `V(a,b) + V(l,l) <= V(a,l) + V(l,b)` for all labels (they need not be symmetric). Others are refused, with the labels
-//! that break the rule; truncated quadratic terms with a cap above 2 are among them. Nodes may have label counts of
-//! their own and forbidden labels; forbidden pairs are refused.
+//! `V(a,b) + V(l,l) <= V(a,l) + V(l,b)` for all labels (they need not be symmetric). Others are refused, with the
+//! labels that break the rule; truncated quadratic terms with a cap above 2 are among them. Nodes may have label counts
+//! of their own and forbidden labels; forbidden pairs are refused.
 //!
 //! # The bound
 //! In Potts models it is that of the sweeps, and mostly close. In other models, and in Potts models of more than 20
@@ -18,7 +18,8 @@
 //!
 //! # What it costs, and what it keeps
 //! The start is each node's own best label; in Potts models, if better, what a few sweeps of message passing choose,
-//! which also give the lower bound and rule labels out; then a descent of single nodes. All this costs less than a few cuts, makes the cuts cheaper and their result better.
+//! which also give the lower bound and rule labels out; then a descent of single nodes. All this costs less than a few
+//! cuts, makes the cuts cheaper and their result better.
 //!
 //! A move is O(nodes + edges) and one maximum flow. Each label has a network of its own, in which the flow of the last
 //! move to this label is kept, so that from the second cycle on a cut only follows what has changed since (Alahari,
@@ -86,8 +87,8 @@ const MESSAGES: usize = 20_000_000;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Expansion {
-    /// Whether in Potts models the labels that [`persistency`](crate::persistency) proves are settled first: some more
-    /// cuts, which pay where sweeps are off and most labels are proven.
+    /// If true, the labels of Potts models that [`persistency`](crate::persistency) proves are settled first: some more
+    /// cuts, which pay if sweeps are off and most labels are proven.
     pub partial_optimality: bool,
     /// Pairs of sweeps of message passing before the moves, in Potts models; 0: none. More of them give a better bound,
     /// and mostly a better answer. 20 by default.
@@ -128,10 +129,10 @@ impl Default for Expansion {
     }
 }
 
-/// What a sequence of moves has come to.
+/// The result of a sequence of moves.
 struct Moves {
     cuts: u64,
-    /// Whether no move lowers the energy; else the watch ended it.
+    /// True if no move lowers the energy; else the watch ended it.
     settled: bool,
 }
 

@@ -20,7 +20,7 @@ pub(super) struct MoveNetwork {
 /// The move in hand: what its network shall have, and what changes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ExpansionMove {
-    /// Whether a node may take the label and does not have it.
+    /// True if a node may take the label and does not have it.
     active: Vec<bool>,
     slope: Vec<f64>,
     capacities: Vec<(f64, f64)>,

@@ -33,7 +33,7 @@ pub(super) struct PottsSweeps {
     stride: usize,
     /// A bound to which the excess may be added.
     floor: f64,
-    /// What rounding may add to a bound, and to a node's excess.
+    /// The most that rounding adds to a bound, and to a node's excess.
     pub(super) rounding: f64,
     costs: Vec<f64>,
     chosen: Vec<u32>,

@@ -8,7 +8,7 @@ const MESSAGE_CHARS: usize = 2000;
 /// Quoted text is cut to this many characters: a damaged file may hold megabytes on one line.
 const QUOTE_CHARS: usize = 40;
 
-/// What is wrong with a data file: `path:line:column: found X, expected Y`.
+/// A fault in a data file: `path:line:column: found X, expected Y`.
 ///
 /// Line and column count from 1, the column in characters; both are missing where the fault is the file's as a
 /// whole.
@@ -61,8 +61,8 @@ fn place(path: &Path, line: Option<u64>, column: Option<u64>) -> String {
     numbers.fold(path.display().to_string(), |place, number| format!("{place}:{number}"))
 }
 
-/// Makes a message one line of bounded length, whatever it repeats of a file: ends of lines are escaped, and the middle of what has
-/// more than 2000 characters is left out.
+/// Makes a message one line of bounded length, whatever it repeats of a file: ends of lines are escaped, and the middle
+/// of what has more than 2000 characters is left out.
 pub fn one_line(message: &str) -> String {
     let text = message.replace('\r', "\\r").replace('\n', "\\n");
     let count = text.chars().count();

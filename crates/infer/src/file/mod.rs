@@ -11,4 +11,4 @@ mod tokens;
 pub use error::{DataError, human_bytes, number, one_line, quote};
 pub use lines::{Line, Lines, push_number};
 pub use source::Source;
-pub use tokens::{Place, Tokens};
+pub use tokens::{TextPlace, Tokens};

@@ -75,8 +75,8 @@ impl Source {
         Ok(Source { path: path.to_path_buf(), reader, expanded_bytes: 0, expanded_limit, gzip })
     }
 
-    /// Reads a stream, plain or gzip, as if it were the file `path`. What it expands to is not limited: whoever reads it keeps
-    /// no more than a window of it.
+    /// Reads a stream, plain or gzip, as if it were the file `path`. What it expands to is not limited: whoever reads
+    /// it keeps no more than a window of it.
     ///
     /// # Errors
     /// A container other than gzip, and what the system says.
@@ -156,7 +156,8 @@ impl Source {
         }
         let limit = human_bytes(self.expanded_limit.into());
         let message = format!(
-            "found gzip data that expands to more than {limit} (after line {after}), expected at most 1 GiB or {EXPANDED_RATIO} times the compressed size"
+            "found gzip data that expands to more than {limit} (after line {after}), expected at most \
+             1 GiB or {EXPANDED_RATIO} times the compressed size"
         );
         Err(DataError::file(&self.path, message))
     }

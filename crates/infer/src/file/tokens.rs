@@ -11,12 +11,13 @@ use super::source::Source;
 /// No name or number is that long.
 const WORD_LIMIT: usize = 1 << 16;
 
-/// Most bytes between two words that compressed data may have: no honest file has millions, and a small one could hold billions.
+/// Most bytes between two words that compressed data may have: no honest file has millions, and a small one could hold
+/// billions.
 const MOST_BLANK: u64 = 1 << 24;
 
 /// A place in a file: line and column, in characters, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TextPlace {
     /// Line, from 1.
     pub line: u64,
     /// Column, in characters from 1.
@@ -28,9 +29,9 @@ pub struct Tokens {
     source: Source,
     word: Vec<u8>,
     /// Of the next byte.
-    next: Place,
+    next: TextPlace,
     /// Of the last word.
-    place: Place,
+    place: TextPlace,
     /// Bytes skipped since then.
     blank: u64,
     most_blank: u64,
@@ -58,7 +59,7 @@ impl Tokens {
     /// # Errors
     /// Damaged or cut-off gzip data.
     pub fn of(source: Source) -> Result<Self, DataError> {
-        let start = Place { line: 1, column: 1 };
+        let start = TextPlace { line: 1, column: 1 };
         let (word, blank, most_blank) = (Vec::new(), 0, MOST_BLANK);
         let mut tokens = Tokens { source, word, next: start, place: start, blank, most_blank };
         if tokens.source.ready(0)?.starts_with(b"\xef\xbb\xbf") {
@@ -73,15 +74,15 @@ impl Tokens {
     }
 
     /// Returns where the last word began.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> TextPlace {
         self.place
     }
 
     /// Reads the next word, or `None` at the end of the file.
     ///
     /// # Errors
-    /// A word over 64 KiB, bytes that are not UTF-8, gzip data that are damaged, cut off, wildly expanding, or without a word for
-    /// 16 MiB.
+    /// A word over 64 KiB, bytes that are not UTF-8, gzip data that are damaged, cut off, wildly expanding, or without
+    /// a word for 16 MiB.
     #[inline]
     pub fn word(&mut self) -> Result<Option<&str>, DataError> {
         self.skip(|byte| byte.is_ascii_whitespace())?;
@@ -131,7 +132,7 @@ impl Tokens {
 
     /// Makes an error at a place of this file.
     #[cold]
-    pub fn error_at(&self, place: Place, message: impl Into<String>) -> DataError {
+    pub fn error_at(&self, place: TextPlace, message: impl Into<String>) -> DataError {
         DataError::at(self.path(), place.line, place.column, message)
     }
 
@@ -145,7 +146,7 @@ impl Tokens {
     /// Makes the error of a file that ends too early.
     #[cold]
     pub(crate) fn ended(&self, expected: &str) -> DataError {
-        let empty = self.next == Place { line: 1, column: 1 };
+        let empty = self.next == TextPlace { line: 1, column: 1 };
         let found = match (empty, self.source.is_gzip()) {
             (true, false) => "an empty file",
             (true, true) => "gzip data of an empty file",
@@ -170,7 +171,7 @@ impl Tokens {
     }
 
     /// Says that the last word began there.
-    pub(crate) fn mark(&mut self, place: Place) {
+    pub(crate) fn mark(&mut self, place: TextPlace) {
         self.place = place;
     }
 
@@ -245,15 +246,15 @@ impl Tokens {
     #[cold]
     fn no_text(&self, at: usize) -> DataError {
         let before = self.word[..at].iter().filter(|&&byte| byte & 0xc0 != 0x80).count() as u64;
-        let place = Place { column: self.place.column + before, ..self.place };
+        let place = TextPlace { column: self.place.column + before, ..self.place };
         self.error_at(place, format!("found byte 0x{:02x}, expected UTF-8 text", self.word[at]))
     }
 }
 
 #[inline]
-fn advance(place: &mut Place, byte: u8) {
+fn advance(place: &mut TextPlace, byte: u8) {
     match byte {
-        b'\n' => *place = Place { line: place.line + 1, column: 1 },
+        b'\n' => *place = TextPlace { line: place.line + 1, column: 1 },
         _ if byte & 0xc0 != 0x80 => place.column += 1,
         _ => {}
     }

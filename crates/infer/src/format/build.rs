@@ -1,4 +1,4 @@
-//! What the readers of pairwise models share: functions are added one by one, and become a [`Mrf`] at the end.
+//! The builder of all readers of pairwise models: functions are added one by one, and become a [`Mrf`] at the end.
 //!
 //! Memory follows what the file holds. What it only implies (labels without energies, tables filled with a default)
 //! is limited. Equal tables become one term, found by their hash, and tables of 0 and one positive number
@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 
+use super::words::Scope;
 use crate::mrf::{Edge, Mrf};
 use crate::term::{Table, Term};
 
@@ -198,6 +199,43 @@ fn hash(term: &Term) -> u64 {
         table.values().iter().for_each(|value| hasher.write_u64(value.to_bits()));
     }
     hasher.finish()
+}
+
+/// A function for others to share the costs of.
+pub(super) struct SharedCosts {
+    scope: Scope,
+    /// Of at most one variable.
+    energies: Vec<f64>,
+    /// Of two variables: its number among the pairwise ones.
+    pair: usize,
+}
+
+impl SharedCosts {
+    /// Makes the record of the function that is added to the model next.
+    pub(super) fn next(build: &Build, scope: Scope, energies: &[f64]) -> Self {
+        let energies = if scope.as_slice().len() < 2 { energies.to_vec() } else { Vec::new() };
+        SharedCosts { scope, energies, pair: build.pairs() }
+    }
+
+    /// Adds a function of other variables with the same costs.
+    pub(super) fn add(&self, build: &mut Build, scope: &Scope) -> Result<(), BuildFault> {
+        let labels =
+            |scope: &Scope| scope.as_slice().iter().map(|&variable| build.labels(variable)).collect::<Vec<_>>();
+        let (found, expected) = (labels(scope), labels(&self.scope));
+        if found != expected {
+            return Err(format!(
+                "found a function on {found:?} labels with the costs of one on {expected:?}, expected the same numbers"
+            ));
+        }
+        match scope.as_slice() {
+            &[tail, head] => build.add_again(self.pair, tail, head),
+            few => {
+                build.imply(self.energies.len() as u64)?;
+                build.add(few, &self.energies)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Returns a number that the energy of no allowed labelling, and no finite energy of a function, is above; not

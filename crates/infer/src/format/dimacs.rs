@@ -18,7 +18,6 @@
 //! Reading costs O(bytes + m log m) for m arcs, about 24 bytes each.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use super::entry::{Instance, ProblemFormat};
 use super::flow::{Flow, FlowArc, FlowProblem};
@@ -28,22 +27,14 @@ use crate::maxflow::Capacity;
 /// Most nodes that a file may have beside those of its arcs.
 const LONELY_LIMIT: u64 = 1 << 22;
 
-/// The format's entry in the list of formats.
+/// The format's entry in the list of formats. Errors name the place of whatever breaks the format: negative capacities, missing nodes, no or two sources or sinks,
+/// another number of arcs than promised, a sink that no path of arcs leads to.
 pub const ENTRY: ProblemFormat = ProblemFormat {
     name: "max",
     description: "a flow network (DIMACS): maximum flow and minimum cut",
     recognises: |start| matches!(start, [b'C' | b'P', end, ..] if end.is_ascii_whitespace()),
     read: |source| parse(Lines::of(source)).map(Instance::Flow),
 };
-
-/// Reads a file, plain or gzip.
-///
-/// # Errors
-/// Names the place of whatever breaks the format: negative capacities, missing nodes, no or two sources or sinks,
-/// another number of arcs than promised, a sink that no path of arcs leads to.
-pub fn read(path: &Path) -> Result<Flow, DataError> {
-    parse(Lines::open(path)?)
-}
 
 /// The `p` line: nodes and arcs.
 #[derive(Clone, Copy)]
@@ -252,7 +243,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Writes a network so that [`read`] gives it back: edges in order, each as one arc or two. Doubles without a fraction
+/// Writes a network so that [`read`](super::read) gives it back: edges in order, each as one arc or two. Doubles without a fraction
 /// read back as integers if all are.
 ///
 /// # Errors

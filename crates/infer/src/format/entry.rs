@@ -1,10 +1,10 @@
-//! What the list of formats knows of a format; each reader's file has its own entry.
+//! Entries of the list of formats; each reader's file has its own.
 
 use super::flow::Flow;
 use crate::file::{DataError, Source};
 use crate::mrf::Mrf;
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, Debug)]
 pub enum Instance {
     /// An energy to be minimised.
@@ -18,9 +18,9 @@ pub enum Instance {
 pub struct ProblemFormat {
     /// Its name, which is the ending of its files' names.
     pub name: &'static str,
-    /// What the format holds, in one line.
+    /// The content of the format, in one line.
     pub description: &'static str,
-    /// Whether the first bytes of a file, in upper case and without white space before them, tell this format.
+    /// Returns true if the first bytes of a file, in upper case and without white space before them, tell this format.
     pub recognises: fn(&[u8]) -> bool,
     /// Reads a file of this format; its errors name the place of whatever breaks the format.
     pub read: fn(Source) -> Result<Instance, DataError>,

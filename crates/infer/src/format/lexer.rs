@@ -3,7 +3,7 @@
 //! Commas, colons and white space only divide; quotes may be left out; `{` and `[` mean the same; a line that begins
 //! with `#` is a comment.
 
-use crate::file::{DataError, Place, Tokens, quote};
+use crate::file::{DataError, TextPlace, Tokens, quote};
 
 /// A piece of the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,8 +21,8 @@ pub(super) enum Piece {
 /// The pieces of a file, with one of look-ahead.
 pub(super) struct Lexer {
     tokens: Tokens,
-    next: Option<(Piece, Place)>,
-    place: Place,
+    next: Option<(Piece, TextPlace)>,
+    place: TextPlace,
 }
 
 impl Lexer {
@@ -54,7 +54,7 @@ impl Lexer {
     }
 
     /// Returns where the last piece that was taken began.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> TextPlace {
         self.place
     }
 
@@ -138,7 +138,7 @@ impl Lexer {
 
     /// Makes an error at a place.
     #[cold]
-    pub(super) fn error_at(&self, place: Place, message: impl Into<String>) -> DataError {
+    pub(super) fn error_at(&self, place: TextPlace, message: impl Into<String>) -> DataError {
         self.tokens.error_at(place, message)
     }
 

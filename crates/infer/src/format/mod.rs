@@ -20,7 +20,6 @@ pub mod dimacs;
 mod entry;
 pub mod flow;
 mod lexer;
-mod shared;
 pub mod uai;
 pub mod wcsp;
 mod words;

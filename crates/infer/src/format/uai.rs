@@ -19,7 +19,6 @@
 //! Reading costs O(bytes), memory follows the entries.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use super::build::{Build, pairwise};
 use super::entry::{Instance, ProblemFormat};
@@ -32,22 +31,14 @@ const AHEAD: u64 = 1 << 12;
 /// No written entry is below `exp(-SPREAD)`.
 const SPREAD: f64 = 690.0;
 
-/// The format's entry in the list of formats.
+/// The format's entry in the list of formats. Errors name the place of whatever breaks the format, of factors of three or more variables, of entries that are negative
+/// or not finite (or so small that no double but 0 is near), and of a variable with every label forbidden.
 pub const ENTRY: ProblemFormat = ProblemFormat {
     name: "uai",
     description: "a graphical model as tables of positive factors (UAI, MARKOV or BAYES), energy -sum ln",
     recognises: |start| start.starts_with(b"MARKOV") || start.starts_with(b"BAYES"),
     read: |source| parse(Tokens::of(source)?).map(Instance::Mrf),
 };
-
-/// Reads a file, plain or gzip.
-///
-/// # Errors
-/// Names the place of whatever breaks the format, of factors of three or more variables, of entries that are negative
-/// or not finite (or so small that no double but 0 is near), and of a variable with every label forbidden.
-pub fn read(path: &Path) -> Result<Mrf, DataError> {
-    parse(Tokens::open(path)?)
-}
 
 fn parse(mut tokens: Tokens) -> Result<Mrf, DataError> {
     let kind = tokens.expect(|| "MARKOV or BAYES".into())?.to_ascii_uppercase();
@@ -102,7 +93,7 @@ fn mantissa(word: &str) -> impl Iterator<Item = u8> {
     word.bytes().take_while(|byte| !byte.eq_ignore_ascii_case(&b'e')).filter(u8::is_ascii_digit)
 }
 
-/// Writes a model so that [`read`] gives back one of the same energies, up to rounding: entries are `exp(-energy)`.
+/// Writes a model so that [`read`](super::read) gives back one of the same energies, up to rounding: entries are `exp(-energy)`.
 ///
 /// Each table is scaled so that its largest entry is 1, and what that takes off is kept in factors of no variable.
 ///

@@ -20,11 +20,9 @@
 
 use std::io::{self, Write};
 use std::num::IntErrorKind;
-use std::path::Path;
 
-use super::build::{Build, BuildFault, greatest_sum};
+use super::build::{Build, BuildFault, SharedCosts, greatest_sum};
 use super::entry::{Instance, ProblemFormat};
-use super::shared::SharedCosts;
 use super::words::{Scope, domains, scope};
 use crate::file::{DataError, Tokens};
 use crate::mrf::Mrf;
@@ -34,22 +32,14 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 /// The same as an integer.
 const EXACT_INTEGER: u128 = 1 << f64::MANTISSA_DIGITS;
 
-/// The format's entry in the list of formats.
+/// The format's entry in the list of formats. Errors name the place of whatever breaks the format, of functions of three or more variables, of global cost functions, of
+/// costs that are no integers or beyond 2^53 but below the upper bound, and of a variable with every label forbidden.
 pub const ENTRY: ProblemFormat = ProblemFormat {
     name: "wcsp",
     description: "a weighted constraint satisfaction problem with integer costs (toulbar2)",
     recognises: |_| false,
     read: |source| parse(Tokens::of(source)?).map(Instance::Mrf),
 };
-
-/// Reads a file, plain or gzip.
-///
-/// # Errors
-/// Names the place of whatever breaks the format, of functions of three or more variables, of global cost functions, of
-/// costs that are no integers or beyond 2^53 but below the upper bound, and of a variable with every label forbidden.
-pub fn read(path: &Path) -> Result<Mrf, DataError> {
-    parse(Tokens::open(path)?)
-}
 
 struct WcspReader {
     tokens: Tokens,
@@ -173,7 +163,7 @@ fn integer(tokens: &mut Tokens, what: impl Fn() -> String) -> Result<i128, DataE
     })
 }
 
-/// Writes a model of integers so that [`read`] gives back one of the same energies.
+/// Writes a model of integers so that [`read`](super::read) gives back one of the same energies.
 ///
 /// The upper bound is above the energy of every allowed labelling. toulbar2 may refuse negative costs.
 ///

@@ -1,4 +1,4 @@
-//! What formats of words share: numbers of labels, and scopes.
+//! Common parts of formats of words: numbers of labels, and scopes.
 
 use crate::file::{DataError, Tokens};
 

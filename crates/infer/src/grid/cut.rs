@@ -1,14 +1,13 @@
 //! The minimum cut of a grid of two labels.
 //!
-//! Many pixels need no cut: where the label that a node prefers by itself is worth at least what all its edges may cost,
-//! it has this label in the smallest cut. Edges to settled nodes then are part of their neighbours' own energies, and may
-//! settle these. (Desmet et al., "The dead-end elimination theorem", Nature 1992, where one label of two is left.) A few
-//! sweeps over the rows, there and back, settle most of what can be. The cut is found for the rest, in a network laid out
-//! row by row. O(nodes) before the cut.
+//! Many pixels need no cut: where the label that a node prefers by itself is worth at least what all its edges may
+//! cost, it has this label in the smallest cut. Edges to settled nodes then are part of their neighbours' own energies,
+//! and may settle these. (Desmet et al., "The dead-end elimination theorem", Nature 1992, where one label of two is
+//! left.) A few sweeps over the rows, there and back, settle most of what can be. The cut is found for the rest, in a
+//! network laid out row by row. O(nodes) before the cut.
 
 use super::model::Grid;
-use super::rows::RowWeights;
-use super::weights::STEPS;
+use super::weights::{RowWeights, STEPS};
 use crate::engine::Answer;
 use crate::error::Error;
 use crate::maxflow::DirectFlow;
@@ -40,8 +39,8 @@ const SWEEPS: usize = 6;
 const WORTH: usize = 50;
 
 impl GridCut {
-    /// Writes the labelling of lowest energy, `[y][x]`, into `labels`; of equal ones the one with the fewest labels 1, up
-    /// to rounding.
+    /// Writes the labelling of lowest energy, `[y][x]`, into `labels`; of equal ones the one with the fewest labels 1,
+    /// up to rounding.
     ///
     /// # Errors
     /// [`Error::DoesNotApply`] where there are not two labels, or a weight is negative.

@@ -6,9 +6,8 @@
 
 mod cut;
 mod model;
-mod rows;
 mod weights;
 
 pub use cut::GridCut;
 pub use model::Grid;
-pub use weights::{STEPS, Weights};
+pub use weights::{GridWeights, STEPS};

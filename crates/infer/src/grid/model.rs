@@ -1,6 +1,6 @@
 //! The arrays of a grid, checked as a model's numbers are, and the model that they make.
 
-use super::weights::{STEPS, Weights};
+use super::weights::{GridWeights, STEPS};
 use crate::error::Error;
 use crate::mrf::Mrf;
 use crate::term::Term;
@@ -8,10 +8,10 @@ use crate::term::Term;
 /// A grid of nodes with the same number of labels each, and Potts edges between neighbours.
 ///
 /// ```
-/// use multiplane_infer::grid::{Grid, GridCut, Weights};
+/// use multiplane_infer::grid::{Grid, GridCut, GridWeights};
 /// // Two rows of three pixels and two labels; the one in the middle of the upper row is noise.
 /// let unary = vec![0.0, 2.0, 1.0, 0.5, 0.0, 2.0, /* second row */ 0.0, 2.0, 0.0, 2.0, 2.0, 0.0];
-/// let weights = [Weights::Same(0.5), Weights::Same(0.5), Weights::None, Weights::None];
+/// let weights = [GridWeights::Same(0.5), GridWeights::Same(0.5), GridWeights::None, GridWeights::None];
 /// let grid = Grid::new([2, 3, 2], unary, weights)?;
 /// let mut labels = Vec::new();
 /// let answer = GridCut::default().solve(&grid, &mut labels)?;
@@ -26,7 +26,7 @@ pub struct Grid {
     pub(super) labels: usize,
     /// `[y][x][label]`.
     pub(super) unary: Vec<f64>,
-    pub(super) weights: [Weights; 4],
+    pub(super) weights: [GridWeights; 4],
 }
 
 /// Below this size of each of up to 10^9 numbers, no sum of them is beyond what models may hold.
@@ -39,13 +39,14 @@ impl Grid {
     /// # Errors
     /// A size of 0, a number of energies or weights that does not fit it, and what [`Mrf`] refuses: energies that are
     /// NaN or `-inf`, pixels without an allowed label, weights that are not finite.
-    pub fn new(size: [usize; 3], unary: Vec<f64>, weights: [Weights; 4]) -> Result<Self, Error> {
+    pub fn new(size: [usize; 3], unary: Vec<f64>, weights: [GridWeights; 4]) -> Result<Self, Error> {
         let [height, width, labels] = size;
         let nodes = height.checked_mul(width).filter(|&nodes| nodes < (1 << 28)); // 2^30 edges
         let expected = nodes.and_then(|nodes| nodes.checked_mul(labels));
         if expected.is_none() || expected == Some(0) {
             return Err(Error::invalid(format!(
-                "found a grid of {height} x {width} nodes and {labels} labels, expected at least 1 of each and fewer than 2^28 nodes"
+                "found a grid of {height} x {width} nodes and {labels} labels, expected \
+                 at least 1 of each and fewer than 2^28 nodes"
             )));
         }
         if expected != Some(unary.len()) {
@@ -89,13 +90,14 @@ impl Grid {
         checked
     }
 
-    /// Replaces the weights of the directions that are not [`Weights::None`]: all of them, or none where one is refused.
+    /// Replaces the weights of the directions that are not [`GridWeights::None`]: all of them, or none where one is
+    /// refused.
     ///
     /// # Errors
     /// Edges in a direction that has none, and what [`Grid::new`] refuses.
-    pub fn set_weights(&mut self, directions: [Weights; 4]) -> Result<(), Error> {
-        for (step, weights) in directions.iter().enumerate().filter(|(_, weights)| **weights != Weights::None) {
-            if self.weights[step] == Weights::None {
+    pub fn set_weights(&mut self, directions: [GridWeights; 4]) -> Result<(), Error> {
+        for (step, weights) in directions.iter().enumerate().filter(|(_, weights)| **weights != GridWeights::None) {
+            if self.weights[step] == GridWeights::None {
                 let (down, right) = STEPS[step];
                 return Err(Error::invalid(format!(
                     "found weights of edges {down} down and {right} right, but the grid has no such edges"
@@ -104,7 +106,9 @@ impl Grid {
             weights.check(step, self.edge_rows(step), self.edge_columns(step))?;
         }
         let before = self.weights.clone();
-        for (own, weights) in self.weights.iter_mut().zip(directions).filter(|(_, weights)| *weights != Weights::None) {
+        for (own, weights) in
+            self.weights.iter_mut().zip(directions).filter(|(_, weights)| *weights != GridWeights::None)
+        {
             *own = weights;
         }
         let checked = self.check();
@@ -159,12 +163,12 @@ impl Grid {
 
     /// Returns whether there are edges that lead to another row and column.
     pub(super) fn has_diagonals(&self) -> bool {
-        self.weights[2..].iter().any(|weights| *weights != Weights::None)
+        self.weights[2..].iter().any(|weights| *weights != GridWeights::None)
     }
 
     /// Returns the rows of edges in a direction; 0 where it has none.
     fn edge_rows(&self, step: usize) -> usize {
-        if self.weights[step] == Weights::None { 0 } else { self.height - STEPS[step].0.min(self.height) }
+        if self.weights[step] == GridWeights::None { 0 } else { self.height - STEPS[step].0.min(self.height) }
     }
 
     /// Returns the edges in a row.

@@ -37,8 +37,8 @@ pub struct ForwardBackward {
 }
 
 impl ForwardBackward {
-    /// Writes the marginals of the chain with `unary[len][labels]` and the pair scores `transitions`. Scores are those of
-    /// [`viterbi`](crate::viterbi): larger is more probable, `-inf` forbids. Exact for scores of any size: where
+    /// Writes the marginals of the chain with `unary[len][labels]` and the pair scores `transitions`. Scores are those
+    /// of [`viterbi`](crate::viterbi): larger is more probable, `-inf` forbids. Exact for scores of any size: where
     /// exponentials could underflow, it works in logarithms.
     ///
     /// ```
@@ -53,8 +53,8 @@ impl ForwardBackward {
     /// ```
     ///
     /// # Errors
-    /// Sizes that do not fit, a score that is NaN or `+inf`, and scores that forbid every labelling. What `out` holds then
-    /// means nothing.
+    /// Sizes that do not fit, a score that is NaN or `+inf`, and scores that forbid every labelling. What `out` holds
+    /// then means nothing.
     pub fn solve(&mut self, unary: &[f64], transitions: &Transitions, out: &mut ChainMarginals) -> Result<(), Error> {
         let labels = transitions.labels;
         let is_scaled = self.forward(unary, transitions, &mut out.log_partition)?;

@@ -1,4 +1,4 @@
-//! What sum-product tells of a model: the distribution of its labellings, by node and by edge.
+//! The results of sum-product: the distribution of a model's labellings, by node and by edge.
 
 use crate::mrf::Mrf;
 
@@ -24,8 +24,8 @@ impl Marginals {
         &self.nodes[self.node_starts[node as usize]..self.node_starts[node as usize + 1]]
     }
 
-    /// Returns how probable each pair of labels of an edge is: row-major, the tail's label chooses the row. Edges of the
-    /// same two nodes have the same.
+    /// Returns how probable each pair of labels of an edge is: row-major, the tail's label chooses the row. Edges of
+    /// the same two nodes have the same.
     ///
     /// # Panics
     /// Where there is no such edge.

@@ -5,7 +5,8 @@ use crate::brute;
 use crate::error::Error;
 use crate::mrf::Mrf;
 
-/// Writes the marginals of a model of at most 10^7 labellings, whatever its graph. O(labellings * (nodes + edges)), twice.
+/// Writes the marginals of a model of at most 10^7 labellings, whatever its graph. O(labellings * (nodes + edges)),
+/// twice.
 ///
 /// ```
 /// use multiplane_infer::{Mrf, Term, marginals::{self, Marginals}};

@@ -1,8 +1,9 @@
 //! Chains label by label: how probable each label is given the one after it, then the marginals, last position first.
 //!
-//! Forward, prefixes are held by their logarithms, so that scores of a position may differ by any amount. What is added up
-//! are shares of the prefixes that end in one label: exponentials relative to a term that is among the largest. Backward
-//! there is nothing to exponentiate: `p(x, y) = p(y) p(x | y)`. What comes out is consistent, as nothing else is multiplied.
+//! Forward, prefixes are held by their logarithms, so that scores of a position may differ by any amount. What is added
+//! up are shares of the prefixes that end in one label: exponentials relative to a term that is among the largest.
+//! Backward there is nothing to exponentiate: `p(x, y) = p(y) p(x | y)`. What comes out is consistent, as nothing else
+//! is multiplied.
 
 use multiversion::multiversion;
 
@@ -10,8 +11,8 @@ use super::shares::{divide, exponentials, products};
 use crate::logs::{REGISTER, exp, largest, ln, total};
 use crate::sum::Sum;
 
-/// Range of the pair scores of a column up to which their exponentials are taken once for all positions: the sum of a column
-/// is then at least `e^-600` times a factor, and what is lost of it was less than `e^-708`.
+/// Range of the pair scores of a column up to which their exponentials are taken once for all positions: the sum of a
+/// column is then at least `e^-600` times a factor, and what is lost of it was less than `e^-708`.
 const RANGE: f64 = 600.0;
 
 /// Working memory; rows padded to whole registers.
@@ -92,8 +93,8 @@ impl Filter {
     }
 }
 
-/// Writes pair scores less the largest of their column, and those, and returns the largest difference within a column; NaN
-/// where a score is no number.
+/// Writes pair scores less the largest of their column, and those, and returns the largest difference within a column;
+/// NaN where a score is no number.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 fn columns(labels: usize, padded: usize, pair: &[f64], pairs: &mut Vec<f64>, most: &mut [f64]) -> f64 {
     most.fill(f64::NEG_INFINITY);

@@ -5,7 +5,7 @@
 
 use super::distribution::Marginals;
 use crate::error::Error;
-use crate::forest::{Link, RootedForest};
+use crate::forest::{ParentLink, RootedForest};
 use crate::logs::{entropy, to_distribution};
 use crate::mrf::Mrf;
 use crate::semiring::SoftMin;
@@ -37,8 +37,8 @@ impl SumProduct {
     /// ```
     ///
     /// # Errors
-    /// [`Error::DoesNotApply`] for a graph with a cycle; a model that forbids every labelling. What `out` holds then means
-    /// nothing.
+    /// [`Error::DoesNotApply`] for a graph with a cycle; a model that forbids every labelling. What `out` holds then
+    /// means nothing.
     pub fn solve(&mut self, problem: &Mrf, out: &mut Marginals) -> Result<(), Error> {
         if !self.forest.pairs.fits(problem) {
             self.forest.build(problem)?;
@@ -66,10 +66,11 @@ impl SumProduct {
         Ok(())
     }
 
-    /// Writes the distributions of all pairs of neighbours, and adds to the entropy what each node has given its parent.
+    /// Writes the distributions of all pairs of neighbours, and adds to the entropy what each node has given its
+    /// parent.
     fn pairs(&mut self, problem: &Mrf, out: &mut Marginals) {
         for node in 0..problem.nodes() as u32 {
-            let Some(Link { parent, pair }) = self.forest.links[node as usize] else { continue };
+            let Some(ParentLink { parent, pair }) = self.forest.links[node as usize] else { continue };
             let (rows, columns) = (problem.labels(parent), problem.labels(node));
             self.joint.clear();
             self.joint.resize(rows * columns, 0.0);

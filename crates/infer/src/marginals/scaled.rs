@@ -1,6 +1,6 @@
 //! Forward and backward passes over exponentials, each step scaled to a largest number of 1: the fast way.
 //!
-//! Where no sum of score ranges along a path exceeds [`RANGE`], nothing that matters can underflow: see `is_safe`.
+//! If no sum of score ranges along a path exceeds [`RANGE`], nothing that matters can underflow: see `is_safe`.
 
 use multiversion::multiversion;
 
@@ -119,8 +119,8 @@ fn exponentials(unary: &[f64], labels: usize, padded: usize, exps: &mut [f64], m
     (widest, sum)
 }
 
-/// Computes `now[y] = unary[y] * sum_x before[x] * table[x][y]`, scaled to a largest number of 1, and returns the scale. No
-/// unary is a unary of 1.
+/// Computes `now[y] = unary[y] * sum_x before[x] * table[x][y]`, scaled to a largest number of 1, and returns the
+/// scale. No unary is a unary of 1.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 fn step(before: &[f64], table: &[f64], unary: &[f64], now: &mut [f64]) -> f64 {
     let padded = now.len();

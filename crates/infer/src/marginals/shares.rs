@@ -1,4 +1,5 @@
-//! The dense kernels of [`filter`](super::filter): how probable each label is given the one after it, for one pair of positions.
+//! The dense kernels of [`filter`](super::filter): how probable each label is given the one after it, for one pair of
+//! positions.
 
 use multiversion::multiversion;
 
@@ -39,7 +40,8 @@ fn some_products<const N: usize>(
         let place = x * padded + start;
         let pairs: &[f64; N] = pairs[place..].first_chunk().expect("tables are padded");
         let terms: &mut [f64; N] = terms[place..].first_chunk_mut().expect("tables are padded");
-        // Rows of factors are not padded: what is read of the next row is multiplied by 0, and after the last there is none.
+        // Rows of factors are not padded: what is read of the next row is multiplied by 0, and after the last there is
+        // none.
         let rest = &factors[x * labels + start..];
         let factors = match rest.first_chunk() {
             Some(row) => row,
@@ -70,8 +72,8 @@ fn add_terms<const N: usize>(
     sums
 }
 
-/// Writes the terms `factor[x][y] * e^(log[x] + pair[x][y] - most[y])` and their sums over x, where most is the largest of the
-/// column, which the logarithms become.
+/// Writes the terms `factor[x][y] * e^(log[x] + pair[x][y] - most[y])` and their sums over x, where most is the largest
+/// of the column, which the logarithms become.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(super) fn exponentials(
     logs: &mut [f64],

@@ -1,8 +1,8 @@
 //! Chains that follow other chains: `p(y) ~ q(y) e^score(y)`, where q is the chain with given marginals (partial
 //! linearisation: Mohapatra et al. 2016).
 //!
-//! `q(y)` is the product of the marginals of all pairs over that of all positions that two pairs share: factors, of which
-//! no logarithm is taken. O(len * labels^2).
+//! `q(y)` is the product of the marginals of all pairs over that of all positions that two pairs share: factors, of
+//! which no logarithm is taken. O(len * labels^2).
 
 use super::filter::Filter;
 use crate::error::Error;
@@ -28,7 +28,7 @@ impl TiltedChain {
     /// `from`, each floored at [`FLOOR`]; 1 for all labellings where `from` is empty. Both are laid out as
     /// [`chain_size`] says.
     ///
-    /// What is written is consistent to the last digits, however large scores are: pairs sum to their positions.
+    /// The results are consistent to the last digits, however large scores are: pairs sum to their positions.
     ///
     /// # Errors
     /// Sizes that do not fit, a score that is not finite, scores whose sum is not.

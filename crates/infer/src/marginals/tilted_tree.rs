@@ -11,8 +11,8 @@ use crate::logs::{entropy, ln, to_distribution};
 use crate::score_tree::{ROOT, TreeShape, TreeView};
 use crate::sum::Sum;
 
-/// Returns how many numbers the marginals of a tree are: `nodes[node][label]`, then for every node that has a parent, in the
-/// order of the nodes, `edges[parent's label][label]`.
+/// Returns how many numbers the marginals of a tree are: `nodes[node][label]`, then for every node that has a parent,
+/// in the order of the nodes, `edges[parent's label][label]`.
 pub fn tree_size(shape: &TreeShape, labels: usize) -> usize {
     let nodes = shape.parents().len();
     nodes * labels + edges(shape) * labels * labels

@@ -10,7 +10,7 @@ pub struct Transitions {
     pub(super) labels: usize,
     /// Labels, rounded up to whole registers; all tables here have rows of this length.
     pub(super) padded: usize,
-    /// Whether there is one table for all.
+    /// True if there is one table for all.
     shared: bool,
     /// `[tables][from][to]`: scores less the table's largest; `-inf` beyond the labels.
     forward: Vec<f64>,
@@ -22,7 +22,7 @@ pub struct Transitions {
     pub(super) largest: Vec<f64>,
     /// The largest difference of two finite scores of a table.
     pub(super) range: f64,
-    /// Whether some score is `-inf`.
+    /// True if some score is `-inf`.
     pub(super) forbids: bool,
 }
 

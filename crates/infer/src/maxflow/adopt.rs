@@ -8,10 +8,10 @@
 //! generalization of the shortest-path problem" (J. Algorithms 1996).
 
 use super::capacity::Capacity;
-use super::forest::{TreeSearch, Trees, height};
+use super::forest::{TerminalTrees, TreeSearch, height};
 use super::network::{NONE, ORPHAN, ROOT, ResidualArc, ResidualNetwork};
 
-impl Trees {
+impl TerminalTrees {
     /// Takes a node's parent away.
     #[inline]
     pub(super) fn orphan<C: Capacity, const S: bool>(&mut self, network: &mut ResidualNetwork<C>, node: u32) {

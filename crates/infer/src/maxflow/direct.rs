@@ -24,8 +24,8 @@ impl DirectFlow {
         self.network.clear();
     }
 
-    /// Adds a node that is to have so many edges and returns its number: `excess` is what the source can send into it, or
-    /// if negative what the sink takes.
+    /// Adds a node that is to have so many edges and returns its number: `excess` is what the source can send into it,
+    /// or if negative what the sink takes.
     #[inline]
     pub(crate) fn add_node(&mut self, excess: f64, edges: u32) -> u32 {
         let ResidualNetwork { nodes, arcs, .. } = &mut self.network;

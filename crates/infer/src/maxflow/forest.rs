@@ -3,7 +3,7 @@
 //! the trees are mended instead of grown anew (Goldberg, Hed, Kaplan, Tarjan and Werneck, "Maximum flows by incremental
 //! breadth-first search", ESA 2011).
 //!
-//! What holds between calls, for the source's trees (the sink's are the mirror image):
+//! Invariants between calls, for the source's trees (the sink's are the mirror image):
 //! - A root has an excess. Any other node has a parent of a lower level with a residual arc from the parent.
 //! - Nodes below the top level have been searched from: their residual arcs lead to nodes of the source's trees only.
 //!
@@ -17,7 +17,7 @@ use super::network::{NONE, ORPHAN, ROOT, ResidualNetwork};
 
 /// The trees of one terminal.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Trees {
+pub(super) struct TerminalTrees {
     /// The highest level: its nodes have not been searched from yet.
     pub(super) top: i32,
     /// The nodes of the top level, and perhaps some that were.
@@ -33,7 +33,7 @@ pub(super) struct Trees {
 #[derive(Clone, Debug, Default)]
 pub(super) struct SearchForest {
     /// Of the sink, of the source: by `S as usize`.
-    pub(super) trees: [Trees; 2],
+    pub(super) trees: [TerminalTrees; 2],
     spare: Vec<u32>,
     pub(super) lost: Vec<u32>,
     pub(super) queue: Vec<u32>,

@@ -34,7 +34,7 @@ pub struct Graph<C: Capacity = f64> {
     pub(super) forest: SearchForest,
     pub(super) queues: Queues,
     pub(super) state: FlowState,
-    /// What changed since the last solve: nodes, among them the ends of edges.
+    /// Changes since the last solve: nodes, among them the ends of edges.
     pub(super) nodes_changed: Vec<u32>,
     pub(super) edges_changed: Vec<u32>,
     pub(super) arcs_changed: Vec<u32>,

@@ -84,7 +84,6 @@ mod network;
 mod solve;
 #[cfg(test)]
 mod tests;
-mod value;
 
 pub use capacity::Capacity;
 pub(crate) use direct::DirectFlow;

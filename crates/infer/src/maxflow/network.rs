@@ -23,7 +23,7 @@ pub(super) struct GivenEdge<C> {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ResidualArc<C> {
-    /// What may still be sent.
+    /// The capacity that is left.
     pub(super) residual: C,
     pub(super) head: u32,
     /// Index of the reverse arc; the highest bit tells whether that one has a residual, so that a search against the
@@ -72,7 +72,7 @@ impl<C: Capacity> ResidualArc<C> {
 /// A node with its state in the search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ResidualNode<C> {
-    /// What the source can still send into the node if positive, what the sink can still take from it if negative.
+    /// The flow that the source can still send into the node if positive, that the sink can still take if negative.
     pub(super) excess: C,
     /// Its arcs: `first..end`.
     pub(super) first: u32,

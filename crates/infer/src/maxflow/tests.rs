@@ -1,4 +1,4 @@
-//! What only large graphs meet, on small ones.
+//! Code that only large graphs meet, on small ones.
 
 use super::{Capacity, Graph};
 

@@ -15,7 +15,7 @@ pub(super) struct Force {
     hard: Vec<u32>,
     /// These edges sorted by node: each is there twice.
     sorted: Vec<u32>,
-    /// Where each node's begin among them, and where the last ones end.
+    /// The first of each node's among them, and the end of the last ones.
     first: Vec<usize>,
     /// Nodes that became constants, whose edges are to be looked at again.
     pending: Vec<u32>,

@@ -10,9 +10,9 @@
 //! Cost: O(nodes + edges) and one maximum flow, of the changes only when solved again.
 //!
 //! # What is forbidden
-//! Nodes with a label that is forbidden, or with one label only, are constants; so are those that forbidden pairs force.
-//! Edges with a constant end need not be submodular. What remains of forbidden pairs are implications between free
-//! nodes, as capacities larger than any cut of the rest.
+//! Nodes with a label that is forbidden, or with one label only, are constants; so are those that forbidden pairs
+//! force. Edges with a constant end need not be submodular. What remains of forbidden pairs are implications between
+//! free nodes, as capacities larger than any cut of the rest.
 //!
 //! # Rounding
 //! An edge that breaks the rule by no more than rounding (1e-12 of its largest entry) is taken as modular, and what was

@@ -29,7 +29,7 @@ const LARGEST_SUM: f64 = 1e300;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Mrf {
-    /// Where each node's unary energies begin, and where the last ones end.
+    /// The first unary energy of each node, and the end of the last ones.
     offsets: Vec<usize>,
     unary: Vec<f64>,
     edges: Vec<Edge>,
@@ -72,8 +72,8 @@ impl Mrf {
         Mrf { offsets: vec![0], unary: Vec::new(), edges: Vec::new(), terms: Vec::new(), constant: 0.0, total: 0.0 }
     }
 
-    /// Becomes equal to another model, in the memory that there is: nothing is allocated where sizes are those of before,
-    /// and terms that are equal already are not copied.
+    /// Becomes equal to another model, in the memory that there is: nothing is allocated where sizes are those of
+    /// before, and terms that are equal already are not copied.
     pub fn copy_from(&mut self, other: &Mrf) {
         self.offsets.clone_from(&other.offsets);
         self.unary.clone_from(&other.unary);
@@ -132,7 +132,8 @@ impl Mrf {
             let (rows, columns) = (self.labels(tail), self.labels(head));
             if (table.rows(), table.columns()) != (rows, columns) {
                 return Err(Error::invalid(format!(
-                    "edge {index} of nodes {tail} and {head}: found a table of {} x {} energies, expected {rows} x {columns}",
+                    "edge {index} of nodes {tail} and {head}: found a table of {} x {} energies, \
+                     expected {rows} x {columns}",
                     table.rows(),
                     table.columns()
                 )));
@@ -205,7 +206,8 @@ impl Mrf {
                 Ok(())
             }
             false => Err(Error::invalid(format!(
-                "{}: found energies of up to {new:e} in size besides {others:e} in all others, expected a sum of at most {LARGEST_SUM:e}",
+                "{}: found energies of up to {new:e} in size besides {others:e} in all others, \
+                 expected a sum of at most {LARGEST_SUM:e}",
                 what()
             ))),
         }

@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use crate::engine::Answer;
-use crate::forest::{Link, RootedForest};
+use crate::forest::{ParentLink, RootedForest};
 use crate::mrf::Mrf;
 use crate::several::Labelling;
 
@@ -36,7 +36,7 @@ pub(super) fn labellings(forest: &RootedForest, problem: &Mrf, count: usize) -> 
 type Index = u32;
 const NONE: Index = u32::MAX;
 
-/// What the entries of a list are made of.
+/// The source of the entries of a list.
 #[derive(Clone, Copy, Debug)]
 enum ListSource {
     /// Nothing: there is one entry, of this cost.
@@ -88,7 +88,7 @@ struct List {
     complete: bool,
 }
 
-/// Whether an entry of another list can be read.
+/// The outcome of reading an entry of another list.
 enum Lookup {
     Cost(f64),
     Missing,
@@ -108,7 +108,7 @@ impl<'a> Lists<'a> {
     fn new(problem: &'a Mrf, forest: &'a RootedForest) -> Self {
         let mut children = vec![Vec::new(); problem.nodes()];
         for &node in &forest.order {
-            if let Some(Link { parent, .. }) = forest.links[node as usize] {
+            if let Some(ParentLink { parent, .. }) = forest.links[node as usize] {
                 children[parent as usize].push(node);
             }
         }
@@ -150,7 +150,7 @@ impl<'a> Lists<'a> {
     /// Returns the energy of the edge to the parent.
     fn link_energy(&self, node: u32, parent_label: u32, label: u32) -> f64 {
         match self.forest.links[node as usize] {
-            Some(Link { parent, pair }) => {
+            Some(ParentLink { parent, pair }) => {
                 self.forest.pairs.form(self.problem, pair, parent).energy(parent_label, label)
             }
             None => 0.0,

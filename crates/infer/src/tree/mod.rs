@@ -76,9 +76,9 @@ impl Engine for Tree {
 }
 
 impl Tree {
-    /// Writes the min-marginals, laid out as the model's [unaries](Mrf::unaries): the least energy of a labelling that has
-    /// this label there, `+inf` where there is none. Their least at any node is the optimum, which is returned. What the
-    /// second least of a node is above the least says how sure its label is. Twice the time of a solve.
+    /// Writes the min-marginals, laid out as the model's [unaries](Mrf::unaries): the least energy of a labelling that
+    /// has this label there, `+inf` where there is none. Their least at any node is the optimum, which is returned.
+    /// What the second least of a node is above the least says how sure its label is. Twice the time of a solve.
     ///
     /// ```
     /// use multiplane_infer::{Mrf, Term, tree::Tree};

@@ -1,11 +1,11 @@
 //! A longer search where the bound has stalled: branch and bound, with more local search in between.
 //!
-//! What is left of the labellings is kept as *leaves*, parts in which some nodes may have some of their labels only, each
-//! with a bound on its energies. A round takes the leaf of the lowest bound, splits it at a node whose label its messages
-//! leave open, and bounds both parts by messages that start from the leaf's; the lowest bound of all leaves is one on the
-//! whole. Parts whose bound is not below the best energy are dropped: when none is left, the best labelling is proven.
-//! Sweeps in parts choose other labels, so they find better labellings, too. Rounds 1, 3, 7, 15
-//! and so on shake regions instead, with other random choices than before.
+//! The labellings that are left are kept as *leaves*, parts in which some nodes may have some of their labels only,
+//! each with a bound on its energies. A round takes the leaf of the lowest bound, splits it at a node whose label its
+//! messages leave open, and bounds both parts by messages that start from the leaf's; the lowest bound of all leaves is
+//! one on the whole. Parts whose bound is not below the best energy are dropped: when none is left, the best labelling
+//! is proven. Sweeps in parts choose other labels, so they find better labellings, too. Rounds 1, 3, 7, 15 and so on
+//! shake regions instead, with other random choices than before.
 //!
 //! Labels given which the bound of a leaf exceeds the best energy need no part: in a backward sweep the costs at a node
 //! are, up to a constant, what its labels add to the minima of the chains through it, while the bound that the sweep

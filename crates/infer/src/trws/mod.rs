@@ -71,9 +71,9 @@ pub struct Trws {
     /// The solve ends when an iteration gains less than this, relative to the energy, averaged over the last few,
     /// unless that would still bring the bound to the energy within a thousand iterations. 1e-7 by default.
     pub tolerance: f64,
-    /// Whether the solve ends with a last search for a better labelling, where the bound does not prove the best one seen;
-    /// true by default. It takes as long as some tens of iterations or more, and changes no bound: who wants bounds and any
-    /// good labelling does without. Without it there is no longer search either.
+    /// If true, a solve whose bound does not prove the best labelling ends with a last search for a better one.
+    /// True by default. It takes as long as some tens of iterations or more, and changes no bound: who wants bounds and
+    /// any good labelling does without. Without it there is no longer search either.
     pub last_search: bool,
     /// Rounds of a longer search where the bound has stalled short of the energy; 0 by default. Bound and energy are
     /// never worse with it. A round takes about as long as all the rest, so that this is for watches that end a solve.
@@ -81,7 +81,7 @@ pub struct Trws {
     sweeps: Sweeps,
     polish: Polish,
     best: Vec<u32>,
-    /// Where the last search is, which need not be at the best.
+    /// The labelling that the last search is at, which need not be the best.
     current: Vec<u32>,
     /// The messages of a part that is split.
     leaf_messages: Vec<f64>,

@@ -45,14 +45,14 @@ pub(super) struct Sweeps {
     /// room for the longer of both.
     messages: Vec<f64>,
     starts: Vec<usize>,
-    /// Whether all messages lead to their pairs' first nodes, as a forward sweep expects it.
+    /// True if all messages lead to their pairs' first nodes, as a forward sweep expects it.
     whole: bool,
     node: NodeVisit,
     /// By node and label, by how much the bound rises if the node has the label; of the last backward sweep.
     excess: Vec<f64>,
 }
 
-/// What a visit of a node works with, by label.
+/// The working memory of a visit of a node, by label.
 #[derive(Clone, Debug, Default)]
 struct NodeVisit {
     /// The unary energies and all messages from nodes ahead; later also from those behind.

@@ -1,5 +1,6 @@
-//! An allocator that counts by thread, for test files that declare this module: what the test harness does beside, such as telling
-//! after a minute that a test still runs, is not counted. It counts calls, and the bytes that a thread holds.
+//! An allocator that counts by thread, for test files that declare this module: what the test harness does beside, such
+//! as telling after a minute that a test still runs, is not counted. It counts calls, and the bytes that a thread
+//! holds.
 
 #![allow(unsafe_code)] // a global allocator cannot be written without
 #![allow(dead_code)] // not every test asks for both counts

@@ -52,6 +52,18 @@ pub(crate) fn random_nodes(
     mrf
 }
 
+/// Forbids a label of some nodes.
+pub(crate) fn forbid_some(random: &mut Random, mrf: &mut Mrf) {
+    for node in 0..mrf.nodes() as u32 {
+        if random.chance(0.2) {
+            let mut unary = mrf.unary(node).to_vec();
+            let last = unary.len() - 1;
+            unary[random.within(0, last)] = f64::INFINITY;
+            let _ = mrf.set_unary(node, &unary); // refused where it was the only label
+        }
+    }
+}
+
 /// A full table of random energies for an edge of `tail` and `head`.
 pub(crate) fn random_table(random: &mut Random, mrf: &Mrf, tail: u32, head: u32, integral: bool) -> Term {
     let (rows, columns) = (mrf.labels(tail), mrf.labels(head));

@@ -7,7 +7,7 @@ use multiplane_infer::{Mrf, Table, Term};
 
 use crate::common::{Random, random_nodes, random_table};
 
-/// What a random model may hold.
+/// The content of a random model.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Traits {
     pub(crate) integral: bool,

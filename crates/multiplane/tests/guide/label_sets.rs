@@ -9,12 +9,13 @@ use multiplane_tasks::dataset::{Data, Dataset};
 use sha2::{Digest, Sha256};
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry =
-    FormatEntry::new("sets", "rows `label,label index:value ...`, `-` for no label", |path| {
+pub const FORMAT: FormatEntry = FormatEntry {
+    names: &["sets"],
+    known_by: Some((35, is_row)),
+    ..FormatEntry::new("sets", "rows `label,label index:value ...`, `-` for no label", |path, _| {
         read(path).map(Dataset::new)
     })
-    .named(&["sets"])
-    .known_by(35, is_row);
+};
 
 /// A file that is named so, and begins with a label and a feature: without the name it is LIBSVM text.
 fn is_row(line: &FirstLine<'_>) -> bool {

@@ -38,7 +38,7 @@ fn data(text: &str) -> Dataset {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.sets");
     std::fs::write(&path, text).unwrap();
-    (FORMATS[0].read)(&path).unwrap()
+    multiplane_tasks::data::read(&path, Some(FORMATS[0])).unwrap()
 }
 
 /// The task is trained to a certificate that the slow code confirms; the model, read back, opens other data in the same

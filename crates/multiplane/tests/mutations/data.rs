@@ -114,7 +114,7 @@ fn reader(format: Format) -> Box<dyn Fn() -> Reader + Sync> {
             "tree" | "jsonl" => (with_gzip(corpus(format)), json::mutated_lines),
             _ => (with_gzip(corpus(format)), bytes::mutated),
         };
-        let read = move |path: &Path, _: &[u8]| match (format.read)(path) {
+        let read = move |path: &Path, _: &[u8]| match data::read(path, Some(format)) {
             Ok(data) => Verdict::of(check(&data, path, format)),
             Err(error) => Verdict::refused(error),
         };
@@ -133,7 +133,7 @@ fn check(data: &Dataset, path: &Path, read: Format) -> Result<(), String> {
     let (bytes, format) = rewritten(data, read)?;
     let copy = path.with_extension("copy");
     std::fs::write(&copy, bytes).map_err(|error| error.to_string())?;
-    let again = (format.read)(&copy).map_err(|error| format!("what was written is refused: {error}"))?;
+    let again = data::read(&copy, Some(format)).map_err(|error| format!("what was written is refused: {error}"))?;
     if again.fingerprint() != data.fingerprint() {
         return Err("what was written reads back as something else".into());
     }
@@ -221,7 +221,7 @@ fn stream(format: Format) -> Box<dyn Fn() -> Reader + Sync> {
                     }
                 }
             }
-            match (format.read)(path) {
+            match data::read(path, Some(format)) {
                 Ok(data) if data.len() == found => Verdict::Accepted,
                 Ok(data) => Verdict::Unsound(format!("{found} rows in windows, {} in all", data.len())),
                 Err(_) if found == 0 => Verdict::Accepted,

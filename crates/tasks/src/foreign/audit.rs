@@ -1,5 +1,5 @@
-//! Answers that a program declares to be the best, held against what else it has said of the same example: no labelling that
-//! it has ever named may score higher, the truth included, nor the one that it predicts at the same weights.
+//! Answers that a program declares to be the best, held against what else it has said of the same example: no labelling
+//! that it has ever named may score higher, the truth included, nor the one that it predicts at the same weights.
 //!
 //! It can only prove that a declaration is false, never that it is true. Costs no call but at most [`ASKED`] at the end
 //! of a run, and for each answer on an audited example one score per labelling kept.
@@ -28,7 +28,7 @@ const ASKED: usize = 8;
 /// By how much, relative to the terms, a score may be below another one: rounding on either side.
 const TOLERANCE: f64 = 1e-6;
 
-/// What was said of the audited examples.
+/// The claims about the audited examples.
 pub(super) struct Audit {
     /// Every so-manieth example is audited.
     every: usize,
@@ -40,9 +40,9 @@ pub(super) struct Audit {
 struct Seen {
     /// Features and losses of labellings.
     known: Vec<(FeatureVector, f64)>,
-    /// Where the next one goes once there are enough.
+    /// The place of the next one once there are enough.
     next: usize,
-    /// What the last answer with the loss added promised: the digest of its weights, and a score that none exceeds.
+    /// The promise of the last answer with the loss added: the digest of its weights, and a score that none exceeds.
     last: Option<(u64, f64)>,
 }
 
@@ -65,7 +65,8 @@ fn broken(quality: Quality, promised: f64, better: f64, which: &str) -> String {
         _ => format!("it is declared exact, but its answer with the loss added scores {promised}"),
     };
     format!(
-        "{declared}, and {which} scores {better} at the same weights (`multiplane check`, and check(X, Y) in Python, look for the reason)"
+        "{declared}, and {which} scores {better} at the same weights (`multiplane check`, and check(X, Y) in Python, \
+         look for the reason)"
     )
 }
 
@@ -77,7 +78,7 @@ impl Audit {
         Audit { every, examples: (0..examples.div_ceil(every)).map(seen).collect(), asked: AtomicUsize::new(0) }
     }
 
-    /// What was said of an example, where it is audited.
+    /// The claims about an example, if it is audited.
     fn seen(&self, example: usize) -> Option<MutexGuard<'_, Seen>> {
         let chosen = example.is_multiple_of(self.every).then(|| self.examples.get(example / self.every))??;
         Some(chosen.lock().unwrap_or_else(PoisonError::into_inner))
@@ -114,8 +115,8 @@ impl Audit {
         Ok(())
     }
 
-    /// Looks at a prediction, once a run has asked about its example: at the weights of the last answer it must not score
-    /// higher with its loss. Where that answer was at other weights, `task` is asked again for a few examples.
+    /// Looks at a prediction, once a run has asked about its example: at the weights of the last answer it must not
+    /// score higher with its loss. Where that answer was at other weights, `task` is asked again for a few examples.
     ///
     /// # Errors
     ///

@@ -26,7 +26,7 @@ impl FeatureVector {
         self.indices.len()
     }
 
-    /// Whether there is no entry.
+    /// Returns true if there is no entry.
     pub fn is_empty(&self) -> bool {
         self.indices.is_empty()
     }
@@ -106,7 +106,7 @@ impl FeatureVector {
 mod tests {
     use super::*;
 
-    /// What is outside or not finite is refused, with index and value.
+    /// Entries that are outside or not finite are refused, with index and value.
     #[test]
     fn bad_entries_are_refused() {
         let mut vector = FeatureVector::default();

@@ -14,13 +14,13 @@ use crate::foreign::task::{ForeignAnswer, ForeignTask};
 /// The truths' features, each asked for once.
 pub(super) type Truths = [OnceLock<FeatureVector>];
 
-/// What the workers of a task have said that is kept.
+/// The answers of the workers of a task that are kept.
 pub(super) struct Told<L> {
     /// The truths.
     pub(super) truths: Box<Truths>,
     /// Some answers.
     pub(super) sampler: Sampler<L>,
-    /// What answers are held against, where that is done here.
+    /// The record that answers are held against, if that is done here.
     pub(super) audit: Option<Audit>,
 }
 
@@ -209,7 +209,7 @@ mod tests {
         assert!(ask(1.1e-16, None).is_ok() && ask(-1.1e-16, None).is_ok());
     }
 
-    /// What cannot be true is refused: a truth with a loss, a bound below its own labelling's score.
+    /// Answers that cannot be true are refused: a truth with a loss, a bound below its own labelling's score.
     #[test]
     fn contradictions_are_refused() {
         assert!(ask(0.5, None).unwrap_err().contains("the loss of its truth is 0.5, expected 0"));

@@ -185,7 +185,8 @@ impl<T: Examinable + 'static> ForeignProblem<T> {
         self.told.sampler.check(sample, task)
     }
 
-    /// The hinge of an example by the answer of a worker, without 1/n: checked as in training, its score summed by other code.
+    /// The hinge of an example by the answer of a worker, without 1/n: checked as in training, its score summed by
+    /// other code.
     fn hinge(&self, worker: &mut T, block: usize, answer: &ForeignAnswer<T::Label>, w: &[f64]) -> Result<f64, String> {
         let truth = oracle::truth(&self.told.truths, worker, block)?;
         let mut checked = Plane::new();

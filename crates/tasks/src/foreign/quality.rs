@@ -1,4 +1,4 @@
-//! What a task that lives elsewhere declares of its decoder.
+//! The declared quality of the decoder of a task that lives elsewhere.
 
 use multiplane_core::oracle::Quality;
 use serde::Deserialize;

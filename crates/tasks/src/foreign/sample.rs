@@ -1,7 +1,7 @@
 //! The first answers about a few examples, kept while a foreign task is asked, and asked for again when a run goes on.
 //!
-//! Features and losses are compared by digests of their bits. Costs one digest for each of the first calls on an example
-//! of the sample, and nothing on the others.
+//! Features and losses are compared by digests of their bits. Costs one digest for each of the first calls on an
+//! example of the sample, and nothing on the others.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};

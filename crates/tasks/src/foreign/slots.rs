@@ -58,8 +58,8 @@ impl<T: ForeignTask> Slots<T> {
         Ok(new)
     }
 
-    /// Asks `worker`, of this slot, so many questions. If it breaks down it is started again, or another one that is left takes
-    /// its place, and is asked with how often that was.
+    /// Asks `worker`, of this slot, so many questions. If it breaks down it is started again, or another one that is
+    /// left takes its place, and is asked with how often that was.
     pub(super) fn ask<R>(
         &self,
         slot: usize,
@@ -86,7 +86,8 @@ impl<T: ForeignTask> Slots<T> {
         }
     }
 
-    /// A worker that can still be asked, of those that were made, the one of this slot first; that one where there is none.
+    /// A worker that can still be asked, of those that were made, the one of this slot first; that one where there is
+    /// none.
     pub(super) fn sound(&self, slot: usize) -> Result<Shared<T>, String> {
         let own = self.worker(slot)?;
         if !lock(&own).is_lost() {

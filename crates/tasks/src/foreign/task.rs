@@ -1,4 +1,4 @@
-//! What a task that lives elsewhere is asked, and what it says of itself.
+//! The interface of a task that lives elsewhere: what it is asked, and what it says of itself.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use multiplane_core::rng::Rng;
 use crate::foreign::features::FeatureVector;
 use crate::probe::RawFeatures;
 
-/// What a foreign task says of itself before the first question.
+/// The facts that a foreign task tells before the first question.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shape {
     /// Number of examples n.
@@ -18,9 +18,9 @@ pub struct Shape {
     pub dim: usize,
     /// Weights that must stay `>= 0`.
     pub nonnegative: Vec<Range<usize>>,
-    /// What identifies the data, for model file and checkpoint.
+    /// The identity of the data, for model file and checkpoint.
     pub fingerprint: String,
-    /// What a user should know.
+    /// Warnings to the user.
     pub warnings: Vec<String>,
 }
 
@@ -36,7 +36,7 @@ pub struct ForeignAnswer<L> {
     /// How far the decoding can be trusted; an upper bound is on `<w, phi(x, y)> + Delta(truth, y)` over all y (no
     /// 1/n, the truth's score not subtracted).
     pub quality: Quality,
-    /// What the decoding took, in seconds, where it was made by helpers who measured it.
+    /// The seconds that the decoding took, if helpers made and measured it.
     pub seconds: Option<f64>,
 }
 
@@ -148,7 +148,7 @@ pub trait ForeignTask: WorkerControl {
         String::new()
     }
 
-    /// Whether answers that are declared exact, or bounded, are held against each other here while a run lasts.
+    /// Returns true if answers that are declared exact, or bounded, are held against each other here while a run lasts.
     fn is_audited(&self) -> bool {
         true
     }
@@ -171,7 +171,8 @@ pub trait ForeignTask: WorkerControl {
         Ok(())
     }
 
-    /// Counts wrong variables and variables in all; a task that does not count them has one, wrong where there is a loss.
+    /// Counts wrong variables and variables in all; a task that does not count them has one, wrong where there is a
+    /// loss.
     ///
     /// # Errors
     ///
@@ -202,11 +203,12 @@ pub trait WorkerControl: Send {
         HandOut::of(1)
     }
 
-    /// Sends out decodings, the loss added, that [`answers`](ForeignTask::answers) will be asked for next, and does not wait.
-    /// Only for workers that want several batches at a time; what goes wrong is said by `answers`.
+    /// Sends out decodings, the loss added, that [`answers`](ForeignTask::answers) will be asked for next, and does not
+    /// wait. Only for workers that want several batches at a time; what goes wrong is said by `answers`.
     fn begin(&mut self, _examples: &[usize], _w: &[f64]) {}
 
-    /// Returns if the thread that this worker belongs to should go on waiting for others. Called several times a second.
+    /// Returns if the thread that this worker belongs to should go on waiting for others. Called several times a
+    /// second.
     fn goes_on_waiting(&mut self) -> bool {
         true
     }
@@ -214,7 +216,7 @@ pub trait WorkerControl: Send {
 
 /// A foreign task as the oracle doctor sees it.
 pub trait Examinable: ForeignTask {
-    /// Whether the task says how far its decodings can be trusted. Where it does not, training takes them for
+    /// Returns true if the task says how far its decodings can be trusted. If it does not, training takes them for
     /// heuristics, and the doctor looks whether they could be exact.
     fn declares_quality(&self) -> bool {
         true

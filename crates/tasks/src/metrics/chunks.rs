@@ -6,7 +6,7 @@
 
 use super::metric::{Counts, Evaluation, Measure, Metric};
 
-/// What was counted, and the shares that follow.
+/// Counts, and the shares that follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ChunkScore {
     /// Chunks of the truth.
@@ -50,7 +50,7 @@ fn share(part: usize, whole: usize) -> f64 {
 /// A tag taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Tag {
-    /// What stands before the hyphen: `B`, `I`, `E`, `O`, ...
+    /// The letter before the hyphen: `B`, `I`, `E`, `O`, ...
     kind: char,
     /// The type by number; 0 is no type.
     chunk: usize,
@@ -67,7 +67,7 @@ pub struct ChunkTags {
     types: Vec<String>,
 }
 
-/// What is met in a pair of sequences.
+/// An event in a pair of sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Met {
     /// A chunk of the truth begins.
@@ -174,13 +174,13 @@ impl Measure<Vec<u32>> for ChunkTags {
     }
 }
 
-/// Whether a chunk ends between two neighbouring tags.
+/// Returns true if a chunk ends between two neighbouring tags.
 fn ends_between(before: Tag, now: Tag) -> bool {
     matches!((before.kind, now.kind), ('B' | 'I', 'B' | 'O') | ('E', 'E' | 'I' | 'O'))
         || (before.kind != 'O' && before.chunk != now.chunk)
 }
 
-/// Whether a chunk begins between two neighbouring tags.
+/// Returns true if a chunk begins between two neighbouring tags.
 fn begins_between(before: Tag, now: Tag) -> bool {
     matches!((before.kind, now.kind), ('B' | 'I' | 'O', 'B') | ('E', 'E' | 'I') | ('O', 'E' | 'I'))
         || (now.kind != 'O' && before.chunk != now.chunk)

@@ -1,6 +1,6 @@
 //! A metric, the measure of labellings that counts for it, and the evaluation in which both end.
 
-/// What a number says.
+/// The meaning of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A share, 0 to 1.
@@ -14,7 +14,7 @@ pub enum Unit {
 pub struct Metric {
     /// Its name for programs: the key in JSON.
     pub name: &'static str,
-    /// What its value says.
+    /// The meaning of its value.
     pub unit: Unit,
 }
 
@@ -56,7 +56,7 @@ impl Evaluation {
     }
 }
 
-/// What a measure counts on one example; sums of these over all examples are what it reports.
+/// The counts of a measure on one example; it reports sums of these over all examples.
 pub type Counts = [f64; 4];
 
 /// A way to measure answers: counts on each example, and what the sums of the counts say.

@@ -1,4 +1,4 @@
-//! What an evaluation reports beside the mean loss: metrics by name, each counted by a measure of labellings.
+//! Metrics that an evaluation reports besides the mean loss, by name, each counted by a measure of labellings.
 
 mod chunks;
 mod metric;

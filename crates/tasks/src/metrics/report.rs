@@ -1,4 +1,4 @@
-//! What an evaluation says label by label: precision, recall, F1, which labels are taken for which, and chunks by type.
+//! The report of an evaluation label by label: precision, recall, F1, which labels are mistaken, and chunks by type.
 
 use std::collections::BTreeMap;
 
@@ -86,12 +86,13 @@ impl LabelReport {
         LabelReport { names, unseen: None, unseen_at: None, counts: BTreeMap::new(), chunks: None, sets }
     }
 
-    /// Whether labellings are sets.
+    /// True if labellings are sets.
     pub fn is_of_sets(&self) -> bool {
         self.sets.is_some()
     }
 
-    /// Says which number stands for every label that training never saw; where one is met there is a label `?` at the end.
+    /// Says which number stands for every label that training never saw; where one is met there is a label `?` at the
+    /// end.
     pub fn with_unseen(self, number: u32) -> Self {
         LabelReport { unseen: Some(number), ..self }
     }

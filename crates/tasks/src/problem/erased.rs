@@ -1,8 +1,8 @@
 //! A task opened on data, with its types erased: what the command line, the model file and Python hold.
 //!
-//! A [`Problem`] hands out its parts: facts, oracles, predictions, the slow reference, the layout of weights, a kernel. What
-//! changes one part implements that one and hands out the others of the problem inside. No method has a default, so nothing
-//! is left out by forgetting.
+//! A [`Problem`] hands out its parts: facts, oracles, predictions, the slow reference, the layout of weights, a kernel.
+//! What changes one part implements that one and hands out the others of the problem inside. No method has a default,
+//! so nothing is left out by forgetting.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -108,8 +108,8 @@ pub trait Problem: Send + Sync {
 
 /// The max-oracles of a problem and what is known of their answers.
 pub trait Oracles: Send + Sync {
-    /// Makes a max-oracle on the examples; every call makes a new worker. Oracles of one slot are never asked at the same
-    /// time, so they may share what is expensive, such as a process.
+    /// Makes a max-oracle on the examples; every call makes a new worker. Oracles of one slot are never asked at the
+    /// same time, so they may share what is expensive, such as a process.
     ///
     /// # Errors
     ///
@@ -126,8 +126,8 @@ pub trait Oracles: Send + Sync {
     /// Returns where it is noted what happens to workers, of this problem and of those who execute its oracle.
     fn pool_stats(&self) -> Arc<PoolStats>;
 
-    /// Opens the task for the oracle doctor, in the layout that [`oracle`](Oracles::oracle) uses; `None` if it cannot be
-    /// examined.
+    /// Opens the task for the oracle doctor, in the layout that [`oracle`](Oracles::oracle) uses; `None` if it cannot
+    /// be examined.
     ///
     /// # Errors
     ///
@@ -201,7 +201,8 @@ pub trait Predictor: Send + Sync {
     /// An example cannot be decoded.
     fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError>;
 
-    /// As [`evaluate`](Predictor::evaluate), with a report label by label; `None` if variables do not share their labels.
+    /// As [`evaluate`](Predictor::evaluate), with a report label by label; `None` if variables do not share their
+    /// labels.
     ///
     /// # Errors
     ///
@@ -228,13 +229,13 @@ pub trait ProblemReference: Send + Sync {
     /// A program or a user's code gives no answer; built-in tasks always do.
     fn hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError>;
 
-    /// Returns the largest error of one rounding of a score in [`hinge`](ProblemReference::hinge), as a share of the terms;
-    /// u if it adds doubles.
+    /// Returns the largest error of one rounding of a score in [`hinge`](ProblemReference::hinge), as a share of the
+    /// terms; u if it adds doubles.
     fn roundoff(&self) -> f64;
 
-    /// Computes the plane of the labelling that `code` says, with its 1/n: hands over the parts of its coefficients in the
-    /// layout of files, any coordinate any number of times, and returns its constant part. `None` if the code is not that
-    /// of a labelling of this example, or the task has no codes.
+    /// Computes the plane of the labelling that `code` says, with its 1/n: hands over the parts of its coefficients in
+    /// the layout of files, any coordinate any number of times, and returns its constant part. `None` if the code is
+    /// not that of a labelling of this example, or the task has no codes.
     fn plane(&self, block: usize, code: &[u32], add: &mut dyn FnMut(usize, f64)) -> Option<f64>;
 
     /// Returns the number of labellings of an example, if these are `most` at most and all have codes.
@@ -250,7 +251,8 @@ pub trait WeightLayout: Send + Sync {
     /// Returns the length of weights in the layout of files.
     fn file_dim(&self) -> usize;
 
-    /// Returns the names of parts of w and where they lie in the layout of files; empty if the task has no names for them.
+    /// Returns the names of parts of w and where they lie in the layout of files; empty if the task has no names for
+    /// them.
     fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)>;
 
     /// Returns a point of training in the layout of files.
@@ -263,8 +265,9 @@ pub trait WeightLayout: Send + Sync {
     /// Returns the range of each feature, as the task has scaled them, if they are numbers that could be scaled.
     fn feature_sizes(&self) -> Option<FeatureSizes>;
 
-    /// Returns the rows of features that an example is made of, one for each variable, as the weights of the task meet them:
-    /// scaled, and with a bias feature if there is one. `None` if examples are not made of rows, and with a kernel.
+    /// Returns the rows of features that an example is made of, one for each variable, as the weights of the task meet
+    /// them: scaled, and with a bias feature if there is one. `None` if examples are not made of rows, and with a
+    /// kernel.
     ///
     /// # Panics
     ///
@@ -284,8 +287,8 @@ pub trait KernelModel: Send + Sync {
     /// The kernel is not defined on the data.
     fn metric(&self) -> Result<Metric, OpenError>;
 
-    /// Returns the model of points of training that stand one after the other in the layout of files: as many in the layout
-    /// of models, without rows that no point gives weight, and what these must remember.
+    /// Returns the model of points of training that stand one after the other in the layout of files: as many in the
+    /// layout of models, without rows that no point gives weight, and what these must remember.
     fn compact(&self, points: Vec<f64>) -> (Vec<f64>, Vocabulary);
 
     /// Returns the weights that predictions take here, of a model with this vocabulary.
@@ -306,8 +309,8 @@ pub trait KernelModel: Send + Sync {
     /// Returns whether models are reduced to a budget of rows ([`reduced`](KernelModel::reduced)).
     fn has_budget(&self) -> bool;
 
-    /// Returns the model of a point of training that has more parts than a model may hold, with fewer; `None` if it has not.
-    /// `metric` is what moves points.
+    /// Returns the model of a point of training that has more parts than a model may hold, with fewer; `None` if it has
+    /// not. `metric` is what moves points.
     ///
     /// # Errors
     ///

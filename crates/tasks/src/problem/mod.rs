@@ -1,5 +1,5 @@
-//! What all opened tasks have in common, whatever their types: the interface of a problem, what a model remembers of its
-//! data, what an evaluation sums up, and why a task cannot be opened.
+//! The common parts of all opened tasks, whatever their types: the interface of a problem, what a model remembers of
+//! its data, what an evaluation sums up, and why a task cannot be opened.
 
 mod erased;
 mod error;

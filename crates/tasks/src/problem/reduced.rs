@@ -7,7 +7,7 @@ use super::vocabulary::Vocabulary;
 pub struct Reduced {
     /// Its weights in the layout of files.
     pub w: Vec<f64>,
-    /// What it must remember, its rows of support among it.
+    /// The facts that it must remember, among them its rows of support.
     pub vocabulary: Vocabulary,
     /// Its weights as training's oracles are handed them (`[d]`).
     pub images: Vec<f64>,

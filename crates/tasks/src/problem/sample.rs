@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// What an oracle has said of some examples: of their truths, and of labellings that it has answered with.
+/// The claims of an oracle about some examples: about their truths, and about labellings that it has answered with.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct AnswerSample {
-    /// What it declares of its answers, in its own words.
+    /// The declaration of its answers, in its own words.
     pub quality: String,
     /// Examples with the digests of their truths' features.
     pub truths: Vec<(usize, String)>,
@@ -50,7 +50,7 @@ impl AnswerSample {
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// The fault.
     pub fn from_bytes(bytes: &[u8]) -> Result<AnswerSample, String> {
         serde_json::from_slice(bytes).map_err(|error| format!("the answers kept cannot be read: {error}"))
     }

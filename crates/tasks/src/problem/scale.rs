@@ -1,4 +1,4 @@
-//! What a task divided the columns of its training data by: part of a model, as its weights are those of scaled features.
+//! The divisors of the columns of training data: part of a model, as its weights are those of scaled features.
 
 use std::sync::Arc;
 

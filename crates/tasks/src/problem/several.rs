@@ -1,4 +1,4 @@
-//! What may be asked of examples beside the best labelling: the M best ones, and how sure each label is.
+//! Questions about examples besides the best labelling: the M best ones, and how sure each label is.
 
 /// Most labellings of an example that are listed.
 pub const MOST_LISTED: usize = 100_000;
@@ -8,7 +8,7 @@ pub const MOST_LISTED: usize = 100_000;
 pub struct TopPrediction {
     /// The best first, all different; fewer than asked for where the example has no more. The first is the prediction.
     pub labellings: Vec<ScoredLabelling>,
-    /// Whether these are proven to be the best.
+    /// True if these are proven to be the best.
     pub exact: bool,
 }
 
@@ -58,8 +58,8 @@ impl MarginPrediction {
         self.variables().map(margin).collect()
     }
 
-    /// Returns, by variable, the label of the best labelling with another label there, of equals the lower; `None` where there
-    /// is no other label.
+    /// Returns, by variable, the label of the best labelling with another label there, of equals the lower; `None`
+    /// where there is no other label.
     ///
     /// ```
     /// use multiplane_tasks::problem::MarginPrediction;

@@ -25,7 +25,7 @@ const MOST_LISTED: usize = 256;
 pub struct SlackProblem {
     inner: Arc<dyn Problem>,
     counts: Arc<SlackFacts>,
-    /// What searches of the judge are counted in, which nobody pays for.
+    /// The counters of the judge's searches, which no budget pays for.
     unpaid: Arc<SlackFacts>,
     /// Oracles that tell the judge which lines to look at.
     hints: Mutex<Vec<SlackOracle<BoxedOracle>>>,
@@ -53,7 +53,8 @@ impl SlackProblem {
     pub fn new(inner: Arc<dyn Problem>) -> Result<Self, OpenError> {
         if inner.facts().has_fixed_scores {
             return Err(OpenError::new(
-                "task.rescaling = slack: the task's scores have a part without a weight, expected none (task.potts = 0)",
+                "task.rescaling = slack: the task's scores have a part without a weight, \
+                 expected none (task.potts = 0)",
             ));
         }
         let count = |block| inner.reference().labellings(block, MOST_LISTED).map_or(0, |count| count as u32);
@@ -73,9 +74,9 @@ impl SlackProblem {
         self.hints.lock().unwrap_or_else(PoisonError::into_inner).push(hint);
     }
 
-    /// What the hinge of an example is proven not to exceed, with its 1/n: all labellings looked at, or the line that
-    /// margin-rescaled hinges of the judge say nothing is above. Which line that is training's search may tell: any line
-    /// bounds the hinge. Where training's answers prove nothing, what they come to.
+    /// Returns a bound on the hinge of an example, with its 1/n: all labellings looked at, or the line that
+    /// margin-rescaled hinges of the judge say nothing is above. Which line that is training's search may tell: any
+    /// line bounds the hinge. If training's answers prove nothing, their value.
     fn bound(&self, hint: &mut SlackOracle<BoxedOracle>, block: usize, w: &[f64]) -> Result<f64, OracleError> {
         if let Some(hinge) = self.inner.reference().slack_hinge(block, w, MOST_LISTED) {
             return Ok(hinge);

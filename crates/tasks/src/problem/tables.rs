@@ -1,9 +1,9 @@
-//! What weights are made of: tables one after the other in the layout of files, as the tasks declare them. Blocks that are
-//! frozen by name and what `show` prints both come from here.
+//! The tables that weights are made of, one after the other in the layout of files, as tasks declare them. Blocks that
+//! are frozen by name and what `show` prints both come from here.
 
 use std::ops::Range;
 
-/// What the elements of an axis are called.
+/// The names of the elements of an axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AxisNames {
     /// By the labels of the vocabulary.
@@ -21,13 +21,13 @@ pub enum AxisNames {
 /// One axis of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
-    /// What its elements are.
+    /// The kind of its elements.
     pub name: &'static str,
     /// How many they are.
     pub len: usize,
-    /// What each is called.
+    /// The names of its elements.
     pub names: AxisNames,
-    /// Whether the last one is the feature that is always 1.
+    /// True if the last one is the feature that is always 1.
     pub bias: bool,
 }
 
@@ -64,9 +64,9 @@ impl Axis {
 pub struct WeightTable {
     /// Its name, as `--freeze` knows it.
     pub name: &'static str,
-    /// What its weights are told apart by; the last changes fastest.
+    /// The axes that tell its weights apart; the last changes fastest.
     pub axes: Vec<Axis>,
-    /// What a weight means, where the axes do not say it.
+    /// The meaning of a weight, if the axes do not say it.
     pub note: Option<&'static str>,
 }
 

@@ -7,8 +7,8 @@ use multiplane_core::oracle::OracleError;
 
 use crate::metrics::{ACCURACY, Counts, EXACT, Evaluation, Measure};
 
-/// Decodes and judges `examples` examples on all workers, requests of `together` of them, and hands over the findings in
-/// order. `judge` adds a finding for each example that it is asked about.
+/// Decodes and judges `examples` examples on all workers, requests of `together` of them, and hands over the findings
+/// in order. `judge` adds a finding for each example that it is asked about.
 ///
 /// Of every `round` requests the findings wait for each other. There must be a worker.
 ///
@@ -40,9 +40,9 @@ pub(crate) fn decode_all<W: Send, F: Send>(
     Ok(())
 }
 
-/// What is found out about one answer.
+/// The findings about one answer.
 pub(crate) struct Judged {
-    /// Whether there is a truth to judge by.
+    /// True if there is a truth to judge by.
     pub(crate) known: bool,
     /// How much the loss counts in the mean, 1 where all count the same.
     pub(crate) weight: f64,
@@ -50,7 +50,7 @@ pub(crate) struct Judged {
     pub(crate) loss: f64,
     /// Wrong variables and variables in all.
     pub(crate) errors: (usize, usize),
-    /// What each measure counts.
+    /// The counts of each measure.
     pub(crate) counts: Vec<Counts>,
 }
 

@@ -1,4 +1,4 @@
-//! What a model remembers of its training data: typed for the task that it belongs to, and as the model file holds it.
+//! The memory of a model of its training data: typed for the task that it belongs to, and as the model file holds it.
 
 use std::sync::Arc;
 
@@ -13,22 +13,22 @@ use crate::problem::scale::FeatureScale;
 /// Most bytes that a dictionary may have.
 pub const MAX_DICTIONARY_BYTES: usize = 1 << 30;
 
-/// What a model must remember of its training data to read other data in the same way: the vocabulary of a task of any
-/// kind, as the model file holds it.
+/// The facts of its training data that a model needs to read other data in the same way: the vocabulary of a task of
+/// any kind, as the model file holds it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Vocabulary {
     /// Names of the labels, in the order of the weight layout; empty where labellings are not made of labels.
     pub labels: Vec<String>,
     /// Features per variable, a bias feature included; 0 where only the task knows.
     pub features: usize,
-    /// What only the task understands. In a file its fields stand beside others, so the reader of the file must sort them
+    /// The part that only the task understands. In a file its fields stand beside others, so the reader must sort them
     /// out.
     #[serde(flatten, skip_deserializing)]
     pub own: Map<String, Value>,
     /// Names of the features, where they have any. The model file keeps them apart from the rest.
     #[serde(skip)]
     pub dictionary: Option<Arc<Strings>>,
-    /// What the features were divided by, where they were; kept apart in the same way.
+    /// The divisors of the features, if there are any; kept apart in the same way.
     #[serde(skip)]
     pub scale: Option<FeatureScale>,
     /// Rows that a kernel compares others with; kept apart in the same way.

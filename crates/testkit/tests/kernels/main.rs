@@ -4,6 +4,8 @@ mod budget;
 mod metric;
 mod paths;
 mod problems;
+#[path = "../common/public_data.rs"]
+mod public_data;
 mod real_data;
 mod refusals;
 mod resume;

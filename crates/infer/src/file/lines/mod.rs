@@ -8,7 +8,8 @@ use std::path::Path;
 
 const LINE_LIMIT: usize = 16 << 20;
 
-/// Most blank lines that compressed data may have in a row: no honest file has millions, and a small one could hold billions.
+/// Most blank lines that compressed data may have in a row: no honest file has millions, and a small one could hold
+/// billions.
 const MOST_BLANK: u64 = 1 << 22;
 
 /// The lines of a file, one at a time, out of one buffer.
@@ -17,7 +18,7 @@ pub struct Lines {
     buffer: Vec<u8>,
     /// Lines handed out so far.
     count: u64,
-    /// Whether the last of them had its end.
+    /// True if the last of them had its end.
     ended: bool,
     /// Blank lines since the last one with content.
     blank: u64,
@@ -51,8 +52,8 @@ impl Lines {
     /// Reads the next line without its end (`\n` or `\r\n`), or `None` at the end of the file.
     ///
     /// # Errors
-    /// A line over 16 MiB, text that is not UTF-8, gzip data that are damaged, cut off, wildly expanding, or blank for millions of
-    /// lines.
+    /// A line over 16 MiB, text that is not UTF-8, gzip data that are damaged, cut off, wildly expanding, or blank for
+    /// millions of lines.
     pub fn next_line(&mut self) -> Result<Option<Line<'_>>, DataError> {
         self.buffer.clear();
         self.source.line(LINE_LIMIT as u64 + 2, &mut self.buffer, self.count)?;
@@ -86,7 +87,7 @@ impl Lines {
         self.kept.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Whether the whole next line has arrived, so that reading it does not wait for anybody.
+    /// Returns true if the whole next line has arrived, so that reading it does not wait.
     pub fn has_arrived(&self) -> bool {
         self.source.arrived().contains(&b'\n')
     }
@@ -132,7 +133,8 @@ impl Lines {
         Ok(Line { path, number, text })
     }
 
-    /// Reads the next line of a stream whose last line must have its end, too: else nobody can tell a line from half of one.
+    /// Reads the next line of a stream whose last line must have its end, too: else nobody can tell a line from half of
+    /// one.
     ///
     /// # Errors
     /// Those of [`next_line`](Lines::next_line), and a line that breaks off.

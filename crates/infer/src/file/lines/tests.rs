@@ -77,8 +77,8 @@ fn limits_hold() {
     assert_eq!(all(bomb).unwrap_err().to_string(), message);
 }
 
-/// Compressed data without content are refused long before all of it is read; content in between begins the count anew, and
-/// plain files may hold what they like.
+/// Compressed data without content are refused long before all of it is read; content in between begins the count anew,
+/// and plain files may hold what they like.
 #[test]
 fn blank_lines_without_end_are_refused() {
     let text = [b"\n".repeat(9), b"x\n".to_vec(), b" \t\r\n".repeat(10), b"y\n".to_vec(), b"\n".repeat(10)].concat();

@@ -1,4 +1,4 @@
-//! What comes before the functions of a cfn file: direction and bound, variables and their values.
+//! The header of a cfn file, before the functions: direction and bound, variables and their values.
 
 use std::collections::BTreeMap;
 
@@ -69,15 +69,15 @@ fn plain(word: &str) -> &str {
 }
 
 /// The names of variables and their values.
-pub(super) struct Variables {
+pub(super) struct CfnVariables {
     pub(super) by_name: BTreeMap<String, u32>,
     pub(super) values: Vec<BTreeMap<String, u32>>,
 }
 
-impl Variables {
+impl CfnVariables {
     /// Reads the variables and their numbers of labels.
-    pub(super) fn read(lexer: &mut Lexer) -> Result<(Variables, Vec<u32>), DataError> {
-        let mut variables = Variables { by_name: BTreeMap::new(), values: Vec::new() };
+    pub(super) fn read(lexer: &mut Lexer) -> Result<(CfnVariables, Vec<u32>), DataError> {
+        let mut variables = CfnVariables { by_name: BTreeMap::new(), values: Vec::new() };
         let mut labels = Vec::new();
         lexer.skip("variables")?;
         lexer.open("the variables")?;

@@ -26,19 +26,18 @@ mod write;
 pub use write::write;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use header::{CostBound, Variables, is_number};
+use header::{CfnVariables, CostBound, is_number};
 
-use super::build::{Build, BuildFault};
+use super::build::{Build, BuildFault, SharedCosts};
 use super::entry::{Instance, ProblemFormat};
 use super::lexer::{Lexer, Piece};
-use super::shared::SharedCosts;
 use super::words::Scope;
-use crate::file::{DataError, Place, Tokens, quote};
+use crate::file::{DataError, TextPlace, Tokens, quote};
 use crate::mrf::Mrf;
 
-/// The format's entry in the list of formats.
+/// The format's entry in the list of formats. Errors name the place of whatever breaks the format, of functions of three or more variables, of functions that are no
+/// tables, and of a variable with every value forbidden.
 pub const ENTRY: ProblemFormat = ProblemFormat {
     name: "cfn",
     description: "a cost function network with decimal costs in JSON's manner (toulbar2)",
@@ -46,20 +45,11 @@ pub const ENTRY: ProblemFormat = ProblemFormat {
     read: |source| parse(Tokens::of(source)?).map(Instance::Mrf),
 };
 
-/// Reads a file, plain or gzip.
-///
-/// # Errors
-/// Names the place of whatever breaks the format, of functions of three or more variables, of functions that are no
-/// tables, and of a variable with every value forbidden.
-pub fn read(path: &Path) -> Result<Mrf, DataError> {
-    parse(Tokens::open(path)?)
-}
-
 fn parse(tokens: Tokens) -> Result<Mrf, DataError> {
     let mut lexer = Lexer::of(tokens);
     lexer.open("the file's object")?;
     let bound = CostBound::read(&mut lexer)?;
-    let (variables, labels) = Variables::read(&mut lexer)?;
+    let (variables, labels) = CfnVariables::read(&mut lexer)?;
     let build = Build::new(labels);
     let mut reader =
         CfnReader { lexer, bound, variables, build, named: BTreeMap::new(), pending: Vec::new(), count: 0 };
@@ -80,13 +70,13 @@ fn parse(tokens: Tokens) -> Result<Mrf, DataError> {
 struct Pending {
     scope: Scope,
     source: String,
-    place: Place,
+    place: TextPlace,
 }
 
 struct CfnReader {
     lexer: Lexer,
     bound: CostBound,
-    variables: Variables,
+    variables: CfnVariables,
     build: Build,
     named: BTreeMap<String, SharedCosts>,
     pending: Vec<Pending>,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::super::build::{greatest_sum, pairwise};
 use crate::mrf::Mrf;
 
-/// Writes a model so that [`read`](super::read) gives back one of the same energies: to the bit without `digits`, else
+/// Writes a model so that [`read`](crate::format::read) gives back one of the same energies: to the bit without `digits`, else
 /// rounded to so many after the point.
 ///
 /// The bound is above the energy of every allowed labelling. It has `digits` after the point, which is the precision

@@ -10,6 +10,7 @@ use multiplane_core::task_oracle::TaskOracle;
 
 use super::*;
 use crate::builtin::pairwise::testing::{SmallPairwise, check_container, check_fault};
+use crate::data::NodesAndEdges;
 use crate::data::container::Matrix;
 use crate::data::graphs::{GraphArrays, Graphs};
 use crate::dataset::Dataset;
@@ -44,12 +45,8 @@ fn arrays(rng: &mut Rng, labels: usize, tree: bool, narrow: bool) -> GraphArrays
     };
     GraphArrays {
         node_features: matrix(features, 3),
-        labels: truth,
-        node_weights: Some(weights),
         edge_features: Some(matrix(edge_features, 2)),
-        node_offsets,
-        edge_offsets,
-        edges,
+        frame: NodesAndEdges { node_offsets, labels: truth, node_weights: Some(weights), edge_offsets, edges },
     }
 }
 
@@ -157,15 +154,15 @@ fn magnitudes_bound_terms() {
 #[test]
 fn prices_are_those_of_the_engine() {
     let call = |spec: &GraphSpec, nodes: usize, edges: Vec<[u32; 2]>| {
-        let arrays = GraphArrays {
-            node_features: Matrix::new(vec![0.5; nodes], nodes, 1),
+        let frame = NodesAndEdges {
             labels: (0..nodes as i64).map(|node| node % 3).collect(),
             node_weights: None,
-            edge_features: None,
             node_offsets: vec![0, nodes],
             edge_offsets: vec![0, edges.len()],
             edges,
         };
+        let node_features = Matrix::new(vec![0.5; nodes], nodes, 1);
+        let arrays = GraphArrays { frame, node_features, edge_features: None };
         let (task, examples) = examples(spec, &Dataset::new(Graphs::new(arrays).unwrap())).unwrap();
         task.prices(&examples.inputs[0]).unwrap().call
     };

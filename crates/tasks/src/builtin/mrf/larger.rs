@@ -11,6 +11,7 @@ use super::*;
 use crate::builtin::pairwise::testing::SmallPairwise;
 use crate::builtin::pairwise::{Labelling, cut_hinge};
 use crate::builtin::task::BuiltinTask;
+use crate::data::NodesAndEdges;
 use crate::data::container::Matrix;
 use crate::data::mrf::{MrfArrays, Mrfs};
 use crate::dataset::Dataset;
@@ -45,14 +46,16 @@ fn larger_models_are_cut() {
         }
         let rows = offsets[counts.len()];
         let arrays = MrfArrays {
-            node_offsets: vec![0, counts.len()],
             unary_features: Matrix::new((0..rows).map(|_| 2.0 * rng.unit() - 1.0).collect::<Vec<f64>>(), rows, 1),
             label_offsets: offsets,
             unary_columns: None,
-            labels: counts.iter().map(|&count| rng.below(count as u64) as i64).collect(),
-            node_weights: None,
-            edge_offsets: vec![0, edges.len()],
-            edges,
+            frame: NodesAndEdges {
+                node_offsets: vec![0, counts.len()],
+                labels: counts.iter().map(|&count| rng.below(count as u64) as i64).collect(),
+                node_weights: None,
+                edge_offsets: vec![0, edges.len()],
+                edges,
+            },
             pair_features: Matrix::new(pair, pair_offsets[pair_offsets.len() - 1], 1),
             pair_offsets,
             pair_columns: Some(vec![1]),

@@ -10,6 +10,7 @@ use multiplane_core::task_oracle::TaskOracle;
 use super::*;
 use crate::builtin::pairwise::testing::{SmallPairwise, check_container, check_fault};
 use crate::builtin::task::BuiltinTask;
+use crate::data::NodesAndEdges;
 use crate::data::container::Matrix;
 use crate::data::mrf::{MrfArrays, Mrfs};
 use crate::dataset::Dataset;
@@ -70,12 +71,8 @@ fn arrays(rng: &mut Rng, kind: ModelKind, narrow: bool) -> MrfArrays {
         pair_features: matrix(pair),
         unary_columns: Some(vec![0, 2, 1]),
         pair_columns: Some(vec![1, 2, 3]),
-        labels: truth,
-        node_weights: Some(weights),
-        node_offsets,
+        frame: NodesAndEdges { node_offsets, labels: truth, node_weights: Some(weights), edge_offsets, edges },
         label_offsets,
-        edge_offsets,
-        edges,
         pair_offsets,
     }
 }

@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(CommandLine::Words(vec!["my prog".into(), "a b".into()]).words().unwrap(), ["my prog", "a b"]);
     }
 
-    /// What is no command is refused, with the rule.
+    /// A value that is no command is refused, with the rule.
     #[test]
     fn unfinished_commands_are_refused() {
         for (text, part) in

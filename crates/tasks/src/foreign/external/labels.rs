@@ -56,8 +56,8 @@ pub(super) fn changes(label: &Value, values: &Values<'_>, most: usize, rng: &mut
     changed.filter(|changed| changed != label).take(most).collect()
 }
 
-/// Whether lists of this kind look like free combinations: some entry occurs twice in a list, and some list is not
-/// sorted. A permutation, a set or a path in order is none.
+/// Returns true if lists of this kind look like free combinations: an entry occurs twice in a list, and some list is
+/// not sorted. A permutation, a set or a path in order is none.
 pub(super) fn look_free(labels: &[&Value]) -> bool {
     let lists = || labels.iter().filter_map(|label| label.as_array()).filter(|list| list.len() > 1);
     let scalar = |entry: &Value| !entry.is_array() && !entry.is_object();

@@ -28,11 +28,11 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<ExternalSpec>("external")
     .oracle("the program's; as good as it declares")
     .local(LOCAL);
 
-/// What an external program remembers.
+/// The memory of an external program.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct ExternalVocabulary {
-    /// What it wants to be given again.
+    /// The value that it wants to be given again.
     #[serde(skip_serializing_if = "Option::is_none")]
     memory: Option<Value>,
 }

@@ -26,7 +26,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 struct Alive {
     /// Process groups of those that have not been waited for.
     groups: Vec<u32>,
-    /// Whether there are to be no more.
+    /// True if there are to be no more.
     closed: bool,
 }
 
@@ -67,7 +67,7 @@ fn own_group(command: &mut Command) {
 #[cfg(not(unix))]
 fn own_group(_command: &mut Command) {}
 
-/// What the reader found.
+/// The finding of the reader.
 enum Said {
     Line(Vec<u8>),
     TooLong,
@@ -83,9 +83,9 @@ pub(super) struct Process {
     longest_line: usize,
     /// Number of the last message.
     number: u64,
-    /// Whether the child has been waited for: its number may be another process's since.
+    /// True if the child has been waited for: its number may be another process's since.
     reaped: bool,
-    /// What it had started when it was last seen: those in sessions of their own are in no group of ours.
+    /// The processes that it had started when last seen: those in sessions of their own are in no group of ours.
     family: Vec<family::Relative>,
 }
 

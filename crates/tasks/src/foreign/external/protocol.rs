@@ -12,7 +12,7 @@ pub const PROTOCOL: u64 = 1;
 /// Characters of a line that a message quotes.
 const QUOTED: usize = 120;
 
-/// What we say.
+/// A request to a program.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub(super) enum Request<'a> {
@@ -21,7 +21,7 @@ pub(super) enum Request<'a> {
         protocol: u64,
         /// The data file, if any.
         data: Option<&'a str>,
-        /// What the program asked to be remembered with the model, where there is a model.
+        /// The value that the program asked to be remembered with the model, if there is a model.
         #[serde(skip_serializing_if = "Option::is_none")]
         memory: Option<&'a Value>,
     },
@@ -62,7 +62,7 @@ impl Request<'_> {
     }
 }
 
-/// What a program can do.
+/// The abilities of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Capability {
@@ -138,8 +138,8 @@ pub(super) fn welcome(line: &[u8]) -> Result<Welcome, String> {
     serde_json::from_value(value).map_err(|error| format!("its answer to hello: {error}"))
 }
 
-/// Reads the answers to request `id` about `count` examples, at the weights of this number where that is to be said back;
-/// each is a description or the program's own error.
+/// Reads the answers to request `id` about `count` examples, at the weights of this number where that is to be said
+/// back; each is a description or the program's own error.
 pub(super) fn answers(
     line: &[u8],
     id: u64,
@@ -240,7 +240,7 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
-/// Where a program may write what is no answer.
+/// The place for output of a program that is no answer.
 const ELSEWHERE: &str = "write messages to standard error";
 
 /// A line as JSON. NaN and infinities, which JSON does not have but some languages write, become texts: they are
@@ -327,7 +327,7 @@ mod tests {
         }
     }
 
-    /// What is no answer is refused, with what came and the rule.
+    /// Lines that are no answer are refused, with what came and the rule.
     #[test]
     fn bad_answers_are_refused() {
         let refused = |line: &str| answers(line.as_bytes(), 3, None, 2).map(|_| ()).unwrap_err();

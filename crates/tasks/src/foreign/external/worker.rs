@@ -38,7 +38,7 @@ pub struct ExternalTask {
 /// Writes a request with a number, for weights with a number, about examples.
 type Writer<'a> = dyn Fn(u64, Option<u64>, &[usize]) -> Vec<u8> + 'a;
 
-/// What a program says of the examples of a request: an answer, or its refusal.
+/// The reply of a program to the examples of a request: an answer, or its refusal.
 type Answers = Vec<Result<Description, String>>;
 
 struct Truth {
@@ -50,7 +50,8 @@ struct Truth {
 }
 
 impl ExternalTask {
-    /// Starts the program and greets it; `stats` counts how often it has to be started again. The error names the program.
+    /// Starts the program and greets it; `stats` counts how often it has to be started again. The error names the
+    /// program.
     pub(super) fn start(launch: Arc<Launch>, stats: Arc<PoolStats>) -> Result<Self, String> {
         let (process, welcome) = launch.greet()?;
         let spec = &launch.spec;
@@ -102,8 +103,8 @@ impl ExternalTask {
         format!("external program `{}`{own}: {reason}", self.launch.name)
     }
 
-    /// Asks about some examples, at weights where they matter. A process that breaks down answers nothing until it is started
-    /// again.
+    /// Asks about some examples, at weights where they matter. A process that breaks down answers nothing until it is
+    /// started again.
     fn ask(&mut self, examples: &[usize], w: Option<&[f64]>, request: &Writer<'_>) -> Result<Answers, String> {
         if let Some(reason) = self.connection.fault() {
             return Err(reason.into());

@@ -1,18 +1,16 @@
-//! Sequences of tokens, line by line: a whole file, or a stream in windows. Memory is one window.
+//! Examples of a text format, line by line: a whole file, or a stream in windows. Memory is one window.
 
 use multiplane_infer::file::DataError;
 
 use super::format::{StreamRules, Windows};
+use super::rules::ReadRules;
 use super::text::{Line, Lines};
-use crate::dataset::{Data, Dataset};
+use crate::dataset::Dataset;
 
-/// A window ends after the sequence that reaches so many tokens.
-const MOST_TOKENS: usize = 1 << 18;
-
-/// Where a line stands among the sequences.
+/// The place of a line among the examples: sequences of tokens, or rows of one token each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LinePlace {
-    /// It says nothing: a comment, or a blank line that means nothing.
+    /// A comment, or a blank line that means nothing.
     Nowhere,
     /// Between sequences: the one in hand has ended.
     Between,
@@ -20,16 +18,30 @@ pub(super) enum LinePlace {
     Within,
     /// The first token of another sequence: the one in hand has ended before it.
     First,
-    /// What ends its sequence: the last token, or all tokens in one line.
+    /// The end of an example: its last token, or all of it in one line.
     Last,
 }
 
-/// Reads a format line by line.
-pub(super) trait ReadSequences {
-    /// What is made of it.
-    type Of: Data;
+/// Reads a format line by line. Holds the state between lines.
+pub(super) trait ReadExamples: Sized + 'static {
+    /// The examples under way.
+    type Of;
 
-    /// Begins with no sequence yet; asked after the place of a first token was told.
+    /// The content that a file must have, for messages.
+    const EXPECTED: &'static str;
+
+    /// A window ends after the example that reaches this size.
+    const MOST: usize = 1 << 18;
+
+    /// Begins to read a file.
+    fn new(rules: &ReadRules) -> Self;
+
+    /// Begins to read a stream.
+    fn of_stream(rules: &StreamRules) -> Self {
+        Self::new(&rules.reading)
+    }
+
+    /// Begins with no example yet; asked after the place of a first token was told.
     fn begin(&self) -> Self::Of;
 
     /// Tells the place of a line, which is held to what can be told of it without the data. Asked once of each.
@@ -38,30 +50,29 @@ pub(super) trait ReadSequences {
     /// Appends the line whose place was told last.
     fn push(&mut self, line: &Line<'_>, data: &mut Self::Of) -> Result<(), DataError>;
 
-    /// Ends the sequence in hand, unless it has no token.
-    fn end(&mut self, data: &mut Self::Of);
+    /// Ends the example in hand, unless it has no token.
+    fn end(&mut self, _data: &mut Self::Of) {}
 
-    /// Returns the number of tokens, those of the sequence in hand included.
-    fn tokens(data: &Self::Of) -> usize;
+    /// Returns the number of whole examples, and their size: tokens or entries, those of the example in hand included.
+    fn size(data: &Self::Of) -> (usize, usize);
 
-    /// Refuses an end of the lines in the middle of a sequence, where the format can tell.
+    /// Refuses an end of the lines in the middle of an example, where the format can tell.
     fn finish(&self, _lines: &Lines) -> Result<(), DataError> {
         Ok(())
     }
 
-    /// Hands out what was made.
-    fn into_dataset(data: Self::Of) -> Dataset {
-        Dataset::new(data)
+    /// Makes the error of a file without examples.
+    fn nothing(&self, lines: &Lines) -> DataError {
+        lines.nothing(Self::EXPECTED)
     }
+
+    /// Hands out the examples.
+    fn into_dataset(&mut self, data: Self::Of) -> Dataset;
 }
 
-/// Reads all sequences of a file; `expected` says what it must hold.
-pub(super) fn parse_sequences<R: ReadSequences>(
-    mut lines: Lines,
-    mut read: R,
-    expected: &str,
-) -> Result<R::Of, DataError> {
-    let mut data = None;
+/// Reads all examples of a file.
+pub(super) fn read_lines<R: ReadExamples>(mut lines: Lines, rules: &ReadRules) -> Result<Dataset, DataError> {
+    let (mut read, mut data) = (R::new(rules), None);
     while let Some(line) = lines.next_line()? {
         let place = read.place(&line)?;
         match (place, &mut data) {
@@ -78,32 +89,33 @@ pub(super) fn parse_sequences<R: ReadSequences>(
         }
     }
     read.finish(&lines)?;
-    let mut data = data.ok_or_else(|| lines.nothing(expected))?;
+    let mut data = data.ok_or_else(|| read.nothing(&lines))?;
     read.end(&mut data);
-    Ok(data)
+    Ok(read.into_dataset(data))
 }
 
-/// Sequences in windows.
-pub(super) struct SequenceWindows<R> {
+/// Examples in windows.
+pub(super) struct ExampleWindows<R> {
     lines: Lines,
     rules: StreamRules,
     read: R,
-    /// True if the line read last begins the next sequence, and has yet to be appended.
+    /// True if the line read last begins the next example, and has yet to be appended.
     held: bool,
-    /// What is to be told once the sequences before it have been handed out.
+    /// The error that is due once the examples before it have been handed out.
     fault: Option<DataError>,
     over: bool,
 }
 
-impl<R: ReadSequences> SequenceWindows<R> {
-    pub(super) fn new(mut lines: Lines, rules: StreamRules, read: R) -> Self {
+impl<R: ReadExamples> ExampleWindows<R> {
+    pub(super) fn new(mut lines: Lines, rules: StreamRules) -> Self {
         if rules.keep_text {
             lines.keep();
         }
-        SequenceWindows { lines, rules, read, held: false, fault: None, over: false }
+        let read = R::of_stream(&rules);
+        ExampleWindows { lines, rules, read, held: false, fault: None, over: false }
     }
 
-    /// Reads the next sequence; `false` at the end of the stream.
+    /// Reads the next example; returns false at the end of the stream.
     fn push(&mut self, data: &mut Option<R::Of>) -> Result<bool, DataError> {
         let mut begun = std::mem::take(&mut self.held);
         if begun {
@@ -137,32 +149,31 @@ impl<R: ReadSequences> SequenceWindows<R> {
     }
 }
 
-impl<R: ReadSequences> Windows for SequenceWindows<R> {
+impl<R: ReadExamples> Windows for ExampleWindows<R> {
     fn next(&mut self, most: usize) -> Result<Option<Dataset>, DataError> {
         if let Some(fault) = self.fault.take() {
             self.over = true;
             return Err(fault);
         }
         let mut data: Option<R::Of> = None;
-        while !self.over && data.as_ref().is_none_or(|data| data.len() < most && R::tokens(data) < MOST_TOKENS) {
+        while !self.over && data.as_ref().map(R::size).is_none_or(|(count, size)| count < most && size < R::MOST) {
             if self.rules.prompt && data.is_some() && !self.lines.has_arrived() {
                 break;
             }
             match self.push(&mut data) {
                 Ok(more) => self.over = !more,
                 Err(fault) => {
-                    // The sequence in hand is not whole.
-                    let Some(data) = data.filter(|data| !data.is_empty()) else {
+                    let Some(data) = data.filter(|data| R::size(data).0 > 0) else {
                         self.over = true;
                         return Err(fault);
                     };
                     self.fault = Some(fault);
-                    let whole: Vec<usize> = (0..data.len()).collect();
-                    return Ok(Some(data.subset(&whole)));
+                    let whole: Vec<usize> = (0..R::size(&data).0).collect(); // the example in hand is not
+                    return Ok(Some(self.read.into_dataset(data).subset(&whole)));
                 }
             }
         }
-        Ok(data.map(R::into_dataset))
+        Ok(data.map(|data| self.read.into_dataset(data)))
     }
 
     fn take_text(&mut self) -> String {

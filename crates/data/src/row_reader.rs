@@ -1,4 +1,4 @@
-//! A stream of labelled rows, one per line, in windows. Memory is one window: its rows, or fewer where they are long.
+//! Labelled rows, one per line: those of a file, or of a stream, whose labels and features must be known before.
 
 use std::sync::Arc;
 
@@ -6,19 +6,18 @@ use multiplane_core::linalg;
 use multiplane_infer::file::DataError;
 
 use super::classified::Classified;
-use super::format::{StreamRules, Windows};
+use super::example_windows::{LinePlace, ReadExamples};
+use super::format::StreamRules;
 use super::row_labels::{RowLabel, RowLabels};
+use super::rules::ReadRules;
 use super::strings::Strings;
 use super::text::{Line, Lines};
 use crate::dataset::Dataset;
 
-/// A window ends early where it holds so many entries (12 MiB): lines may be 16 MiB long.
-const MOST_ENTRIES: usize = 1 << 20;
-
 /// The label of a row with the byte where it begins; `None` of a line without a row.
 pub(super) type Label = Result<Option<(usize, RowLabel)>, DataError>;
 
-/// What is said of a row that [`is_too_long`].
+/// The message about a row that [`is_too_long`].
 pub const TOO_LONG: &str =
     "found features whose squares add up to more than numbers hold, expected at most 1e150 or so: scale them";
 
@@ -27,12 +26,18 @@ pub fn is_too_long(values: &[f64]) -> bool {
     !(4.0 * linalg::sum_squares(values)).is_finite()
 }
 
-/// Reads a format line by line.
-pub(super) trait ReadRow {
+/// Reads a format of rows line by line.
+pub(super) trait ReadRow: Sized + 'static {
+    /// The content that a file must have, for messages.
+    const EXPECTED: &'static str;
+
+    /// Begins to read.
+    fn new(rules: &ReadRules) -> Self;
+
     /// Reads a line: the columns and values of its row into the buffers.
     fn read(&mut self, line: &Line<'_>, indices: &mut Vec<u32>, values: &mut Vec<f64>) -> Label;
 
-    /// Returns how many columns every row has, of a format that tells.
+    /// Returns the number of columns of every row, of a format that tells.
     fn columns(&self) -> usize {
         0
     }
@@ -41,122 +46,113 @@ pub(super) trait ReadRow {
     fn names(&self) -> Option<Arc<Strings>> {
         None
     }
-}
 
-impl<F: FnMut(&Line<'_>, &mut Vec<u32>, &mut Vec<f64>) -> Label> ReadRow for F {
-    fn read(&mut self, line: &Line<'_>, indices: &mut Vec<u32>, values: &mut Vec<f64>) -> Label {
-        self(line, indices, values)
+    /// Makes the error of a file without rows.
+    fn nothing(&self, lines: &Lines) -> DataError {
+        lines.nothing(Self::EXPECTED)
     }
 }
 
-/// Labelled rows in windows.
-pub(super) struct RowWindows<R> {
-    lines: Lines,
-    rules: StreamRules,
+/// Labelled rows as examples.
+pub(super) struct RowReader<R> {
     read: R,
-    /// True if `rules.labels` were given, and not seen.
+    /// The rules of a stream, whose rows are held to the labels and features that are known.
+    stream: Option<StreamRules>,
+    /// True if the labels of the stream were declared, and not seen.
     declared: bool,
-    /// What is to be told once the rows before it have been handed out.
-    fault: Option<DataError>,
-    over: bool,
+    /// The label of the row in hand.
+    label: Option<(usize, RowLabel)>,
     indices: Vec<u32>,
     values: Vec<f64>,
 }
 
-impl<R: ReadRow> RowWindows<R> {
-    pub(super) fn new(mut lines: Lines, mut rules: StreamRules, read: R) -> Self {
-        if rules.keep_text {
-            lines.keep();
-        }
-        if let Some(labels) = &mut rules.labels {
-            labels.sort_unstable();
-        }
-        let declared = rules.labels.is_some();
-        RowWindows { lines, rules, read, declared, fault: None, over: false, indices: Vec::new(), values: Vec::new() }
-    }
-
-    /// Appends the next row; `false` at the end.
-    fn push(&mut self, data: &mut Classified, named: &mut RowLabels) -> Result<bool, DataError> {
-        loop {
-            let line = if self.rules.whole_lines { self.lines.next_whole_line()? } else { self.lines.next_line()? };
-            let Some(line) = line else { return Ok(false) };
-            let Some((at, label)) = self.read.read(&line, &mut self.indices, &mut self.values)? else { continue };
-            if !self.rules.reading.unlabelled {
-                // Those who learn from a stream must know the labels before they see them.
-                let number = match &label {
-                    RowLabel::Number(number) => *number,
-                    RowLabel::Name(name) => {
-                        return Err(line.bad(at, name, "label", "an integer: streams have no names"));
-                    }
-                    RowLabel::Missing => return Err(line.bad(at, "", "label", "an integer")),
-                };
-                if let Some(labels) = &self.rules.labels
-                    && labels.binary_search(&number).is_err()
-                {
-                    return Err(unknown_label(&line, at, number, labels, self.declared));
+impl<R: ReadRow> RowReader<R> {
+    /// Refuses a row that whoever learns from a stream cannot take.
+    fn check(&self, line: &Line<'_>, at: usize, label: &RowLabel, stream: &StreamRules) -> Result<(), DataError> {
+        if !stream.reading.unlabelled {
+            // Those who learn from a stream must know the labels before they see them.
+            let number = match label {
+                RowLabel::Number(number) => *number,
+                RowLabel::Name(name) => {
+                    return Err(line.bad(at, name, "label", "an integer: streams have no names"));
                 }
-            }
-            if is_too_long(&self.values) {
-                return Err(line.error(at, TOO_LONG));
-            }
-            let columns = self.read.columns();
-            if let Some(most) = self.rules.features.filter(|&most| columns > most as usize) {
-                let message = format!("found {columns} features, expected at most {most} (stream.features)");
-                return Err(line.error(line.text.len(), message));
-            }
-            if let (Some(&last), Some(most)) = (self.indices.last(), self.rules.features)
-                && last >= most
+                RowLabel::Missing => return Err(line.bad(at, "", "label", "an integer")),
+            };
+            if let Some(labels) = &stream.labels
+                && labels.binary_search(&number).is_err()
             {
-                let message = format!("found index {}, expected at most {most} (stream.features)", u64::from(last) + 1);
-                return Err(line.error(line.text.len(), message));
+                return Err(unknown_label(line, at, number, labels, self.declared));
             }
-            named.push(&line, at, label)?;
-            data.rows.widen(columns);
-            data.rows.push(&self.indices, &self.values);
-            return Ok(true);
         }
+        if is_too_long(&self.values) {
+            return Err(line.error(at, TOO_LONG));
+        }
+        let (columns, last) = (self.read.columns(), self.indices.last().map_or(0, |&last| last as usize + 1));
+        let found = match stream.features {
+            Some(most) if columns > most as usize => format!("{columns} features, expected at most {most}"),
+            Some(most) if last > most as usize => format!("index {last}, expected at most {most}"),
+            _ => return Ok(()),
+        };
+        Err(line.error(line.text.len(), format!("found {found} (stream.features)")))
     }
 }
 
-impl<R: ReadRow> Windows for RowWindows<R> {
-    fn next(&mut self, most: usize) -> Result<Option<Dataset>, DataError> {
-        if let Some(fault) = self.fault.take() {
-            self.over = true;
-            return Err(fault);
-        }
-        let (mut data, mut labels) = (Classified::default(), RowLabels::default());
-        while !self.over && labels.len() < most && data.rows.nonzeros() < MOST_ENTRIES {
-            if self.rules.prompt && !labels.is_empty() && !self.lines.has_arrived() {
-                break;
-            }
-            match self.push(&mut data, &mut labels) {
-                Ok(more) => self.over = !more,
-                Err(fault) if labels.is_empty() => {
-                    self.over = true;
-                    return Err(fault);
-                }
-                Err(fault) => {
-                    self.fault = Some(fault);
-                    break;
-                }
-            }
-        }
-        if labels.is_empty() {
-            return Ok(None);
-        }
-        (data.labels, data.names) = labels.finish();
-        data.features = self.read.names();
-        if self.rules.labels.is_none() && !self.rules.reading.unlabelled {
-            let mut labels = data.labels.clone();
-            labels.sort_unstable();
-            labels.dedup();
-            self.rules.labels = Some(labels);
-        }
-        Ok(Some(Dataset::new(data)))
+impl<R: ReadRow> ReadExamples for RowReader<R> {
+    type Of = (Classified, RowLabels);
+
+    const EXPECTED: &'static str = R::EXPECTED;
+    const MOST: usize = 1 << 20; // entries of 12 bytes; lines may be 16 MiB long
+
+    fn new(rules: &ReadRules) -> Self {
+        let (indices, values) = Default::default();
+        RowReader { read: R::new(rules), stream: None, declared: false, label: None, indices, values }
     }
 
-    fn take_text(&mut self) -> String {
-        self.lines.take_kept()
+    fn of_stream(rules: &StreamRules) -> Self {
+        let mut stream = rules.clone();
+        stream.labels.iter_mut().for_each(|labels| labels.sort_unstable());
+        RowReader { declared: stream.labels.is_some(), stream: Some(stream), ..RowReader::new(&rules.reading) }
+    }
+
+    fn begin(&self) -> Self::Of {
+        Default::default()
+    }
+
+    fn place(&mut self, line: &Line<'_>) -> Result<LinePlace, DataError> {
+        self.label = self.read.read(line, &mut self.indices, &mut self.values)?;
+        let Some((at, label)) = &self.label else { return Ok(LinePlace::Nowhere) };
+        self.stream.iter().try_for_each(|stream| self.check(line, *at, label, stream))?;
+        Ok(LinePlace::Last)
+    }
+
+    fn push(&mut self, line: &Line<'_>, (data, labels): &mut Self::Of) -> Result<(), DataError> {
+        let Some((at, label)) = self.label.take() else { return Ok(()) };
+        labels.push(line, at, label)?;
+        data.rows.widen(self.read.columns());
+        data.rows.push(&self.indices, &self.values);
+        Ok(())
+    }
+
+    fn size((data, labels): &Self::Of) -> (usize, usize) {
+        (labels.len(), data.rows.nonzeros())
+    }
+
+    fn nothing(&self, lines: &Lines) -> DataError {
+        self.read.nothing(lines)
+    }
+
+    fn into_dataset(&mut self, (mut data, labels): Self::Of) -> Dataset {
+        (data.labels, data.names) = labels.finish();
+        data.features = self.read.names();
+        if let Some(stream) = self.stream.as_mut().filter(|stream| !stream.reading.unlabelled) {
+            stream.labels.get_or_insert_with(|| {
+                let mut labels = data.labels.clone();
+                labels.sort_unstable();
+                labels.dedup();
+                labels
+            });
+        }
+        Dataset::new(data)
     }
 }
 
@@ -175,7 +171,9 @@ fn unknown_label(line: &Line<'_>, at: usize, label: i64, labels: &[i64], declare
 
 #[cfg(test)]
 mod tests {
-    use super::super::libsvm::FORMAT;
+    use super::super::format::Windows;
+    use super::super::libsvm::{FORMAT, SvmRows};
+    use super::super::text::parse;
     use super::*;
 
     fn windows(text: &[u8], rules: StreamRules) -> Box<dyn Windows> {
@@ -211,7 +209,7 @@ mod tests {
                 all.rows.append(&part.rows, 0..part.rows.len());
                 all.labels.extend(&part.labels);
             }
-            let whole = super::super::libsvm::parse(Lines::from_bytes("f", text).unwrap()).unwrap();
+            let whole = parse::<RowReader<SvmRows>, _>(Lines::from_bytes("f", text).unwrap()).unwrap();
             assert_eq!(all, whole);
         }
     }
