@@ -21,7 +21,8 @@ use std::io::Write;
 
 use multiplane::Error;
 
-pub use crate::eta::Eta;
+pub use crate::progress::RunProgress;
+pub use crate::status_line::{StatusPart, fitted};
 
 use crate::args::{Cli, Command};
 use crate::commands::done::Done;

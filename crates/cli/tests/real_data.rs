@@ -1,13 +1,10 @@
 //! The program on the public data sets: certified brackets that must hold the published or long-computed optima.
-//!
-//! The data are looked for in the folder that `MULTIPLANE_DATA` names, else in `shared/data` beside the checkout;
-//! a test whose file is absent says so and passes.
 
 mod common;
 #[path = "../../testkit/tests/common/public_data.rs"]
 mod public_data;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use common::{Scratch, number, run};
 use public_data::public_data;

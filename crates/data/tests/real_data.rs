@@ -1,7 +1,4 @@
 //! The readers against the public data sets: known counts, and speed that nobody has to wait for.
-//!
-//! The data are looked for in the folder that `MULTIPLANE_DATA` names, else in `shared/data` beside the checkout;
-//! a test whose file is absent says so and passes.
 
 #[path = "../../testkit/tests/common/public_data.rs"]
 mod public_data;
