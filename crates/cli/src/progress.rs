@@ -4,7 +4,7 @@
 use std::io;
 
 use multiplane::clock::ClockKind;
-use multiplane::observe::{Certificate, EarlyStopping, Observer, Record, Tick};
+use multiplane::observe::{Certificate, Observer, Record, Tick};
 use multiplane::run::GapTarget;
 use multiplane::{Session, StopSpec};
 use multiplane_lab::numbers::{counted, label, number};
