@@ -28,8 +28,8 @@ impl Interrupt {
         self.flag.load(Ordering::Relaxed)
     }
 
-    /// Keeps an exception of the user's methods for the caller of `fit`, if it is the first; its text is the reason. One
-    /// that is no `Exception`, as that of Ctrl-C, and one that keeps results stop the work.
+    /// Keeps an exception of the user's methods for the caller of `fit`, if it is the first; its text is the reason.
+    /// One that is no `Exception`, as that of Ctrl-C, and one that keeps results stop the work.
     pub(crate) fn keep(&self, py: Python<'_>, error: PyErr) -> String {
         let reason = error.to_string();
         let keeps_results = || error.value(py).hasattr("keeps_results").unwrap_or(false);
@@ -52,8 +52,8 @@ impl Interrupt {
     }
 }
 
-/// Runs `work` on another thread, without the interpreter lock. A signal whose handler raises (Ctrl-C) stops it, with its
-/// exception.
+/// Runs `work` on another thread, without the interpreter lock. A signal whose handler raises (Ctrl-C) stops it, and
+/// the exception is kept.
 pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     interrupt: &Interrupt,

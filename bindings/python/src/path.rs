@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use crate::errors::raised;
 use crate::interrupt::Interrupt;
 use crate::model::PathModel;
-use crate::train::{Job, Order, Part, Source};
+use crate::train::{Job, JobRequest, Part, Source};
 
 /// How the examples are divided: into so many folds, or as these numbers say.
 #[derive(FromPyObject)]
@@ -112,7 +112,7 @@ type Followed = (PathModel, String, Vec<String>, Option<Py<PyAny>>);
 #[pyo3(signature = (order, *, cv=None, checkpoint=None, checkpoint_every=None, resume=None))]
 pub(crate) fn path(
     py: Python<'_>,
-    order: Order<'_>,
+    order: JobRequest<'_>,
     cv: Option<Folds>,
     checkpoint: Option<PathBuf>,
     checkpoint_every: Option<f64>,

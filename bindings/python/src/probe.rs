@@ -58,9 +58,9 @@ impl PythonProbe {
         })
     }
 
-    /// True if decoding returns a labelling where the weights speak for it, with `opposites` also where they speak against
-    /// it: a sign may be the fault that is looked for. Only then is one that was guessed known to be a labelling of the
-    /// example: labellings may be constrained in ways that the task does not say.
+    /// True if decoding returns a labelling where the weights speak for it, with `opposites` also where they speak
+    /// against it, as a sign may be the fault that is looked for. Only then is one that was guessed known to be a
+    /// labelling of the example: labellings may be constrained in ways that the task does not say.
     fn is_reached(&mut self, example: usize, label: &Label, change: &Label, opposites: bool) -> bool {
         let (Ok(there), Ok(here)) = (self.dense(example, change), self.dense(example, label)) else { return false };
         let away = there.iter().zip(&here).map(|(there, here)| there - here).collect();

@@ -35,10 +35,10 @@ fn rescaled(tree: &Map<String, Value>, problem: Arc<dyn Problem>) -> Result<Arc<
     })
 }
 
-/// What Python asks for: the tree of a run as JSON text, a Dataset or a UserTask to train on, another to test with, and a
-/// watcher, called with the text of each record and, between them, with pass, calls (all of them) and seconds.
+/// The tree of a run as JSON text, a Dataset or a UserTask to train on, another to test with, and a watcher. It is
+/// called with the text of each record and, between them, with pass, calls (all of them) and seconds.
 #[derive(FromPyObject)]
-pub(crate) struct Order<'py>(String, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<Py<PyAny>>);
+pub(crate) struct JobRequest<'py>(String, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<Py<PyAny>>);
 
 /// A job: everything of it can go to another thread.
 pub(crate) struct Job {
@@ -51,7 +51,7 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    pub(crate) fn new(py: Python<'_>, Order(spec, source, test, watcher): Order<'_>) -> PyResult<Job> {
+    pub(crate) fn new(py: Python<'_>, JobRequest(spec, source, test, watcher): JobRequest<'_>) -> PyResult<Job> {
         let tree = tree_of(&spec)?;
         let interrupt = Interrupt::default();
         let read = |source: &Bound<'_, PyAny>| -> PyResult<Source> {
@@ -182,7 +182,7 @@ fn set(name: &str, value: &str) -> String {
 /// Trains. `start` is the Fit to go on from; with `keep` the result can be gone on from.
 #[pyfunction]
 #[pyo3(signature = (order, *, start=None, keep=false))]
-pub(crate) fn train(py: Python<'_>, order: Order<'_>, start: Option<&Fit>, keep: bool) -> PyResult<Fit> {
+pub(crate) fn train(py: Python<'_>, order: JobRequest<'_>, start: Option<&Fit>, keep: bool) -> PyResult<Fit> {
     let job = Job::new(py, order)?;
     let warm = start.and_then(|start| start.warm.lock().unwrap_or_else(PoisonError::into_inner).clone());
     let work = move |session: Session, hooks: RunOptions| {

@@ -71,7 +71,7 @@ impl Worker {
         PyTuple::new(py, [chosen(&self.parts.xs)?.into_any(), self.weights.bind(py).clone(), truths])
     }
 
-    /// Takes the answers of the process: features and loss come with them, and of truths that it sees for the first time.
+    /// Takes the answers of the process. Features and loss come with them, and those of truths that it sees first.
     fn take_reply(
         &mut self,
         examples: &[usize],

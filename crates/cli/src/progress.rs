@@ -14,6 +14,7 @@ use crate::status_line::{StatusLine, StatusPart};
 use crate::terminal::seconds_of;
 
 /// The parts of a run's progress line. Python's line has the same.
+#[derive(Default)]
 pub struct RunProgress {
     label: String,
     forecast: Eta,
@@ -58,25 +59,12 @@ impl RunProgress {
     /// The progress of a run that ends at this gap, if at any, and by these stops.
     pub fn new(label: &str, target: Option<GapTarget>, stop: StopSpec, clock: ClockKind) -> RunProgress {
         let (patience, unit) = (stop.patience, seconds_of(clock));
-        RunProgress {
-            label: label.into(),
-            forecast: Eta::new(target, stop),
-            known: None,
-            watched: None,
-            patience,
-            unit,
-        }
+        RunProgress { label: label.into(), forecast: Eta::new(target, stop), patience, unit, ..RunProgress::default() }
     }
 
     /// Hears of the bounds after so many seconds, and of the lowest loss on held-out data with the measurements since.
-    pub fn hear(
-        &mut self,
-        seconds: f64,
-        certificate: &Certificate,
-        estimate: Option<f64>,
-        watched: Option<(f64, u64)>,
-    ) {
-        if let Some(known) = KnownGap::of(certificate, estimate) {
+    pub fn hear(&mut self, seconds: f64, bounds: &Certificate, estimate: Option<f64>, watched: Option<(f64, u64)>) {
+        if let Some(known) = KnownGap::of(bounds, estimate) {
             self.forecast.push(seconds, known.gap, known.primal);
             self.known = Some(known);
         }
