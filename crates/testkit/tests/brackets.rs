@@ -1,6 +1,8 @@
 //! Certificates across solvers: all brackets of a problem overlap, and each stands on planes that exist, whatever was
 //! cached on the way.
 
+mod common;
+
 use multiplane_core::certificate::{CertificatePart, DualCertificate, WeightedPlane};
 use multiplane_core::clock::ClockKind;
 use multiplane_core::linalg;
@@ -51,14 +53,8 @@ fn brackets_of_all_presets_overlap() {
 #[test]
 fn caches_never_change_what_is_certified() {
     let entry = find("bcfw").unwrap();
-    let caches = [
-        json!({"name": "none"}),
-        json!({"name": "multi-plane"}),
-        json!({"name": "multi-plane", "recombine": "always", "max_idle": 2}),
-        json!({"name": "multi-plane", "max_planes": 1}),
-        json!({"name": "gap-cache"}),
-        json!({"name": "gap-cache", "max_planes": 2}),
-    ];
+    let mut caches = common::kept_planes();
+    caches.push(json!({"name": "gap-cache", "max_planes": 2}));
     for seed in 0..60 {
         let (problem, lambda) = (small::random(seed), [0.5, 0.05][(seed % 2) as usize]);
         for (step, planes) in

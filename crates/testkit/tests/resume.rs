@@ -1,5 +1,7 @@
 //! A run that is saved, restored in a fresh run and continued equals one that was never stopped, to the bit.
 
+mod common;
+
 use multiplane_core::clock::ClockKind;
 use multiplane_core::observe::JsonLines;
 use multiplane_core::oracle::BoxedOracle;
@@ -81,13 +83,9 @@ fn every_solver_resumes_to_the_bit() {
 #[test]
 fn every_combination_resumes_to_the_bit() {
     let entry = find("bcfw").unwrap();
-    let planes = [
-        json!({"name": "none"}),
-        json!({"name": "multi-plane"}),
-        json!({"name": "multi-plane", "recombine": "always", "max_idle": 2, "slope_rule": false, "max_passes": 4}),
-        json!({"name": "multi-plane", "max_planes": 1}),
-        json!({"name": "gap-cache", "max_planes": 2}),
-    ];
+    let mut planes = common::kept_planes();
+    (planes[2]["slope_rule"], planes[2]["max_passes"]) = (false.into(), 4.into());
+    planes[4]["max_planes"] = 2.into();
     let mut rng = Rng::new(1, 1);
     for order in ["uniform", "permutation", "gap", "max-gap", "lipschitz"] {
         for step in ["frank-wolfe", "pairwise", "away", "best", "solve"] {

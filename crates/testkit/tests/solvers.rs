@@ -1,11 +1,12 @@
 //! Every registered solver against the contract, on random small problems with optima from an independent solver.
 
+mod common;
+
 use multiplane_core::certificate::CertificatePart;
 use multiplane_core::clock::{Clock, ClockKind};
 use multiplane_core::context::{CallCounts, Ctx};
 use multiplane_core::dual::{DualPoint, VectorDual};
-use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleError, Quality};
-use multiplane_core::plane::Plane;
+use multiplane_core::oracle::{BoxedOracle, OracleError, Quality};
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Run, RunError, Stop, StopReason};
 use multiplane_core::solver::Solver;
@@ -17,6 +18,8 @@ use multiplane_tasks::synth::synthetic_words;
 use multiplane_testkit::contract::{check_certificates, check_dual, check_solver, run, solvers, undemanding_solvers};
 use multiplane_testkit::small::{self, Careless, Declared};
 use serde_json::json;
+
+use common::{Altered, kept_planes};
 
 fn passes(passes: f64) -> Stop {
     Stop { passes: Some(passes), ..Stop::default() }
@@ -154,39 +157,27 @@ fn heuristic_answers_never_certify() {
     }
 }
 
-/// Answers with something unusable at the third call.
-struct Faulty {
-    inner: BoxedOracle,
-    kind: usize,
-    calls: usize,
-}
-
-impl MaxOracle for Faulty {
-    fn blocks(&self) -> usize {
-        self.inner.blocks()
-    }
-    fn dim(&self) -> usize {
-        self.inner.dim()
-    }
-    fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError> {
-        let quality = self.inner.maximize(block, w, out)?;
-        self.calls += 1;
-        if self.calls < 3 {
+/// Answers with something unusable from the third call on.
+fn faulty(inner: BoxedOracle, kind: usize) -> BoxedOracle {
+    let (dim, mut calls) = (inner.dim(), 0);
+    Altered::boxed(inner, move |block, quality, out| {
+        calls += 1;
+        if calls < 3 {
             return Ok(quality);
         }
         out.clear();
-        match self.kind {
+        match kind {
             0 => out.push(0, f64::NAN),
-            1 => out.push(self.dim() as u32, 1.0),
+            1 => out.push(dim as u32, 1.0),
             2 => out.set_circ(f64::INFINITY),
             3 => out.push(0, 1e200),
-            4 => drop(out.dense(self.dim() + 1)),
+            4 => drop(out.dense(dim + 1)),
             5 => return Ok(Quality::UpperBound(f64::NAN)),
             6 => [1, 0].iter().for_each(|&index| out.push(index, 1.0)), // not sealed
             _ => return Err(OracleError { block, reason: "no answer".into() }),
         }
         Ok(quality)
-    }
+    })
 }
 
 /// Every fault of an oracle ends the run with an error that names the example; nothing unusable reaches w.
@@ -196,9 +187,9 @@ fn faulty_oracles_are_caught() {
         for kind in 0..8 {
             let problem = small::random(3);
             let (n, d) = (problem.blocks(), problem.dim);
-            let faulty: BoxedOracle = Box::new(Faulty { inner: problem.oracle(), kind, calls: 0 });
             let solver = entry.build(&(entry.preset)(), n, d, 0.5.into()).unwrap();
-            let mut run = Run::new(faulty, problem.oracle(), solver, 0.5, passes(9.0)).with_clock(ClockKind::Work);
+            let mut run = Run::new(faulty(problem.oracle(), kind), problem.oracle(), solver, 0.5, passes(9.0))
+                .with_clock(ClockKind::Work);
             match run.to_end() {
                 Err(RunError::Oracle(error)) => assert!(error.block < n, "{}, fault {kind}", entry.name),
                 other => panic!("{}, fault {kind}: {other:?}", entry.name),
@@ -230,13 +221,7 @@ fn all_combinations_keep_the_bracket() {
     let entry = find("bcfw").unwrap();
     let orders = ["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"];
     let steps = ["frank-wolfe", "pairwise", "away", "best", "solve"];
-    let planes = [
-        json!({"name": "none"}),
-        json!({"name": "multi-plane"}),
-        json!({"name": "multi-plane", "recombine": "always", "max_idle": 2}),
-        json!({"name": "multi-plane", "max_planes": 1}),
-        json!({"name": "gap-cache"}),
-    ];
+    let planes = kept_planes();
     for seed in [0, 1, 5, 9, 12] {
         let problem = small::random(seed);
         let (optimum, doubt) = multiplane_testkit::reference::optimum(&problem, 0.2);

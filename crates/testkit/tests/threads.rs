@@ -1,5 +1,7 @@
 //! Threads change how long a run takes and nothing else: same bits, same budgets, same errors.
 
+mod common;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,7 +10,7 @@ use multiplane_core::context::{CallCounts, Ctx};
 use multiplane_core::executor::{BatchItem, Completed, Executor, Question, Reply, Sequential, Threads, Version};
 use multiplane_core::lookahead::Lookahead;
 use multiplane_core::observe::JsonLines;
-use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleError, Quality};
+use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleError};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Outcome, Run, RunError, Stop, StopReason};
@@ -20,6 +22,8 @@ use multiplane_tasks::synth::synthetic_words;
 use multiplane_testkit::contract::{Shared, solvers};
 use multiplane_testkit::small::{self, weights};
 use serde_json::{Value, json};
+
+use common::Altered;
 
 /// Numbers of workers; 1 is a pool of the asking thread alone.
 const COUNTS: [usize; 4] = [1, 2, 3, 7];
@@ -253,7 +257,7 @@ fn any_list_can_be_promised() {
     }
 }
 
-/// What a [`Picky`] oracle does instead of answering.
+/// What a [`picky`] oracle does instead of answering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     Error,
@@ -262,30 +266,17 @@ enum Fault {
 }
 
 /// Answers on all blocks but two.
-struct Picky {
-    inner: BoxedOracle,
-    refused: [usize; 2],
-    fault: Fault,
-}
-
-impl MaxOracle for Picky {
-    fn blocks(&self) -> usize {
-        self.inner.blocks()
-    }
-    fn dim(&self) -> usize {
-        self.inner.dim()
-    }
-    fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError> {
-        let quality = self.inner.maximize(block, w, out)?;
-        if self.refused.contains(&block) {
-            match self.fault {
+fn picky(inner: BoxedOracle, refused: [usize; 2], fault: Fault) -> BoxedOracle {
+    Altered::boxed(inner, move |block, quality, out| {
+        if refused.contains(&block) {
+            match fault {
                 Fault::Error => return Err(OracleError { block, reason: "refused".into() }),
                 Fault::Unusable => out.set_circ(f64::NAN),
                 Fault::Panic => panic!("refused"),
             }
         }
         Ok(quality)
-    }
+    })
 }
 
 /// Whatever goes wrong in a thread, a panic too, ends the run with an error that names the first example concerned,
@@ -296,7 +287,7 @@ fn failures_name_the_first_example() {
     let good = || problem.oracle().unwrap();
     for fault in [Fault::Error, Fault::Unusable, Fault::Panic] {
         for (refused, threads) in [([11, 12], 2), ([39, 0], 3), ([30, 5], 7), ([12, 11], 1)] {
-            let picky = || -> BoxedOracle { Box::new(Picky { inner: good(), refused, fault }) };
+            let picky = || picky(good(), refused, fault);
             for (solver, in_training) in [("fw", true), ("bcpfw-gap-cache", true), ("bcfw", false), ("ssg", false)] {
                 let (training, judging) = if in_training {
                     (pool(threads, picky), pool(threads, good))
@@ -325,7 +316,7 @@ fn what_was_fetched_ahead_can_wait() {
     let good = || problem.oracle().unwrap();
     for threads in COUNTS {
         for calls in [20, 30, 31] {
-            let picky = || -> BoxedOracle { Box::new(Picky { inner: good(), refused: [30, 31], fault: Fault::Error }) };
+            let picky = || picky(good(), [30, 31], Fault::Error);
             let stop = Stop { calls: Some(calls), ..Stop::default() };
             match run_with("fw", good, Some((pool(threads, picky), pool(threads, good))), stop.clone()) {
                 Ok((outcome, with)) => {

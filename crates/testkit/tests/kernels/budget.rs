@@ -2,7 +2,6 @@
 
 use multiplane_core::linalg;
 use multiplane_core::metric::{KernelTable, Metric};
-use multiplane_core::rng::Rng;
 
 use crate::metric::{Written, table, written};
 
@@ -24,11 +23,9 @@ fn place(table: &KernelTable, row: usize, label: usize) -> usize {
 /// lost, and loses no more than removal of the same rows does. A point with few rows is left alone.
 #[test]
 fn projected_points_are_nearest() {
-    use multiplane_core::layout::Layout;
     use multiplane_core::metric::KernelMetric;
     for seed in 0..80 {
-        let mut rng = Rng::new(seed, 11);
-        let table = table(&mut rng, if seed % 2 == 0 { Layout::LabelMajor } else { Layout::ColumnMajor });
+        let (mut rng, table) = table(seed, 11);
         let (dim, count) = (table.dim, table.rows());
         let factor: Vec<f64> = (0..count * (count + 1)).map(|_| rng.unit() - 0.5).collect();
         let of = |a: usize| &factor[a * (count + 1)..][..count + 1];

@@ -4,12 +4,16 @@ mod budget;
 mod metric;
 mod paths;
 mod problems;
+#[path = "../common/real_data.rs"]
+mod public;
 mod real_data;
 mod refusals;
 mod resume;
 mod waiting;
 
 use multiplane_core::run::{Evaluate, Stop};
+use multiplane_tasks::builtin::binary::Binary;
+use multiplane_tasks::builtin::multiclass::Multiclass;
 use multiplane_tasks::data::SparseRows;
 use multiplane_tasks::kernel::Kernel;
 use serde_json::{Value, json};
@@ -36,18 +40,26 @@ fn without_dual() -> [(&'static str, Value); 8] {
     ]
 }
 
+/// Rows of two classes, in both ways.
+fn of_two((x, labels): &(SparseRows, Vec<u32>)) -> Pair<'_, Binary> {
+    let [on_features, on_numbers] = binary(x);
+    Pair { on_features, on_numbers, maps: x, labels, tables: 1 }
+}
+
+/// Rows of several classes, in both ways.
+fn of_several((x, labels): &(SparseRows, Vec<u32>), classes: usize) -> Pair<'_, Multiclass> {
+    let [on_features, on_numbers] = multiclass(x, classes);
+    Pair { on_features, on_numbers, maps: x, labels, tables: classes }
+}
+
 /// With the linear kernel, solvers without structural ties (those that meet them decide by the last bit) make the linear
 /// code's steps; all come to its optimum.
 #[test]
 fn linear_kernels_make_linear_steps() {
     for seed in 0..6 {
         let lambda = [1.0, 0.1, 0.01][seed as usize % 3];
-        let (x, labels) = rows(seed, 2);
-        let [on_features, on_numbers] = binary(&x);
-        let two = Pair { on_features, on_numbers, maps: &x, labels: &labels, tables: 1 };
-        let (x, labels) = rows(seed, 4);
-        let [on_features, on_numbers] = multiclass(&x, 4);
-        let four = Pair { on_features, on_numbers, maps: &x, labels: &labels, tables: 4 };
+        let [two_rows, four_rows] = [2, 4].map(|classes| rows(seed, classes));
+        let (two, four) = (of_two(&two_rows), of_several(&four_rows, 4));
         for name in ["bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg"] {
             two.check_steps((name, &json!({})), seed, lambda, matrix(Kernel::Linear, two.maps));
             four.check_steps((name, &json!({})), seed, lambda, matrix(Kernel::Linear, four.maps));
@@ -68,12 +80,8 @@ fn masters_with_linear_kernels() {
     let several = json!({"solutions": {"name": "m-best", "planes": 3}});
     for seed in 0..6 {
         let lambda = [1.0, 0.1, 0.01][seed as usize % 3];
-        let (x, labels) = rows(seed, 2);
-        let [on_features, on_numbers] = binary(&x);
-        let two = Pair { on_features, on_numbers, maps: &x, labels: &labels, tables: 1 };
-        let (x, labels) = rows(seed, 4);
-        let [on_features, on_numbers] = multiclass(&x, 4);
-        let four = Pair { on_features, on_numbers, maps: &x, labels: &labels, tables: 4 };
+        let [two_rows, four_rows] = [2, 4].map(|classes| rows(seed, classes));
+        let (two, four) = (of_two(&two_rows), of_several(&four_rows, 4));
         for name in ["one-slack", "bundle"] {
             let none_kept =
                 json!({"cache": {"max_planes": 0, "share": 0.5}, "master": {"accuracy": 1e-9, "max_idle": 50}});
@@ -100,12 +108,8 @@ fn solvers_without_a_dual_with_linear_kernels() {
     let mut learned = 0;
     for seed in 0..6 {
         let lambda = [0.1, 0.03, 0.01][seed as usize % 3];
-        let (x, labels) = rows(seed, 2);
-        let [on_features, on_numbers] = binary(&x);
-        let two = Pair { on_features, on_numbers, maps: &x, labels: &labels, tables: 1 };
-        let (x, labels) = rows(seed, 4);
-        let [on_features, on_numbers] = multiclass(&x, 4);
-        let four = Pair { on_features, on_numbers, maps: &x, labels: &labels, tables: 4 };
+        let [two_rows, four_rows] = [2, 4].map(|classes| rows(seed, classes));
+        let (two, four) = (of_two(&two_rows), of_several(&four_rows, 4));
         for (name, changes) in without_dual() {
             // With several labels their scores are tied where an example was learned: in the second pass.
             let passes = if name.starts_with("sfd") { 1.0 } else { 20.0 };

@@ -26,8 +26,11 @@ impl KernelMatrix for Written {
     }
 }
 
-/// Examples of one to three rows, linear columns behind them, and coordinates before and behind the table.
-pub(crate) fn table(rng: &mut Rng, layout: Layout) -> KernelTable {
+/// Examples of one to three rows, linear columns behind them, and coordinates before and behind the table; with the random
+/// numbers that follow.
+pub(crate) fn table(seed: u64, stream: u64) -> (Rng, KernelTable) {
+    let mut rng = Rng::new(seed, stream);
+    let layout = if seed % 2 == 0 { Layout::LabelMajor } else { Layout::ColumnMajor };
     let mut examples = Vec::new();
     for _ in 0..4 {
         let first = examples.last().map_or(0, |last: &std::ops::Range<usize>| last.end);
@@ -35,7 +38,7 @@ pub(crate) fn table(rng: &mut Rng, layout: Layout) -> KernelTable {
     }
     let rows = examples.last().unwrap().end;
     let (start, labels, columns) = (rng.below(3) as usize, 1 + rng.below(3) as usize, rows + rng.below(2) as usize);
-    KernelTable { dim: start + labels * columns + 2, start, labels, columns, layout, examples }
+    (rng, KernelTable { dim: start + labels * columns + 2, start, labels, columns, layout, examples })
 }
 
 /// M, `[d][d]`, by its definition.
@@ -53,6 +56,15 @@ pub(crate) fn written(table: &KernelTable, k: &[f64]) -> Vec<f64> {
         }
     }
     m
+}
+
+/// M and the metric of sums for a random kernel of rank 3.
+fn metric(rng: &mut Rng, table: KernelTable) -> (Vec<f64>, Metric) {
+    let rows = table.rows();
+    let factor: Vec<f64> = (0..rows * 3).map(|_| rng.unit() - 0.5).collect();
+    let entry = |a: usize, b: usize| (0..3).map(|k| factor[3 * a + k] * factor[3 * b + k]).sum::<f64>();
+    let k: Vec<f64> = (0..rows * rows).map(|at| entry(at / rows, at % rows)).collect();
+    (written(&table, &k), Metric::of_kernel(KernelMetric::new(table, Box::new(Written(rows, k)))).of_sums())
 }
 
 fn plane(rng: &mut Rng, dim: usize, dense: bool) -> Plane {
@@ -73,15 +85,9 @@ fn plane(rng: &mut Rng, dim: usize, dense: bool) -> Plane {
 #[test]
 fn sums_have_the_whole_matrix() {
     for seed in 0..60 {
-        let mut rng = Rng::new(seed, 4);
-        let layout = if seed % 2 == 0 { Layout::LabelMajor } else { Layout::ColumnMajor };
-        let table = table(&mut rng, layout);
+        let (mut rng, table) = table(seed, 4);
         let (dim, rows) = (table.dim, table.rows());
-        let factor: Vec<f64> = (0..rows * 3).map(|_| rng.unit() - 0.5).collect();
-        let entry = |a: usize, b: usize| (0..3).map(|k| factor[3 * a + k] * factor[3 * b + k]).sum::<f64>();
-        let k: Vec<f64> = (0..rows * rows).map(|at| entry(at / rows, at % rows)).collect();
-        let m = written(&table, &k);
-        let metric = Metric::of_kernel(KernelMetric::new(table, Box::new(Written(rows, k)))).of_sums();
+        let (m, metric) = metric(&mut rng, table);
         let image_of = |d: &[f64]| -> Vec<f64> {
             (0..dim).map(|a| (0..dim).map(|b| m[a * dim + b] * d[b]).sum::<f64>()).collect()
         };
@@ -115,16 +121,10 @@ fn sums_have_the_whole_matrix() {
 #[test]
 fn priors_are_points() {
     for seed in 0..60 {
-        let mut rng = Rng::new(seed, 4);
-        let layout = if seed % 2 == 0 { Layout::LabelMajor } else { Layout::ColumnMajor };
-        let table = table(&mut rng, layout);
-        let (dim, rows) = (table.dim, table.rows());
-        let factor: Vec<f64> = (0..rows * 3).map(|_| rng.unit() - 0.5).collect();
-        let entry = |a: usize, b: usize| (0..3).map(|k| factor[3 * a + k] * factor[3 * b + k]).sum::<f64>();
-        let k: Vec<f64> = (0..rows * rows).map(|at| entry(at / rows, at % rows)).collect();
-        let m = written(&table, &k);
+        let (mut rng, table) = table(seed, 4);
+        let dim = table.dim;
+        let (m, metric) = metric(&mut rng, table);
         let of_m = |a: &[f64], b: &[f64]| -> f64 { (0..dim * dim).map(|at| a[at / dim] * m[at] * b[at % dim]).sum() };
-        let metric = Metric::of_kernel(KernelMetric::new(table, Box::new(Written(rows, k)))).of_sums();
         let mut draw = || -> Vec<f64> { (0..dim).map(|_| rng.unit() - 0.5).collect() };
         let (prior, phi) = (draw(), draw());
         let others: Vec<Vec<f64>> = (0..20).map(|_| draw()).collect();

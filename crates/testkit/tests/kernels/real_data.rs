@@ -1,7 +1,4 @@
-//! The linear kernel on real data. The data are looked for in the folder that `MULTIPLANE_DATA` names, else in `shared/data` beside
-//! the checkout; a test whose file is absent says so and passes.
-
-use std::path::PathBuf;
+//! The linear kernel on real data.
 
 use multiplane_core::regularizer::Regularizer;
 use multiplane_core::run::{Evaluate, Stop};
@@ -11,16 +8,10 @@ use multiplane_tasks::registry;
 use serde_json::{Value, json};
 
 use super::problems::run;
+use super::public::file;
 
 fn read(test: &str, name: &str) -> Option<Dataset> {
-    let folder = std::env::var_os("MULTIPLANE_DATA")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
-    let path = folder.join(name);
-    if !path.exists() {
-        eprintln!("SKIPPED {test}: no data at {}", path.display());
-        return None;
-    }
-    Some(data::read(&path, None).unwrap())
+    file(test, name).map(|path| data::read(&path, None).unwrap())
 }
 
 /// F of MP-BCFW after some passes, as it is before its rounding is taken off, and the calls that it took.

@@ -3,7 +3,6 @@
 use multiplane_core::layout::Layout;
 use multiplane_core::metric::{KernelMetric, Metric, Waiting};
 use multiplane_core::plane::Plane;
-use multiplane_core::rng::Rng;
 
 use super::metric::{Written, table};
 
@@ -12,9 +11,7 @@ use super::metric::{Written, table};
 #[test]
 fn what_waits_changes_no_bit() {
     for seed in 0..200 {
-        let mut rng = Rng::new(seed, 4);
-        let layout = if seed % 2 == 0 { Layout::LabelMajor } else { Layout::ColumnMajor };
-        let table = table(&mut rng, layout);
+        let (mut rng, table) = table(seed, 4);
         let (dim, rows) = (table.dim, table.rows());
         let k: Vec<f64> = (0..rows * rows).map(|at| 1.0 / (1 + at / rows + at % rows) as f64).collect();
         let metric = Metric::of_kernel(KernelMetric::new(table.clone(), Box::new(Written(rows, k))));
@@ -23,7 +20,7 @@ fn what_waits_changes_no_bit() {
         for visit in 0..120 {
             let block = rng.below(table.examples.len() as u64) as usize;
             metric.open(block, &mut later, &mut waiting);
-            let own = |row: usize, label: usize| match layout {
+            let own = |row: usize, label: usize| match table.layout {
                 Layout::LabelMajor => table.start + label * table.columns + row,
                 Layout::ColumnMajor => table.start + row * table.labels + label,
             };

@@ -123,10 +123,7 @@ impl Problem {
         all: impl Fn(&T::Label) -> Vec<T::Label>,
     ) -> Problem
     where
-        T: Task + Send + Sync + 'static,
-        T::Input: Send + Sync,
-        T::Label: Send + Sync,
-        T::Scratch: Send,
+        T: Task<Input: Send + Sync, Label: Send + Sync, Scratch: Send> + Send + Sync + 'static,
     {
         let terms = |x: &T::Input, y: &T::Label, truth: &T::Label| {
             let mut plane = Plane::new();
