@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::refusals::{assert_refused, folder};
+use common::refusals::{assert_all_refused, assert_refused, folder};
 use common::{Scratch, samples};
 
 /// The three commands that read a model refuse this pair of model and data with the same words.
@@ -144,11 +144,13 @@ fn outputs_do_not_overwrite_what_the_command_uses() {
 #[test]
 fn runs_that_could_not_end_are_refused() {
     let scratch = folder();
-    for (arguments, message) in [
-        ("--solver ssg --gap 1%", "no gap to stop at: give --passes"),
-        ("--set oracle.delay_us=1e300", "must be between 0 and"),
-    ] {
-        let train = "train --task binary --data good.svm --out out --record record";
-        assert_refused(&scratch, &format!("{train} {arguments}"), message);
-    }
+    let train = "train --task binary --data good.svm --out out --record record";
+    assert_all_refused(
+        &scratch,
+        train,
+        [
+            ("--solver ssg --gap 1%", "no gap to stop at: give --passes"),
+            ("--set oracle.delay_us=1e300", "must be between 0 and"),
+        ],
+    );
 }

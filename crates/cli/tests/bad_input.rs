@@ -5,7 +5,7 @@ mod common;
 
 use std::process::Command;
 
-use common::refusals::{assert_refused, folder};
+use common::refusals::{assert_all_refused, assert_refused, folder};
 use common::{BINARY, Scratch, run, samples};
 
 /// A faulty file is refused with the same words, and the place, by every command that reads data.
@@ -159,24 +159,26 @@ fn huge_dimensions_are_cheap_to_refuse() {
 fn unknown_names_come_with_a_suggestion() {
     let scratch = folder();
     let train = "train --task binary --data good.svm --out out --record record";
-    for (arguments, message) in [
-        ("--solver bcfv", "unknown solver `bcfv`: did you mean `bcfw`"),
-        ("--format libsvn", "unknown format `libsvn`: did you mean `libsvm`?"),
-        ("--set data.format=letters", "unknown format `letters`: did you mean `letter`?"),
-        ("--set task.loss=haming", "`haming`: did you mean `hamming`"),
-        ("--set task.biass=true", "`biass`: did you mean `bias`?"),
-        ("--set solver.planes.max_plane=3", "`max_plane`: did you mean `max_planes`"),
-        ("--set solver.order=permutations", "`permutations`: did you mean `permutation`?"),
-        ("--set sover.order=uniform", "unknown parameter `sover`: did you mean `solver`?"),
-        ("--set data.fold=1", "`fold`: did you mean `folds`?"),
-        ("--set oracle.delay=1", "`delay`: did you mean `delay_us`?"),
-        ("--set stop.pass=1", "`pass`: did you mean `passes`?"),
-        ("--clock sun", "unknown clock `sun`: expected one of `wall`, `work`"),
-        ("--clock wrok", "unknown clock `wrok`: did you mean `work`?"),
-        ("--pases 3", "there is no option --pases: did you mean --passes?"),
-    ] {
-        assert_refused(&scratch, &format!("{train} {arguments}"), message);
-    }
+    assert_all_refused(
+        &scratch,
+        train,
+        [
+            ("--solver bcfv", "unknown solver `bcfv`: did you mean `bcfw`"),
+            ("--format libsvn", "unknown format `libsvn`: did you mean `libsvm`?"),
+            ("--set data.format=letters", "unknown format `letters`: did you mean `letter`?"),
+            ("--set task.loss=haming", "`haming`: did you mean `hamming`"),
+            ("--set task.biass=true", "`biass`: did you mean `bias`?"),
+            ("--set solver.planes.max_plane=3", "`max_plane`: did you mean `max_planes`"),
+            ("--set solver.order=permutations", "`permutations`: did you mean `permutation`?"),
+            ("--set sover.order=uniform", "unknown parameter `sover`: did you mean `solver`?"),
+            ("--set data.fold=1", "`fold`: did you mean `folds`?"),
+            ("--set oracle.delay=1", "`delay`: did you mean `delay_us`?"),
+            ("--set stop.pass=1", "`pass`: did you mean `passes`?"),
+            ("--clock sun", "unknown clock `sun`: expected one of `wall`, `work`"),
+            ("--clock wrok", "unknown clock `wrok`: did you mean `work`?"),
+            ("--pases 3", "there is no option --pases: did you mean --passes?"),
+        ],
+    );
     assert_refused(&scratch, "train --task chian --data letter.data", "unknown task `chian`: did you mean `chain`?");
     assert_refused(&scratch, "trian --data letter.data", "unrecognized subcommand 'trian'");
     assert_refused(&scratch, "describe solver bcwf", "unknown solver `bcwf`: did you mean `bcfw`");
@@ -277,15 +279,17 @@ fn what_a_solver_needs_of_a_task_is_told() {
 #[test]
 fn missing_arguments_are_named() {
     let scratch = folder();
-    for (arguments, message) in [
-        ("train --data good.svm", "no task given: --task is one of binary, multiclass, chain"),
-        ("train --task binary", "no data given: --data PATH"),
-        ("predict --model svm.model", "no data given: --data PATH"),
-        ("evaluate --data good.svm", "required arguments were not provided"),
-        ("train --task binary --data good.svm --out", "a value is required for '--out <MODEL>'"),
-    ] {
-        assert_refused(&scratch, arguments, message);
-    }
+    assert_all_refused(
+        &scratch,
+        "",
+        [
+            ("train --data good.svm", "no task given: --task is one of binary, multiclass, chain"),
+            ("train --task binary", "no data given: --data PATH"),
+            ("predict --model svm.model", "no data given: --data PATH"),
+            ("evaluate --data good.svm", "required arguments were not provided"),
+            ("train --task binary --data good.svm --out", "a value is required for '--out <MODEL>'"),
+        ],
+    );
 }
 
 /// Mistakes in a run file are told with its path and the line, or with the key and what was meant.

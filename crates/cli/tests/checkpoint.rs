@@ -6,10 +6,9 @@ mod common;
 
 use std::fs;
 use std::process::Command;
-use std::time::Duration;
 
-use common::refusals::assert_refused;
-use common::{BINARY, Running, Scratch, number, run, samples};
+use common::refusals::{assert_all_refused, assert_refused};
+use common::{BINARY, Running, Scratch, kill, number, run, samples};
 
 /// Some seconds of training in the test profile, on the work clock; ends only by its passes.
 const TRAIN: &str = "train --task chain --data letter.data --gap 0 --clock work --seed 3 --quiet";
@@ -54,31 +53,13 @@ fn killed_runs_end_the_same() {
     let scratch = words(400);
     let train = format!("{TRAIN} --passes 250");
     let whole = scratch.succeed(&format!("{train} --out plain --record plain.record"));
+    let first = format!("{train} --out model --record record --checkpoint c --checkpoint-every 0.02");
     let mut chance = 12345u64;
     let (mut killed, mut runs) = (0, 0);
     while killed < kills {
-        for name in ["c", "c.prev", "model", "record"] {
-            let _ = fs::remove_file(scratch.path(name));
-        }
         runs += 1;
         assert!(runs <= 20 + 5 * kills, "runs end before they can be killed");
-        let first = format!("{train} --out model --record record --checkpoint c --checkpoint-every 0.02");
-        let mut running = Running::start(&mut scratch.command(&first));
-        running.wait_until(|| scratch.path("c").exists());
-        for _ in 0..6 {
-            chance = chance.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            let share = (chance >> 33) as f64 / (1u64 << 31) as f64;
-            std::thread::sleep(Duration::from_secs_f64(share * 0.4 * whole.seconds));
-            running.kill();
-            let code = running.finish().code;
-            killed += u32::from(code.is_none());
-            running = Running::start(&mut scratch.command("train --resume c --quiet"));
-            if code.is_some() {
-                break; // it had ended; resuming it once more must do no harm
-            }
-        }
-        let ran = running.finish();
-        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        killed += kill(&scratch, [&first, "train --resume c --quiet"], 6, whole.seconds, &mut chance);
         assert_same(&scratch, ("model", "plain"), ("record", "plain.record"));
     }
 }
@@ -140,31 +121,36 @@ fn what_cannot_be_resumed_is_refused() {
     let whole = scratch.bytes("c");
     scratch.write("damaged", [&whole[..whole.len() - 1], &[whole[whole.len() - 1] ^ 1]].concat());
     scratch.write("short", &whole[..whole.len() / 2]);
-    for (arguments, message) in [
-        ("--resume c --seed 4", "error: seed: the checkpoint has 3, found 4"),
-        ("run.toml --resume c", "error: seed: the checkpoint has 3, found 4"),
-        ("--resume c --solver bcfw", "error: solver: the checkpoint has mp-bcfw, found bcfw"),
-        ("--resume c --task binary", "error: task: the checkpoint has chain, found binary"),
-        ("--resume c --lambda 0.1", "error: lambda: the checkpoint has 1/n, found 0.1"),
-        ("--resume c --clock wall", "error: clock: the checkpoint has work, found wall"),
-        ("--resume c --set solver.planes.max_idle=3", "error: solver.planes.max_idle: the checkpoint has 10, found 3"),
-        ("--resume c --set data.folds=0", "error: data.folds: the checkpoint has null, found [0]"),
-        ("--resume c --test letter.data", "error: data.test: the checkpoint has false, found true"),
-        ("--resume c --data other.data", "other.data: this is not the training data of the checkpoint"),
-        ("--resume missing", "error: missing: the checkpoint could not be read: "),
-        ("--resume damaged", "error: damaged: its checksum does not match: the file is damaged"),
-        ("--resume short", "error: short: it is not a sound safetensors file"),
-        ("--resume model", "error: model: it is a model, not a checkpoint"),
-        ("--resume letter.data", "error: letter.data: it is not a checkpoint, or it was cut short"),
-        ("--resume c --checkpoint-every 0", "error: checkpoint-every = 0: must be a number of seconds > 0"),
-        ("--resume c --out c", "would overwrite"),
-        ("--resume c --record c.prev", "would overwrite"),
-        ("--task chain --data letter.data --checkpoint-every 5", "give --checkpoint PATH"),
-        ("--task chain --data letter.data --checkpoint nowhere/c", "error: nowhere/c: cannot be written: "),
-        ("--task chain --data letter.data --checkpoint /dev/null", "error: /dev/null: a checkpoint must be a file"),
-    ] {
-        assert_refused(&scratch, &format!("train {arguments}"), message);
-    }
+    assert_all_refused(
+        &scratch,
+        "train",
+        [
+            ("--resume c --seed 4", "error: seed: the checkpoint has 3, found 4"),
+            ("run.toml --resume c", "error: seed: the checkpoint has 3, found 4"),
+            ("--resume c --solver bcfw", "error: solver: the checkpoint has mp-bcfw, found bcfw"),
+            ("--resume c --task binary", "error: task: the checkpoint has chain, found binary"),
+            ("--resume c --lambda 0.1", "error: lambda: the checkpoint has 1/n, found 0.1"),
+            ("--resume c --clock wall", "error: clock: the checkpoint has work, found wall"),
+            (
+                "--resume c --set solver.planes.max_idle=3",
+                "error: solver.planes.max_idle: the checkpoint has 10, found 3",
+            ),
+            ("--resume c --set data.folds=0", "error: data.folds: the checkpoint has null, found [0]"),
+            ("--resume c --test letter.data", "error: data.test: the checkpoint has false, found true"),
+            ("--resume c --data other.data", "other.data: this is not the training data of the checkpoint"),
+            ("--resume missing", "error: missing: the checkpoint could not be read: "),
+            ("--resume damaged", "error: damaged: its checksum does not match: the file is damaged"),
+            ("--resume short", "error: short: it is not a sound safetensors file"),
+            ("--resume model", "error: model: it is a model, not a checkpoint"),
+            ("--resume letter.data", "error: letter.data: it is not a checkpoint, or it was cut short"),
+            ("--resume c --checkpoint-every 0", "error: checkpoint-every = 0: must be a number of seconds > 0"),
+            ("--resume c --out c", "would overwrite"),
+            ("--resume c --record c.prev", "would overwrite"),
+            ("--task chain --data letter.data --checkpoint-every 5", "give --checkpoint PATH"),
+            ("--task chain --data letter.data --checkpoint nowhere/c", "error: nowhere/c: cannot be written: "),
+            ("--task chain --data letter.data --checkpoint /dev/null", "error: /dev/null: a checkpoint must be a file"),
+        ],
+    );
     let verify = "verify --data letter.data --checkpoint";
     assert_refused(&scratch, &format!("{verify} c --model bcfw"), "it is a checkpoint of another run than bcfw");
     assert_refused(&scratch, &format!("{verify} damaged --model model"), "its checksum does not match");

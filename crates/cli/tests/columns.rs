@@ -40,9 +40,7 @@ fn columns_go_by_name_everywhere() {
 
     scratch.write("first.csv", rows([2, 0, 1], "kind,a,b"));
     let stream = "train --stream --task binary --solver ssg --lambda 0.1 --set stream.window=10 --clock work";
-    scratch.json(&format!("{stream} --data train.csv --out last"));
-    scratch.json(&format!("{stream} --data first.csv --set data.label_column=1 --out first"));
-    assert_eq!(scratch.weights("first"), scratch.weights("last"));
+    scratch.assert_same_weights(stream, ["--data train.csv", "--data first.csv --set data.label_column=1"]);
 }
 
 /// What training left out is left out wherever the model is used, whether the data still has it or not; where numbers

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::refusals::assert_refused;
+use common::refusals::assert_all_refused;
 use common::{Scratch, number, samples};
 
 const TRAIN: &str = "train --task chain --data words.data --clock work --quiet";
@@ -109,21 +109,23 @@ fn nonsense_is_refused() {
         Scratch::new().with("letter.data", samples::letters(12, 8)).with("rows.svm", samples::rows(12, &[-1, 1], 3));
     let chain = "train --task chain --data letter.data --out new";
     let rows = "train --task binary --data rows.svm --out new";
-    for (arguments, message) in [
-        (
-            format!("{chain} --patience 3"),
-            "--patience 3: there are no test data whose loss could be watched; give --holdout",
-        ),
-        (format!("{chain} --set stop.patience=3"), "give --holdout 20%, --test FILE or --set data.test_folds=.."),
-        (format!("{chain} --holdout 20% --patience 0"), "stop.patience = 0: must be at least 1"),
-        (format!("{chain} --holdout 20% --patience -1"), "stop.patience = -1"),
-        (format!("{chain} --holdout 20% --patience 1.5"), "stop.patience = 1.5"),
-        (
-            "path --task chain --data letter.data --holdout 20% --set stop.patience=2 --out new".into(),
-            "--patience 2: a path or grid trains each of its models to a gap; `train` has patience",
-        ),
-        (format!("{rows} --stream --test rows.svm --patience 2"), "of a stream it is stream.patience"),
-    ] {
-        assert_refused(&scratch, &arguments, message);
-    }
+    assert_all_refused(
+        &scratch,
+        "",
+        [
+            (
+                format!("{chain} --patience 3"),
+                "--patience 3: there are no test data whose loss could be watched; give --holdout",
+            ),
+            (format!("{chain} --set stop.patience=3"), "give --holdout 20%, --test FILE or --set data.test_folds=.."),
+            (format!("{chain} --holdout 20% --patience 0"), "stop.patience = 0: must be at least 1"),
+            (format!("{chain} --holdout 20% --patience -1"), "stop.patience = -1"),
+            (format!("{chain} --holdout 20% --patience 1.5"), "stop.patience = 1.5"),
+            (
+                "path --task chain --data letter.data --holdout 20% --set stop.patience=2 --out new".into(),
+                "--patience 2: a path or grid trains each of its models to a gap; `train` has patience",
+            ),
+            (format!("{rows} --stream --test rows.svm --patience 2"), "of a stream it is stream.patience"),
+        ],
+    );
 }

@@ -90,9 +90,7 @@ fn spans(tags: &[&str]) -> BTreeSet<(usize, usize, String)> {
 /// Tags of chunks: every count is that of the predictions, chunks those of spans; the text has conlleval's lines.
 #[test]
 fn chunks() {
-    let scratch = Scratch::new();
-    scratch.succeed("data make chunks --out train.conll --n 25 --seed 1");
-    scratch.succeed("data make chunks --out test.conll --n 40 --seed 2");
+    let scratch = Scratch::made("chunks", "conll", [25, 40]);
     scratch.succeed("train --task chain --data train.conll --passes 4 --quiet --out model");
     let found = scratch.json("evaluate --model model --data test.conll --report");
     let predicted = scratch.succeed("predict --model model --data test.conll").stdout;
@@ -144,9 +142,7 @@ fn chunks() {
 /// Sets of labels: each label's counts are those of the predictions, and the score of all together is the measure.
 #[test]
 fn sets() {
-    let scratch = Scratch::new();
-    scratch.succeed("data make scenes --out train.multilabel --n 150 --seed 1");
-    scratch.succeed("data make scenes --out test.multilabel --n 50 --seed 2");
+    let scratch = Scratch::made("scenes", "multilabel", [150, 50]);
     scratch.succeed("train --task multilabel --data train.multilabel --lambda 0.01 --gap 5% --quiet --out model");
     let found = scratch.json("evaluate --model model --data test.multilabel --report");
     let predicted = scratch.succeed("predict --model model --data test.multilabel").stdout;
@@ -177,11 +173,7 @@ fn sets() {
 #[test]
 fn other_tasks() {
     let scratch = Scratch::new().with("two.svm", samples::rows(30, &[-1, 1], 3));
-    for (kind, file) in
-        [("trees", "trees.jsonl"), ("graphs", "graphs"), ("scenes", "scenes.multilabel"), ("rotamers", "mrfs")]
-    {
-        scratch.succeed(&format!("data make {kind} --out {file} --n 12"));
-    }
+    scratch.make_each_kind();
     for (train, data, has_report) in [
         ("--task tree", "trees.jsonl", true),
         ("--task tree --set task.structure=arborescence", "trees.jsonl", false),

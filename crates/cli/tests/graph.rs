@@ -6,18 +6,11 @@ use common::refusals::assert_refused;
 use common::{Scratch, number};
 use serde_json::json;
 
-fn pictures() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.succeed("data make graphs --out train.safetensors --n 30 --seed 1");
-    scratch.succeed("data make graphs --out test.safetensors --n 20 --seed 2");
-    scratch
-}
-
 /// Weights by the contract whatever edges say and whichever engine answers; what is certified is verified, planes of the
 /// checkpoint included; resumed runs go on; threads change no byte.
 #[test]
 fn graphs_are_trained_and_verified() {
-    let scratch = pictures();
+    let scratch = Scratch::made("graphs", "safetensors", [30, 20]);
     for (settings, d) in [
         ("", 3 * 4 + 2),
         ("--set task.potts=0.001 --set task.loss=balanced", 3 * 4 + 2),
@@ -26,7 +19,8 @@ fn graphs_are_trained_and_verified() {
         ("--set task.pairwise=full --set task.max_iterations=10", 3 * 4 + 2 * 9),
     ] {
         let train = format!("train --task graph --data train.safetensors {settings} --gap 5% --passes 40 --clock work");
-        let found = scratch.json(&format!("{train} --checkpoint c --out m --test test.safetensors"));
+        let [found, evaluated] =
+            scratch.train_and_check(&train, "train.safetensors", "--passes 60", "test.safetensors");
         assert_eq!(
             (&found["n"], &found["d"], &found["certified"]),
             (&json!(30), &json!(d), &json!(true)),
@@ -34,14 +28,8 @@ fn graphs_are_trained_and_verified() {
         );
         let w = scratch.weights("m");
         assert!(w.len() == d && (d > 14 || w[12..].iter().all(|w| *w >= 0.0)), "{settings}: {w:?}");
-        let verified = scratch.json("verify --model m --data train.safetensors --checkpoint c");
-        assert_eq!(verified["verified"], true, "{settings}: {verified:?}");
         scratch.succeed(&format!("{train} --quiet --threads 2 --out again"));
         assert_eq!(scratch.bytes("again"), scratch.bytes("m"), "{settings}");
-        let more = scratch.json("train --resume c --passes 60 --out more");
-        assert!(number(&more, "dual") >= number(&found, "dual") - 1e-12, "{settings}");
-        let evaluated = scratch.json("evaluate --model m --data test.safetensors");
-        assert_eq!(evaluated["loss"], found["test_loss"], "{settings}");
         assert!(number(&evaluated, "accuracy") > 0.7, "{settings}: {evaluated:?}");
     }
 }
@@ -49,11 +37,9 @@ fn graphs_are_trained_and_verified() {
 /// Every node gets a label, those without one in the data as well; only labelled ones count.
 #[test]
 fn predictions_are_labels_of_all_nodes() {
-    let scratch = pictures();
+    let scratch = Scratch::made("graphs", "safetensors", [30, 20]);
     scratch.succeed("train --task graph --data train.safetensors --lambda 0.1 --gap 2% --quiet --out m");
-    let predicted = scratch.succeed("predict --model m --data test.safetensors").stdout;
-    assert_eq!(predicted.lines().count(), 20);
-    for line in predicted.lines() {
+    for line in scratch.predicted("test.safetensors", 20) {
         let labels: Vec<u32> = line.split(' ').map(|label| label.parse().unwrap()).collect();
         assert!(labels.len() == 64 && labels.iter().all(|label| *label < 3), "{line}");
     }
@@ -82,7 +68,7 @@ fn sets_of_labels_are_complete_graphs() {
 /// What is wrong with a container is told with the file, the tensor, the place and the rule.
 #[test]
 fn bad_containers_are_told() {
-    let scratch = pictures();
+    let scratch = Scratch::made("graphs", "safetensors", [30, 20]);
     let bytes = scratch.bytes("train.safetensors");
     let header = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let train = "train --task graph --data bad.safetensors";

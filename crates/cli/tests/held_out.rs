@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::refusals::assert_refused;
+use common::refusals::{assert_all_refused, assert_refused};
 use common::{Scratch, number, samples};
 
 const TRAIN: &str = "train --task chain --passes 8 --clock work --quiet";
@@ -74,24 +74,32 @@ fn nonsense_is_refused() {
         Scratch::new().with("letter.data", samples::letters(6, 8)).with("three.svm", samples::rows(9, &[1, 2], 3));
     let on = |data: &str| format!("train --task {data} --out new");
     let (chain, rows) = (on("chain --data letter.data"), on("binary --data three.svm"));
-    for (arguments, message) in [
-        (format!("{rows} --holdout 9"), "data.holdout = 9: 9 of 9 examples, expected at least 1, and at least 1 left"),
-        (format!("{rows} --holdout 1%"), "data.holdout = 1%: 0 of 9 examples"),
-        (format!("{rows} --holdout 0.2"), "must be a share above 0% and below 100% as in 20%"),
-        (
-            format!("{rows} --holdout 20% --test three.svm"),
-            "data.holdout: there are test data already, those of data.test",
-        ),
-        (format!("{rows} --set data.test_folds=0"), "data.test_folds: this format has no folds (letter.data has)"),
-        (format!("{chain} --set data.test_folds=0 --test letter.data"), "data.test_folds: there are test data already"),
-        (
-            format!("{chain} --set data.folds=0-2 --set data.test_folds=2"),
-            "data.test_folds: fold 2 is one of data.folds, which are trained on",
-        ),
-        (format!("{chain} --set data.test_folds=77"), "data.test_folds: found fold 77, expected some of the folds"),
-        (format!("{chain} --set data.test_folds=3-1"), "must be fold numbers as in 0,3 or 0-7"),
-        (format!("{rows} --stream --holdout 2"), "the examples of a stream are read once"),
-    ] {
-        assert_refused(&scratch, &arguments, message);
-    }
+    assert_all_refused(
+        &scratch,
+        "",
+        [
+            (
+                format!("{rows} --holdout 9"),
+                "data.holdout = 9: 9 of 9 examples, expected at least 1, and at least 1 left",
+            ),
+            (format!("{rows} --holdout 1%"), "data.holdout = 1%: 0 of 9 examples"),
+            (format!("{rows} --holdout 0.2"), "must be a share above 0% and below 100% as in 20%"),
+            (
+                format!("{rows} --holdout 20% --test three.svm"),
+                "data.holdout: there are test data already, those of data.test",
+            ),
+            (format!("{rows} --set data.test_folds=0"), "data.test_folds: this format has no folds (letter.data has)"),
+            (
+                format!("{chain} --set data.test_folds=0 --test letter.data"),
+                "data.test_folds: there are test data already",
+            ),
+            (
+                format!("{chain} --set data.folds=0-2 --set data.test_folds=2"),
+                "data.test_folds: fold 2 is one of data.folds, which are trained on",
+            ),
+            (format!("{chain} --set data.test_folds=77"), "data.test_folds: found fold 77, expected some of the folds"),
+            (format!("{chain} --set data.test_folds=3-1"), "must be fold numbers as in 0,3 or 0-7"),
+            (format!("{rows} --stream --holdout 2"), "the examples of a stream are read once"),
+        ],
+    );
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::refusals::assert_refused;
+use common::refusals::{assert_all_refused, assert_refused};
 use common::{Scratch, assert_keys, number};
 use serde_json::{Value, json};
 
@@ -126,23 +126,31 @@ fn engines_by_name() {
     let answer = scratch.json("infer --data a.uai --engine brute");
     assert_eq!((&answer["engine"], &answer["labels"]), (&json!("brute"), &json!([0, 0])));
     assert_eq!(scratch.json("infer --data d.max --engine max-flow")["flow"], json!(8));
-    for (arguments, message) in [
-        ("--data a.uai --engine bruet", "error: unknown engine `bruet`: did you mean `brute`?"),
-        ("--data missing.uai --engine x", "error: unknown engine `x`"),
-        ("--data a.uai --engine max-flow", "error: a.uai: it holds an energy: engine max-flow solves flow networks"),
-        ("--data d.max --engine brute", "error: d.max: it holds a flow network: engine max-flow solves it, not brute"),
-        (
-            "--data large.uai --engine brute",
-            "error: large.uai: engine brute does not apply: the model has 1.100e12 labellings",
-        ),
-        ("--data a.uai --repeat 0", "error: repeat = 0: must be at least 1"),
-        ("--data a.uai --seconds 0", "error: seconds = 0: must be greater than 0"),
-        ("--data a.uai --seconds nan", "error: seconds = NaN: must be greater than 0"),
-        ("--data a.uai --out a.uai", "error: a.uai: it would overwrite a.uai"),
-        ("--data a.uai --out nowhere/labels", "error: nowhere/labels: cannot be written"),
-    ] {
-        assert_refused(&scratch, &format!("infer {arguments}"), message);
-    }
+    assert_all_refused(
+        &scratch,
+        "infer",
+        [
+            ("--data a.uai --engine bruet", "error: unknown engine `bruet`: did you mean `brute`?"),
+            ("--data missing.uai --engine x", "error: unknown engine `x`"),
+            (
+                "--data a.uai --engine max-flow",
+                "error: a.uai: it holds an energy: engine max-flow solves flow networks",
+            ),
+            (
+                "--data d.max --engine brute",
+                "error: d.max: it holds a flow network: engine max-flow solves it, not brute",
+            ),
+            (
+                "--data large.uai --engine brute",
+                "error: large.uai: engine brute does not apply: the model has 1.100e12 labellings",
+            ),
+            ("--data a.uai --repeat 0", "error: repeat = 0: must be at least 1"),
+            ("--data a.uai --seconds 0", "error: seconds = 0: must be greater than 0"),
+            ("--data a.uai --seconds nan", "error: seconds = NaN: must be greater than 0"),
+            ("--data a.uai --out a.uai", "error: a.uai: it would overwrite a.uai"),
+            ("--data a.uai --out nowhere/labels", "error: nowhere/labels: cannot be written"),
+        ],
+    );
 }
 
 /// `describe` lists the engines and the formats.

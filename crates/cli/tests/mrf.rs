@@ -5,23 +5,16 @@ mod common;
 use common::{Scratch, assert_keys, number};
 use serde_json::json;
 
-fn chains() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.succeed("data make rotamers --out train.safetensors --n 60 --seed 1");
-    scratch.succeed("data make rotamers --out test.safetensors --n 40 --seed 2");
-    scratch
-}
-
 /// One weight per feature, certified and verified with every loss and engine, planes of the checkpoint included; resumed
 /// runs go on; learned weights are better than none.
 #[test]
 fn chains_of_rotamers() {
-    let scratch = chains();
+    let scratch = Scratch::made("rotamers", "safetensors", [60, 40]);
     for settings in
         ["", "--set task.loss=hamming-sum --lambda 1", "--set task.inference=trws --set task.max_iterations=30"]
     {
         let train = format!("train --task mrf --data train.safetensors {settings} --gap 2% --clock work");
-        let found = scratch.json(&format!("{train} --checkpoint c --out m --test test.safetensors"));
+        let [found, evaluated] = scratch.train_and_check(&train, "train.safetensors", "--gap 1%", "test.safetensors");
         assert_eq!(
             (&found["n"], &found["d"], &found["certified"]),
             (&json!(60), &json!(5), &json!(true)),
@@ -29,13 +22,7 @@ fn chains_of_rotamers() {
         );
         assert_eq!(scratch.weights("m").len(), 5, "{settings}");
         assert!(number(&found, "gap") <= 0.02 * number(&found, "primal"), "{settings}: {found:?}");
-        let verified = scratch.json("verify --model m --data train.safetensors --checkpoint c");
-        assert_eq!(verified["verified"], true, "{settings}: {verified:?}");
-        let more = scratch.json("train --resume c --gap 1% --out more");
-        assert!(number(&more, "dual") >= number(&found, "dual") - 1e-12, "{settings}");
-        let evaluated = scratch.json("evaluate --model m --data test.safetensors");
         assert_keys(&evaluated, "task n loss accuracy exact");
-        assert_eq!(evaluated["loss"], found["test_loss"], "{settings}");
         assert!(number(&evaluated, "accuracy") > 0.8, "{settings}: {evaluated:?}");
     }
 }
@@ -43,11 +30,9 @@ fn chains_of_rotamers() {
 /// A prediction is a line of numbers, one per node, those without a label in the data among them.
 #[test]
 fn predictions_are_numbers() {
-    let scratch = chains();
+    let scratch = Scratch::made("rotamers", "safetensors", [60, 40]);
     scratch.succeed("train --task mrf --data train.safetensors --gap 5% --quiet --out m");
-    let predicted = scratch.succeed("predict --model m --data test.safetensors").stdout;
-    assert_eq!(predicted.lines().count(), 40);
-    for line in predicted.lines() {
+    for line in scratch.predicted("test.safetensors", 40) {
         let labels: Vec<u32> = line.split(' ').map(|word| word.parse().unwrap()).collect();
         assert!((8..=14).contains(&labels.len()) && labels.iter().all(|&label| label < 6), "{line}");
     }
@@ -64,7 +49,7 @@ fn tensor(bytes: &[u8], name: &str) -> std::ops::Range<usize> {
 /// What is wrong with a container is told with the file, the array and the example; nothing is written.
 #[test]
 fn bad_files_are_refused() {
-    let scratch = chains();
+    let scratch = Scratch::made("rotamers", "safetensors", [60, 40]);
     let good = scratch.bytes("train.safetensors");
     let integer = |name: &str, at: usize, value: i64| {
         let mut bytes = good.clone();

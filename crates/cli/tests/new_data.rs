@@ -38,6 +38,12 @@ fn refused(scratch: &Scratch, arguments: &str) -> String {
     ran.stderr
 }
 
+/// That a command is refused with this message.
+fn told(scratch: &Scratch, arguments: &str, message: &str) {
+    let found = refused(scratch, arguments);
+    assert!(found.contains(message), "{arguments}: {found}");
+}
+
 fn objects(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -67,8 +73,11 @@ fn text_without_labels() {
         false => format!("{line} {}\n", labels.next().unwrap()),
     };
     assert_eq!(columns, bare.lines().map(expected).collect::<String>());
-    let found = refused(&scratch, "evaluate --model model --data train.conll --set data.label_column=1");
-    assert!(found.contains("data.label_column is for tables (csv), found format conll"), "{found}");
+    told(
+        &scratch,
+        "evaluate --model model --data train.conll --set data.label_column=1",
+        "data.label_column is for tables (csv), found format conll",
+    );
 }
 
 /// Objects have truth, loss and score where there is a truth; the scores are those of `--top`.
@@ -160,10 +169,16 @@ fn json_lines_of_sequences() {
     assert_eq!(scratch.json("evaluate --model model --data a.jsonl")["loss"], json!(0.0));
     assert_eq!(scratch.json("evaluate --model model --data bare.jsonl")["loss"], Value::Null);
     assert_eq!(scratch.json("verify --model model --data a.jsonl")["verified"], json!(true));
-    let found = refused(&scratch, "train --task chain --data bare.jsonl --out out");
-    assert!(found.contains("bare.jsonl:1:1: found no key `labels`, expected it"), "{found}");
-    let found = refused(&scratch, "predict --model model --data a.jsonl --columns");
-    assert!(found.contains("--columns: format jsonl has no columns to append to"), "{found}");
+    told(
+        &scratch,
+        "train --task chain --data bare.jsonl --out out",
+        "bare.jsonl:1:1: found no key `labels`, expected it",
+    );
+    told(
+        &scratch,
+        "predict --model model --data a.jsonl --columns",
+        "--columns: format jsonl has no columns to append to",
+    );
 
     // Columns of text, for templates.
     let (text, _) = sentences(&scratch);
@@ -189,8 +204,7 @@ fn json_lines_of_sequences() {
     assert!(scratch.bytes("new.conll.model") == scratch.bytes("columns.jsonl.model"), "one text, one model");
     // Words with labels are not columns without: the model's second column is missing.
     scratch.write("words.jsonl", "{\"tokens\": [\"a\"], \"labels\": [\"B-NP\"]}\n");
-    let found = refused(&scratch, "predict --model model --data words.jsonl");
-    assert!(found.contains("looks at column 1 (from 0)"), "{found}");
+    told(&scratch, "predict --model model --data words.jsonl", "looks at column 1 (from 0)");
 
     // A sequence is answered before the next one comes, and what stands before a fault.
     scratch.write("broken.jsonl", format!("{}\n{{\"columns\": 3}}\n", json!({ "columns": [["a", "DT"]] })));
@@ -266,8 +280,7 @@ fn tables_as_people_have_them() {
     assert_eq!(scratch.succeed("predict --model a.csv.model --data new.csv --columns").stdout, columns);
     assert_eq!(piped(&scratch, "predict --model a.csv.model --data - --columns", "new.csv").0, columns);
     scratch.write("other.csv", "length,height\n1,0\n");
-    let found = refused(&scratch, "predict --model a.csv.model --data other.csv");
-    assert!(found.contains("other.csv:1:14: found no column `width`"), "{found}");
+    told(&scratch, "predict --model a.csv.model --data other.csv", "other.csv:1:14: found no column `width`");
 
     // The label in another column; a wrong one is refused with those that there are.
     scratch.write(
@@ -279,10 +292,10 @@ fn tables_as_people_have_them() {
         scratch.succeed(&format!("{train} --set data.label_column={column}"));
         assert!(scratch.bytes("first.model") == scratch.bytes("a.csv.model"), "{column}");
     }
-    let found = refused(&scratch, "train --task multiclass --data first.csv --set data.label_column=kind");
-    assert!(
-        found.contains("found no column `kind` (data.label_column), expected `species`, `width`, `length`"),
-        "{found}"
+    told(
+        &scratch,
+        "train --task multiclass --data first.csv --set data.label_column=kind",
+        "found no column `kind` (data.label_column), expected `species`, `width`, `length`",
     );
 }
 
@@ -296,8 +309,11 @@ fn rows_without_labels() {
     let shown: Vec<_> = found.iter().map(|object| (&object["prediction"], &object["truth"], &object["loss"])).collect();
     let (cat, dog, null) = (json!("cat"), json!("dog"), Value::Null);
     assert_eq!(shown, [(&cat, &null, &null), (&dog, &null, &null), (&dog, &dog, &json!(0.0))]);
-    let found = refused(&scratch, "train --task binary --data new.svm");
-    assert!(found.contains("new.svm:1:1: found `1:1` as label, expected an integer or a name"), "{found}");
+    told(
+        &scratch,
+        "train --task binary --data new.svm",
+        "new.svm:1:1: found `1:1` as label, expected an integer or a name",
+    );
 }
 
 /// CRFsuite's files: the same model as that of the same features by number, and new data without labels.
@@ -322,10 +338,10 @@ fn attributes_of_crfsuite() {
     assert!(found.stderr.contains("1 feature was never seen in training: ignored"), "{}", found.stderr);
     let columns = "\tw=x\tnew=1\tB\n\tw=y\tI\n\n\tw=z\tO\n";
     assert_eq!(piped(&scratch, "predict --model a.crfsuite.model --data - --columns", "new.crfsuite").0, columns);
-    let found = refused(&scratch, "predict --model a.crfsuite.model --data a.hmm");
-    assert!(
-        found.contains("the model was trained on attributes (crfsuite, jsonl), found tagged rows (hmm, jsonl)"),
-        "{found}"
+    told(
+        &scratch,
+        "predict --model a.crfsuite.model --data a.hmm",
+        "the model was trained on attributes (crfsuite, jsonl), found tagged rows (hmm, jsonl)",
     );
 }
 
@@ -381,8 +397,11 @@ fn tables_are_as_wide_as_the_model() {
         assert_eq!((done.status.code(), done.stdout.len()), (Some(2), 0));
         assert_eq!(error, format!("error: stdin:1:{}: found {width} columns, {rule}\n", text.len()));
     }
-    let found = refused(&scratch, "predict --model wide --data five.csv");
-    assert!(found.contains("found 5 columns, expected 256, the features of the model, or 257 with a label"), "{found}");
+    told(
+        &scratch,
+        "predict --model wide --data five.csv",
+        "found 5 columns, expected 256, the features of the model, or 257 with a label",
+    );
 }
 
 /// What is compressed is known by the line that it holds, not by the bytes that hold it.
@@ -427,8 +446,7 @@ fn files_of_another_kind_are_refused() {
         ("named.st", "words.data", letters),
     ] {
         for command in ["predict", "evaluate"] {
-            let found = refused(&scratch, &format!("{command} --model {model} --data {data}"));
-            assert!(found.contains(message), "{model}, {data}: {found}");
+            told(&scratch, &format!("{command} --model {model} --data {data}"), message);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::refusals::assert_refused;
+use common::refusals::{assert_all_refused, assert_refused};
 use serde_json::Value;
 
 use common::{Running, Scratch, has_begun, number, samples};
@@ -74,16 +74,18 @@ fn the_row_of_a_lambda_predicts() {
     assert_eq!(predict(10.0 * lambdas[0]).stdout, predict(lambdas[0]).stdout, "scaled weights predict the same");
     assert_eq!(scratch.json("verify --model model --data letter.data")["verified"], true);
     scratch.succeed("train --task chain --data letter.data --passes 2 --quiet --out plain");
-    for (arguments, message) in [
-        ("predict --model model --data letter.data", "choose one with --lambda"),
-        ("predict --model model --data letter.data --lambda 0.001", "the path ends at 0.01"),
-        ("predict --model model --data letter.data --lambda 0", "must be a finite number > 0"),
-        ("evaluate --model model --data letter.data --lambda x", "must be a number"),
-        ("verify --model model --data letter.data --lambda 1e9", "above its first breakpoint"),
-        ("predict --model plain --data letter.data --lambda 0.1", "is a model at one lambda"),
-    ] {
-        assert_refused(&scratch, arguments, message);
-    }
+    assert_all_refused(
+        &scratch,
+        "",
+        [
+            ("predict --model model --data letter.data", "choose one with --lambda"),
+            ("predict --model model --data letter.data --lambda 0.001", "the path ends at 0.01"),
+            ("predict --model model --data letter.data --lambda 0", "must be a finite number > 0"),
+            ("evaluate --model model --data letter.data --lambda x", "must be a number"),
+            ("verify --model model --data letter.data --lambda 1e9", "above its first breakpoint"),
+            ("predict --model plain --data letter.data --lambda 0.1", "is a model at one lambda"),
+        ],
+    );
 }
 
 /// Grids train every point to the gap, from all three starts; only their own lambdas predict.
@@ -263,14 +265,16 @@ fn relative_gaps_and_beginnings_of_ones_own() {
     assert!(text.contains("certified gap of at most 10 % of the primal at every lambda between"), "{text}");
     let grid = scratch.json(&format!("{PATH} --grid 3 --lambda-max 1"));
     assert_eq!(grid["breakpoints"][0]["lambda"], 1.0);
-    for (arguments, message) in [
-        ("--eps 0%", "eps = 0%: must be greater than 0% and less than 100%"),
-        ("--eps 100%", "eps = 100%: must be greater than 0% and less than 100%"),
-        ("--lambda-max 0.001", "lambda-max = 0.001: must be greater than lambda_min = 0.01"),
-        ("--lambda 1", "--lambda-max says where it begins"),
-    ] {
-        assert_refused(&scratch, &format!("{PATH} {arguments}"), message);
-    }
+    assert_all_refused(
+        &scratch,
+        PATH,
+        [
+            ("--eps 0%", "eps = 0%: must be greater than 0% and less than 100%"),
+            ("--eps 100%", "eps = 100%: must be greater than 0% and less than 100%"),
+            ("--lambda-max 0.001", "lambda-max = 0.001: must be greater than lambda_min = 0.01"),
+            ("--lambda 1", "--lambda-max says where it begins"),
+        ],
+    );
 }
 
 /// The help of `path` is its own where it means something else by an option, and leaves out what it does not have.

@@ -5,10 +5,9 @@
 mod common;
 
 use std::fs;
-use std::time::Duration;
 
-use common::refusals::assert_refused;
-use common::{Running, Scratch, has_begun, number, samples};
+use common::refusals::{assert_all_refused, assert_refused};
+use common::{Running, Scratch, has_begun, kill, number, samples};
 use serde_json::Value;
 
 /// A path of a second or so in the test profile, on the work clock.
@@ -23,31 +22,6 @@ fn assert_same(scratch: &Scratch) {
     for (name, plain) in [("model", "plain"), ("record", "plain.record")] {
         assert!(scratch.bytes(name) == scratch.bytes(plain), "{name} differs from {plain}");
     }
-}
-
-/// Runs `first` to its first checkpoint and kills and resumes it at random moments, up to `most` times.
-fn kill(scratch: &Scratch, first: &str, most: u32, seconds: f64, chance: &mut u64) -> u32 {
-    for name in ["c", "c.prev", "model", "record"] {
-        let _ = fs::remove_file(scratch.path(name));
-    }
-    let mut killed = 0;
-    let mut running = Running::start(&mut scratch.command(first));
-    running.wait_until(|| scratch.path("c").exists());
-    for _ in 0..most {
-        *chance = chance.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        let share = (*chance >> 33) as f64 / (1u64 << 31) as f64;
-        std::thread::sleep(Duration::from_secs_f64(share * 0.4 * seconds));
-        running.kill();
-        let code = running.finish().code;
-        killed += u32::from(code.is_none());
-        running = Running::start(&mut scratch.command("path --resume c --quiet"));
-        if code.is_some() {
-            break; // it had ended; resuming it once more must do no harm
-        }
-    }
-    let ran = running.finish();
-    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    killed
 }
 
 /// Killed at random moments and resumed each time by the checkpoint alone, a path, and a grid with every warm start,
@@ -71,7 +45,7 @@ fn killed_paths_end_the_same() {
             runs += 1;
             assert!(runs <= 20 + 5 * kills, "{extra}: runs end before they can be killed");
             let first = format!("{path} --out model --record record --checkpoint c --checkpoint-every 0.02");
-            killed += kill(&scratch, &first, 6, whole.seconds, &mut chance);
+            killed += kill(&scratch, [&first, "path --resume c --quiet"], 6, whole.seconds, &mut chance);
             assert_same(&scratch);
         }
     }
@@ -153,33 +127,41 @@ fn what_cannot_be_resumed_is_refused() {
     scratch.succeed(&format!("{PATH} --eps 0.2 --passes 25 --out model --record record --checkpoint c"));
     scratch.succeed(&format!("{PATH} --grid 4 --passes 25 --out grid --checkpoint g"));
     scratch.succeed("train --task chain --data letter.data --passes 2 --quiet --out plain --checkpoint t");
-    for (arguments, message) in [
-        ("path --resume t", "error: t: it is the checkpoint of a training run, not of a path: `multiplane train"),
-        ("train --resume c", "error: c: it is the checkpoint of a path, not of a training run: `multiplane path"),
-        ("train --resume g", "error: g: it is the checkpoint of a grid, not of a training run: `multiplane path"),
-        ("path --resume c --eps 0.1", "error: eps: the checkpoint has 0.2, found 0.1: a path is resumed as it was"),
-        ("path --resume c --lambda-min 0.1", "error: lambda_min: the checkpoint has 0.002, found 0.1"),
-        ("path --resume c --kappa 0.5", "error: kappa: the checkpoint has 0.9, found 0.5"),
-        ("path --resume c --grid 1,0.1", "it is the checkpoint of a path, not of a grid"),
-        ("path --resume c --lambda 0.1", "error: lambda: the checkpoint has 1/n, found 0.1"),
-        ("path --resume c --seed 4", "error: seed: the checkpoint has 3, found 4"),
-        ("path --resume c --task binary", "error: task: the checkpoint has chain, found binary"),
-        ("path --resume c --solver bcfw", "error: solver: the checkpoint has auto, found bcfw"),
-        ("path --resume c --data other.data", "other.data: this is not the training data of the checkpoint"),
-        ("path --resume c --cv 4", "--cv: cross-validation has no checkpoints"),
-        ("path --resume c --svg c", "would overwrite"),
-        ("path --resume g --grid 5", "error: points.even.count: the checkpoint has 4, found 5"),
-        ("path --resume g --lambda-min 0.1", "error: points.even.to: the checkpoint has 0.002, found 0.1"),
-        ("path --resume g --warm-start none", "error: warm_start: the checkpoint has keep-primal, found null"),
-        ("path --resume g --gap 0.3", "error: gap.absolute: the checkpoint has 0.1, found 0.3"),
-        ("path --resume missing", "error: missing: the checkpoint could not be read: "),
-        ("path --resume model", "error: model: it is a model, not a checkpoint"),
-        ("verify --model model --data letter.data --checkpoint c", "a path or grid is not verified by a checkpoint"),
-        ("verify --model plain --data letter.data --checkpoint c", "it is the checkpoint of a path, not of a training"),
-        ("predict --model c --data letter.data", "error: c: it is a checkpoint, not a model"),
-    ] {
-        assert_refused(&scratch, arguments, message);
-    }
+    assert_all_refused(
+        &scratch,
+        "",
+        [
+            ("path --resume t", "error: t: it is the checkpoint of a training run, not of a path: `multiplane train"),
+            ("train --resume c", "error: c: it is the checkpoint of a path, not of a training run: `multiplane path"),
+            ("train --resume g", "error: g: it is the checkpoint of a grid, not of a training run: `multiplane path"),
+            ("path --resume c --eps 0.1", "error: eps: the checkpoint has 0.2, found 0.1: a path is resumed as it was"),
+            ("path --resume c --lambda-min 0.1", "error: lambda_min: the checkpoint has 0.002, found 0.1"),
+            ("path --resume c --kappa 0.5", "error: kappa: the checkpoint has 0.9, found 0.5"),
+            ("path --resume c --grid 1,0.1", "it is the checkpoint of a path, not of a grid"),
+            ("path --resume c --lambda 0.1", "error: lambda: the checkpoint has 1/n, found 0.1"),
+            ("path --resume c --seed 4", "error: seed: the checkpoint has 3, found 4"),
+            ("path --resume c --task binary", "error: task: the checkpoint has chain, found binary"),
+            ("path --resume c --solver bcfw", "error: solver: the checkpoint has auto, found bcfw"),
+            ("path --resume c --data other.data", "other.data: this is not the training data of the checkpoint"),
+            ("path --resume c --cv 4", "--cv: cross-validation has no checkpoints"),
+            ("path --resume c --svg c", "would overwrite"),
+            ("path --resume g --grid 5", "error: points.even.count: the checkpoint has 4, found 5"),
+            ("path --resume g --lambda-min 0.1", "error: points.even.to: the checkpoint has 0.002, found 0.1"),
+            ("path --resume g --warm-start none", "error: warm_start: the checkpoint has keep-primal, found null"),
+            ("path --resume g --gap 0.3", "error: gap.absolute: the checkpoint has 0.1, found 0.3"),
+            ("path --resume missing", "error: missing: the checkpoint could not be read: "),
+            ("path --resume model", "error: model: it is a model, not a checkpoint"),
+            (
+                "verify --model model --data letter.data --checkpoint c",
+                "a path or grid is not verified by a checkpoint",
+            ),
+            (
+                "verify --model plain --data letter.data --checkpoint c",
+                "it is the checkpoint of a path, not of a training",
+            ),
+            ("predict --model c --data letter.data", "error: c: it is a checkpoint, not a model"),
+        ],
+    );
     assert_refused(&scratch, &format!("{PATH} --cv 4 --checkpoint d"), "--cv: cross-validation has no checkpoints");
     assert_refused(&scratch, &format!("{PATH} --checkpoint-every 4"), "give --checkpoint PATH");
 }

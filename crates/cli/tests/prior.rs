@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::refusals::assert_refused;
+use common::refusals::{assert_all_refused, assert_refused};
 use common::{Scratch, number, samples};
 use multiplane::regularizer::Constraint;
 use multiplane::{Model, RunOptions, RunSpec, Session};
@@ -85,21 +85,23 @@ fn what_does_not_fit_is_refused() {
     scratch.succeed("train --task chain --data new.data --set task.ends=true --passes 2 --quiet --out ends.model");
     scratch.succeed("path --task binary --data two.svm --lambda-min 0.1 --quiet --out path.model");
     scratch.succeed(&format!("{TRAIN} --prior old.model --passes 2 --quiet --out new.model"));
-    for (arguments, message) in [
-        ("--prior two.model", "prior two.model: it is a model of task `binary`, expected `chain`"),
-        ("--prior wide.model", "prior wide.model: its features are not those of the training data"),
-        ("--prior ends.model", "prior ends.model: it was trained with task.ends = true, expected false"),
-        ("--prior path.model", "prior path.model: it is a path or grid, expected a model at one lambda"),
-        ("--prior missing", "missing: "),
-        ("--prior old.model --out old.model", "it would overwrite old.model"),
-        ("--freeze pairs", "unknown block of weights `pairs`: did you mean `pair`?"),
-        ("--freeze start", "unknown block of weights `start`"),
-        ("--freeze 5..5", "freeze = 5..5: must be an index or a range as in 0..128, of weights 0..1092"),
-        ("--freeze 1092", "freeze = 1092: must be"),
-        ("--freeze 0..2000", "freeze = 0..2000: must be"),
-    ] {
-        assert_refused(&scratch, &format!("{TRAIN} --passes 2 {arguments}"), message);
-    }
+    assert_all_refused(
+        &scratch,
+        &format!("{TRAIN} --passes 2"),
+        [
+            ("--prior two.model", "prior two.model: it is a model of task `binary`, expected `chain`"),
+            ("--prior wide.model", "prior wide.model: its features are not those of the training data"),
+            ("--prior ends.model", "prior ends.model: it was trained with task.ends = true, expected false"),
+            ("--prior path.model", "prior path.model: it is a path or grid, expected a model at one lambda"),
+            ("--prior missing", "missing: "),
+            ("--prior old.model --out old.model", "it would overwrite old.model"),
+            ("--freeze pairs", "unknown block of weights `pairs`: did you mean `pair`?"),
+            ("--freeze start", "unknown block of weights `start`"),
+            ("--freeze 5..5", "freeze = 5..5: must be an index or a range as in 0..128, of weights 0..1092"),
+            ("--freeze 1092", "freeze = 1092: must be"),
+            ("--freeze 0..2000", "freeze = 0..2000: must be"),
+        ],
+    );
     let train = "train --task binary --data other.svm --prior two.model";
     assert_refused(&scratch, train, "prior two.model: its labels are not those of the training data");
     assert_refused(&scratch, "path --task binary --data two.svm --prior two.model", "goes from w = 0");

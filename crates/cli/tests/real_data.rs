@@ -1,29 +1,17 @@
 //! The program on the public data sets: certified brackets that must hold the published or long-computed optima.
-//!
-//! The data are looked for in the folder that `MULTIPLANE_DATA` names, else in `shared/data` beside the checkout;
-//! a test whose file is absent says so and passes.
 
 mod common;
+#[path = "../../testkit/tests/common/real_data.rs"]
+mod real_data;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use common::{Scratch, number, run};
+use real_data::file;
 use serde_json::{Map, Value};
 
 /// No training here may take longer, in seconds.
 const PATIENCE: f64 = 20.0;
-
-fn file(test: &str, name: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("MULTIPLANE_DATA")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
-    let path = folder.join(name);
-    if !path.exists() {
-        eprintln!("SKIPPED {test}: no data at {}", path.display());
-        return None;
-    }
-    // Runs take place in folders of their own.
-    Some(path.canonicalize().unwrap())
-}
 
 /// Trains with a certificate, checks the bracket against the optimal value, rounded to `digits` decimals, and has the
 /// model verified.

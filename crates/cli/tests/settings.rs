@@ -78,9 +78,7 @@ fn lambda_in_three_notations() {
         assert_eq!(number(&summary, "lambda"), lambda, "{setting}");
     }
     let train = "train --task binary --data good.svm --clock work --quiet";
-    scratch.succeed(&format!("{train} --lambda c:4 --out by-c"));
-    scratch.succeed(&format!("{train} --lambda 0.005 --out by-lambda"));
-    assert_eq!(scratch.weights("by-c"), scratch.weights("by-lambda"));
+    scratch.assert_same_weights(train, ["--lambda c:4", "--lambda 0.005"]);
 }
 
 /// Compressed data is read directly, a format may be given instead of guessed, and folds select words.

@@ -127,11 +127,7 @@ fn chains_on_text() {
 #[test]
 fn every_task_has_tables() {
     let scratch = Scratch::new().with("two.svm", ROWS).with("three.svm", "3 1:1\n1 2:1\n2 1:1 2:1\n");
-    for (kind, file) in
-        [("trees", "trees.jsonl"), ("graphs", "graphs"), ("scenes", "scenes.multilabel"), ("rotamers", "mrfs")]
-    {
-        scratch.succeed(&format!("data make {kind} --out {file} --n 12"));
-    }
+    scratch.make_each_kind();
     for (train, tables) in [
         ("--task binary --data two.svm --set task.bias=true", "feature"),
         ("--task binary --data two.svm --set task.kernel=rbf --set task.bias=true", "coefficient"),

@@ -193,20 +193,25 @@ fn a_signal_saves_what_was_learned() {
     }
 }
 
+/// A stream of rows whose labels turn into their opposites, which have a further feature then, and rows to test with.
+fn turning(further: &str) -> Scratch {
+    let all = samples::rows(400, &[-1, 1], 6);
+    let turned = |line: &str| match line.strip_prefix("-1") {
+        Some(rest) => format!("1{rest}{further}\n"),
+        None => format!("-{}{further}\n", line.trim_start_matches('+')),
+    };
+    let lines: Vec<&str> = all.lines().collect();
+    let plain = |lines: &[&str]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let stream =
+        plain(&lines[..200]) + &(0..10).flat_map(|_| &lines[..200]).map(|line| turned(line)).collect::<String>();
+    Scratch::new().with("stream", stream).with("test", plain(&lines[200..]))
+}
+
 /// Patience ends a stream whose labels turn into their opposites, with the weights that were best before; without patience
 /// the last ones stay.
 #[test]
 fn early_stop_keeps_the_best() {
-    let all = samples::rows(400, &[-1, 1], 6);
-    let flipped = |line: &str| match line.strip_prefix("-1") {
-        Some(rest) => format!("1{rest}"),
-        None => format!("-{}", line.trim_start_matches('+')),
-    };
-    let lines: Vec<&str> = all.lines().collect();
-    let stream: String = lines[..200].iter().map(|line| format!("{line}\n")).collect::<String>()
-        + &(0..10).flat_map(|_| &lines[..200]).map(|line| flipped(line) + "\n").collect::<String>();
-    let test: String = lines[200..].iter().map(|line| format!("{line}\n")).collect();
-    let scratch = Scratch::new().with("stream", stream).with("test", test);
+    let scratch = turning("");
     let options =
         format!("train --stream --data stream --test test {SSG} --set stream.window=50 --set stream.test_every=2");
     let whole = scratch.json(&format!("{options} --out last --record all"));
@@ -409,16 +414,7 @@ fn a_wrong_length_is_told() {
 /// With patience the report tells the weights of the model that is saved, which may be fewer than those learned last.
 #[test]
 fn the_report_is_of_what_is_saved() {
-    let all = samples::rows(400, &[-1, 1], 6);
-    let flip = |line: &str| match line.strip_prefix("-1") {
-        Some(rest) => format!("1{rest} 40:1"),
-        None => format!("-{} 40:1", line.trim_start_matches('+')),
-    };
-    let lines: Vec<&str> = all.lines().collect();
-    let stream: String = lines[..200].iter().map(|line| format!("{line}\n")).collect::<String>()
-        + &(0..10).flat_map(|_| &lines[..200]).map(|line| flip(line) + "\n").collect::<String>();
-    let test: String = lines[200..].iter().map(|line| format!("{line}\n")).collect();
-    let scratch = Scratch::new().with("stream", stream).with("test", test);
+    let scratch = turning(" 40:1");
     let said = scratch.json(&format!(
         "train --stream --data stream --test test {SSG} --set stream.window=50 --set stream.test_every=2 \
          --set stream.patience=3 --record record --out best"

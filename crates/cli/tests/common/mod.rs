@@ -37,6 +37,54 @@ impl Scratch {
         Scratch { folder: tempfile::tempdir().unwrap() }
     }
 
+    /// A folder with data of a kind to train on and to test with: `train.ENDING` and `test.ENDING`, of so many examples.
+    pub(crate) fn made(kind: &str, ending: &str, [train, test]: [usize; 2]) -> Self {
+        let scratch = Scratch::new();
+        scratch.succeed(&format!("data make {kind} --out train.{ending} --n {train} --seed 1"));
+        scratch.succeed(&format!("data make {kind} --out test.{ending} --n {test} --seed 2"));
+        scratch
+    }
+
+    /// Some examples of the tasks whose data have formats of their own.
+    pub(crate) fn make_each_kind(&self) {
+        for (kind, file) in
+            [("trees", "trees.jsonl"), ("graphs", "graphs"), ("scenes", "scenes.multilabel"), ("rotamers", "mrfs")]
+        {
+            self.succeed(&format!("data make {kind} --out {file} --n 12"));
+        }
+    }
+
+    /// Trains the model `m` with the checkpoint `c`, and checks what holds of every run: the model is verified on `data` with
+    /// the planes of the checkpoint, a run that goes on with `more` has no lower bound, and `test` has the loss that training
+    /// told. Returns the report and the evaluation.
+    pub(crate) fn train_and_check(&self, train: &str, data: &str, more: &str, test: &str) -> [Map<String, Value>; 2] {
+        let found = self.json(&format!("{train} --checkpoint c --out m --test {test}"));
+        let verified = self.json(&format!("verify --model m --data {data} --checkpoint c"));
+        assert_eq!(verified["verified"], true, "{train}: {verified:?}");
+        let more = self.json(&format!("train --resume c {more} --out more"));
+        assert!(number(&more, "dual") >= number(&found, "dual") - 1e-12, "{train}");
+        let evaluated = self.json(&format!("evaluate --model m --data {test}"));
+        assert_eq!(evaluated["loss"], found["test_loss"], "{train}");
+        [found, evaluated]
+    }
+
+    /// The lines that the model `m` predicts of `data`, as many as there are examples.
+    pub(crate) fn predicted(&self, data: &str, examples: usize) -> Vec<String> {
+        let predicted = self.succeed(&format!("predict --model m --data {data}")).stdout;
+        let lines: Vec<String> = predicted.lines().map(str::to_owned).collect();
+        assert_eq!(lines.len(), examples);
+        lines
+    }
+
+    /// That a command comes to the same weights with these arguments and with those.
+    pub(crate) fn assert_same_weights(&self, command: &str, ways: [&str; 2]) {
+        let [one, other] = ways.map(|arguments| {
+            self.succeed(&format!("{command} {arguments} --out way"));
+            self.weights("way")
+        });
+        assert_eq!(one, other, "{ways:?}");
+    }
+
     /// The path of a file in it.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
@@ -213,6 +261,33 @@ impl Drop for Running {
         let _ = self.child.kill(); // it may have ended
         let _ = self.child.wait();
     }
+}
+
+/// Runs `first`, which writes the checkpoint `c`, to its first checkpoint, then kills it and resumes it by `resume` at random
+/// moments, up to `most` times, each within 0.4 times `seconds`; the last run ends in peace. Returns how often a run was
+/// killed.
+pub(crate) fn kill(scratch: &Scratch, [first, resume]: [&str; 2], most: u32, seconds: f64, chance: &mut u64) -> u32 {
+    for name in ["c", "c.prev", "model", "record"] {
+        let _ = fs::remove_file(scratch.path(name));
+    }
+    let mut killed = 0;
+    let mut running = Running::start(&mut scratch.command(first));
+    running.wait_until(|| scratch.path("c").exists());
+    for _ in 0..most {
+        *chance = chance.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let share = (*chance >> 33) as f64 / (1u64 << 31) as f64;
+        thread::sleep(Duration::from_secs_f64(share * 0.4 * seconds));
+        running.kill();
+        let code = running.finish().code;
+        killed += u32::from(code.is_none());
+        running = Running::start(&mut scratch.command(resume));
+        if code.is_some() {
+            break; // it had ended; resuming it once more must do no harm
+        }
+    }
+    let ran = running.finish();
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    killed
 }
 
 /// A line of JSON that must be an object.

@@ -29,3 +29,14 @@ pub(crate) fn assert_refused(scratch: &Scratch, arguments: &str, message: &str) 
     assert!(after.keys().eq(before.keys()), "`{arguments}`: {:?} became {:?}", before.keys(), after.keys());
     assert!(after == before, "`{arguments}` changed a file");
 }
+
+/// That a command is refused with each of these arguments, and with the message beside them.
+pub(crate) fn assert_all_refused<'a, A: AsRef<str>>(
+    scratch: &Scratch,
+    command: &str,
+    cases: impl IntoIterator<Item = (A, &'a str)>,
+) {
+    for (arguments, message) in cases {
+        assert_refused(scratch, &format!("{command} {}", arguments.as_ref()), message);
+    }
+}
