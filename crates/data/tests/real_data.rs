@@ -1,23 +1,12 @@
 //! The readers against the public data sets: known counts, and speed that nobody has to wait for.
-//!
-//! The data are looked for in the folder that `MULTIPLANE_DATA` names, else in `shared/data` beside the checkout;
-//! a test whose file is absent says so and passes.
+
+#[path = "../../testkit/tests/common/real_data.rs"]
+mod real_data;
 
 use multiplane_data::dataset::Dataset;
 use multiplane_data::{Classified, Words, conll, csv, guess, letter, libsvm, multilabel};
+use real_data::file;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-
-fn file(test: &str, name: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("MULTIPLANE_DATA")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
-    let path = folder.join(name);
-    if !path.exists() {
-        eprintln!("SKIPPED {test}: no data at {}", path.display());
-        return None;
-    }
-    Some(path)
-}
 
 fn counts<T: Ord>(items: impl IntoIterator<Item = T>) -> BTreeMap<T, usize> {
     let mut counts = BTreeMap::new();
