@@ -2,8 +2,10 @@
 //! should.
 
 mod common;
+#[path = "../../testkit/tests/common/real_data.rs"]
+mod real_data;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use common::{Random, random_graph, random_nodes, random_table};
 use multiplane_infer::engine::unwatched;
@@ -11,6 +13,7 @@ use multiplane_infer::file::{DataError, Source};
 use multiplane_infer::format::flow::Flow;
 use multiplane_infer::format::{self, Instance, ProblemFormat, cfn, dimacs, uai, wcsp};
 use multiplane_infer::{Engine, Mrf, Term, brute::Brute};
+use real_data::file;
 
 fn read_bytes(format: ProblemFormat, bytes: &[u8]) -> Result<Instance, DataError> {
     (format.read)(Source::from_bytes("f", bytes)?)
@@ -293,17 +296,6 @@ fn equal_tables_are_shared() {
     assert!((answer.energy + 2.0_f64.ln()).abs() < 1e-15);
 }
 
-fn data(test: &str, name: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("MULTIPLANE_DATA")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
-    let path = folder.join(name);
-    if !path.exists() {
-        eprintln!("SKIPPED {test}: no data at {}", path.display());
-        return None;
-    }
-    Some(path)
-}
-
 fn read_mrf(path: &Path) -> Mrf {
     match format::read(path) {
         Ok(Instance::Mrf(mrf)) => mrf,
@@ -315,7 +307,7 @@ fn read_mrf(path: &Path) -> Mrf {
 /// proven there, to 1e-6.
 #[test]
 fn optima_of_uai_models() {
-    let Some(list) = data("optima_of_uai_models", "mrf/optima.tsv") else { return };
+    let Some(list) = file("optima_of_uai_models", "mrf/optima.tsv") else { return };
     let text = std::fs::read_to_string(&list).unwrap();
     let mut seen = 0;
     for row in text.lines().skip(1) {
@@ -354,7 +346,7 @@ fn optima_of_cost_networks() {
              0 18 0 2 7 0 1 23 8 14 0 0 0 4 1 19",
         ),
     ] {
-        let Some(path) = data("optima_of_cost_networks", &format!("mrf/toulbar2/{name}.gz")) else { return };
+        let Some(path) = file("optima_of_cost_networks", &format!("mrf/toulbar2/{name}.gz")) else { return };
         let mrf = read_mrf(&path);
         let labels: Vec<u32> = labels.split_ascii_whitespace().map(|label| label.parse().unwrap()).collect();
         assert!((mrf.energy(&labels) - optimum).abs() < 1e-9, "{name}: found {}", mrf.energy(&labels));
@@ -365,7 +357,7 @@ fn optima_of_cost_networks() {
 #[test]
 fn flows_of_networks() {
     for (name, nodes, expected) in [("gl1", 1116, 156545), ("wlm3", 1026, 11875108)] {
-        let Some(path) = data("flows_of_networks", &format!("maxflow/{name}.max.gz")) else { return };
+        let Some(path) = file("flows_of_networks", &format!("maxflow/{name}.max.gz")) else { return };
         let Ok(Instance::Flow(Flow::Whole(network))) = format::read(&path) else { panic!("{name}") };
         assert_eq!((network.nodes(), network.cut().solve()), (nodes, expected), "{name}");
     }
