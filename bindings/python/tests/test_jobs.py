@@ -176,6 +176,110 @@ def test_with_no_process_left_there_is_one_error(tmp_path):
         StructuredSVM(Frail(tmp_path, die, always=True), solver="fw", passes=4, n_jobs=2).fit(XS, YS)
 
 
+def at_start(monkeypatch, tmp_path, how, always=False):
+    """Processes break down before they hear a message: the first one, or all."""
+    work, mark = _processes._work, tmp_path / "started"
+
+    def broken(*arguments):
+        if always or not mark.exists():
+            mark.touch()
+            how()
+        work(*arguments)
+
+    monkeypatch.setattr(_processes, "_work", broken)
+
+
+@pytest.mark.parametrize(("how", "reason"), [(die, "exit code 7"), (hang, "no answer came within 0.3 s")])
+def test_a_process_that_breaks_down_at_its_start_is_replaced(monkeypatch, tmp_path, how, reason):
+    """As one that breaks down in a call."""
+    plain = StructuredSVM(Multiclass(), solver="fw", passes=3, clock="work").fit(XS, YS)
+    at_start(monkeypatch, tmp_path, how)
+    with pytest.warns(UserWarning, match=reason):
+        frail = StructuredSVM(Slow(), solver="fw", passes=3, clock="work", n_jobs=2, timeout=0.3).fit(XS, YS)
+    assert frail.coef_.tobytes() == plain.coef_.tobytes()
+    assert (frail.summary_["mishaps"]["restarted"], frail.summary_["mishaps"]["lost"]) == (1, 0)
+
+
+def test_processes_that_all_break_down_at_their_start(monkeypatch, tmp_path):
+    """The fit ends with one error that says how."""
+    at_start(monkeypatch, tmp_path, die, always=True)
+    with pytest.raises(LostWorkers, match="exit code 7"):
+        StructuredSVM(Slow(), solver="fw", passes=3, n_jobs=2).fit(XS, YS)
+
+
+class Worn(Slow):
+    """Ends its process at the 20th call, so that it never earns its restarts back."""
+
+    asked = 0
+
+    def decode(self, x, w, truth=None):
+        self.asked += 1
+        if self.asked == 20:
+            os._exit(7)
+        return super().decode(x, w, truth)
+
+
+def test_restarts_have_a_limit(monkeypatch):
+    """A process is started three times again; then it is lost, and the others go on with the same bits."""
+    plain = StructuredSVM(Multiclass(), solver="fw", passes=8, clock="work").fit(XS, YS)
+    started = []
+
+    def start(task, xs, ys):
+        started.append(task)
+        return Process(task if len(started) == 2 else Worn(), xs, ys)  # all but the second one are in one place
+
+    monkeypatch.setattr(_structured, "Process", start)
+    with pytest.warns(UserWarning, match="exit code 7"):
+        worn = StructuredSVM(Slow(), solver="fw", passes=8, clock="work", n_jobs=3).fit(XS, YS)
+    assert worn.coef_.tobytes() == plain.coef_.tobytes()
+    assert (worn.summary_["mishaps"]["restarted"], worn.summary_["mishaps"]["lost"], len(started)) == (3, 1, 5)
+
+
+@pytest.mark.parametrize("starts", [0, 2])
+def test_a_process_that_cannot_be_started(monkeypatch, tmp_path, starts):
+    """At first that is an error; later the process is lost, and the others go on with the same bits."""
+    plain = StructuredSVM(Multiclass(), solver="fw", passes=3, clock="work").fit(XS, YS)
+    started = []
+
+    def start(*arguments):
+        if len(started) == starts:
+            raise OSError("no more processes")
+        started.append(arguments)
+        return Process(*arguments)
+
+    monkeypatch.setattr(_structured, "Process", start)
+    task = Frail(tmp_path, die)
+    task.decode = lambda x, w, truth=None: time.sleep(0.01) or Frail.decode(task, x, w, truth)
+    frail = StructuredSVM(task, solver="fw", passes=3, clock="work", n_jobs=3)
+    if not starts:
+        with pytest.raises((ValueError, RuntimeError), match="no more processes"):
+            frail.fit(XS, YS)
+        return
+    with pytest.warns(UserWarning, match="could not be started again: .*no more processes"):
+        frail.fit(XS, YS)
+    assert frail.coef_.tobytes() == plain.coef_.tobytes()
+    assert (frail.summary_["mishaps"]["restarted"], frail.summary_["mishaps"]["lost"]) == (0, 1)
+
+
+def test_examples_are_handed_out_in_order(monkeypatch):
+    """At one w no example is sent twice, and each process gets its share in the order of the examples."""
+    sent, of_process = {}, {}
+
+    class Heard(Process):
+        def send(self, number, message):
+            weights, examples, _ = pickle.loads(message)
+            of_process[self.process.pid] = w = of_process.get(self.process.pid) if weights is None else weights
+            sent.setdefault(w, {}).setdefault(self.process.pid, []).extend(examples)
+            super().send(number, message)
+
+    monkeypatch.setattr(_structured, "Process", Heard)
+    StructuredSVM(Slow(), solver="fw", passes=3, n_jobs=3).fit(XS, YS)
+    assert len(of_process) == 2 and len(sent) >= 3
+    for shares in sent.values():
+        every = [example for share in shares.values() for example in share]
+        assert len(set(every)) == len(every) and all(share == sorted(share) for share in shares.values())
+
+
 class Deadly(Multiclass):
     """Ends every process, but for the one that asks, that is given example 17, once there were some passes."""
 
