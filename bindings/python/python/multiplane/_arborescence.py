@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from multiplane import _core
 from multiplane._labeller import PartLabeller, listed
-from multiplane._tree import node_features, node_parents, refuse_width, structure_of, width_of_rows
+from multiplane._tree import node_features, node_parents, refuse_rows, structure_of, width_of_rows
 
 
 class ArborescenceSSVM(PartLabeller):
@@ -86,7 +86,7 @@ class ArborescenceSSVM(PartLabeller):
 
     def _refuse_others(self, x: list[Any]) -> None:
         for i, item in enumerate(x):
-            refuse_width(self, item, f"X[{i}]")
+            refuse_rows(self, item, f"X[{i}]")
 
     def _parts(self, example: Any) -> int:
         return int(example.shape[0]) if hasattr(example, "shape") else len(example)

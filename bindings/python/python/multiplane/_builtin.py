@@ -16,6 +16,7 @@ from multiplane._base import Estimator
 from multiplane._check import Findings, diagnosed
 from multiplane._given import STOPS, USUAL, task_names
 from multiplane._path import PathResult, further
+from multiplane._sklearn import tags
 from multiplane._solvers import DEFINITIONS
 from multiplane._task_docs import LABELLED
 from multiplane._words import refuse_keywords
@@ -177,15 +178,7 @@ class BuiltIn(Estimator):
         """The tags for scikit-learn. Estimators of parts of examples are no classifiers there: it would draw folds of
         each class, and refuses lists of lists.
         """
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type="classifier" if self._tabular else None,
-            target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags() if self._tabular else None,
-            input_tags=InputTags(two_d_array=self._tabular, sparse=self._tabular),
-            non_deterministic=self._is_timed(),
-        )
+        return tags(self._tabular, self._is_timed())
 
 
 def load(path: str | os.PathLike[str]) -> Any:

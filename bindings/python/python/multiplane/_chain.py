@@ -13,7 +13,7 @@ from multiplane._explain import Explanation, positions
 from multiplane._kernel import Kernels, kernel_docs
 from multiplane._labeller import PartLabeller, listed, refuse_text
 from multiplane._tokens import attributes, columns, is_token, kind_of, refuse_empty, refuse_several, refuse_tokens, shown
-from multiplane._validation import canonical
+from multiplane._validation import canonical, refuse_width
 
 
 class ChainSSVM(Kernels, PartLabeller):
@@ -47,10 +47,12 @@ class ChainSSVM(Kernels, PartLabeller):
     scale: str = "none"
 
     def _truth(self, model: _core.Model, source: Any) -> NDArray[np.int64]:
-        if source.kind() == "columns":
+        try:
+            names = source.parts()[5]
+        except ValueError:  # text
             return np.zeros(0, dtype=np.int64)
         number = {name: k for k, name in enumerate(model.labels())}
-        return np.array([number[name] for name in source.parts()[5]], dtype=np.int64)
+        return np.array([number[name] for name in names], dtype=np.int64)
 
     def _has_template(self, is_training: bool) -> bool:
         """Whether there are templates, for which lists of texts are columns."""
@@ -95,11 +97,9 @@ class ChainSSVM(Kernels, PartLabeller):
             refuse_text(sequence, f"X[{i}]", "tokens")
         refuse_empty(x)
         refuse_tokens(x, *self._kind())
-        expected = getattr(self, "n_features_in_", None)
-        if expected is not None and kind_of(x, has_template=False) == "rows":
+        if hasattr(self, "n_features_in_") and kind_of(x, has_template=False) == "rows":
             found = x[0].shape[-1] if hasattr(x[0], "shape") and x[0].shape else np.shape(x[0])[-1]
-            if found != expected:
-                raise ValueError(f"X[0] has {found} features, but ChainSSVM is expecting {expected} features as input")
+            refuse_width(self, "X[0]", found)
 
     # -- a look inside --
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from multiplane import _core, _graphs
 from multiplane._nodes import NO_LABEL, NodeLabeller
+from multiplane._validation import refuse_width
 
 
 class GraphSSVM(NodeLabeller):
@@ -100,11 +101,7 @@ class GraphSSVM(NodeLabeller):
 
     def _unlabelled(self, examples: list[_graphs.Graph], labels: list[NDArray[np.int64]]) -> _core.Dataset:
         for i, one in enumerate(examples):
-            if one.features.shape[1] != self.n_features_in_:
-                raise ValueError(
-                    f"X[{i}] has {one.features.shape[1]} features, but GraphSSVM is expecting {self.n_features_in_} "
-                    "features as input"
-                )
+            refuse_width(self, f"X[{i}]", one.features.shape[1])
             if self._has_edge_features and one.edge_features is None and len(one.edges):
                 raise ValueError(f"X[{i}] has no edge features, but GraphSSVM was fitted on graphs that have them")
         return _graphs.dataset(examples, labels, None)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from multiplane import _core, _mrfs
 from multiplane._nodes import NO_LABEL, NodeLabeller
+from multiplane._validation import refuse_width
 
 
 class MrfSSVM(NodeLabeller):
@@ -75,12 +76,8 @@ class MrfSSVM(NodeLabeller):
 
     def _unlabelled(self, examples: list[_mrfs.Model], labels: list[NDArray[np.int64]]) -> _core.Dataset:
         data = self._packed(examples, labels, None)
-        found = data.sizes()[1]
-        if found != self.n_features_in_:
-            raise ValueError(
-                f"X has {found} features, but MrfSSVM is expecting {self.n_features_in_} features as input; unary_columns "
-                "and pair_columns say which are which, and a model's file does not hold them"
-            )
+        hint = "; unary_columns and pair_columns say which are which, and a model's file does not hold them"
+        refuse_width(self, "X", data.sizes()[1], hint)
         return data
 
     # -- results --

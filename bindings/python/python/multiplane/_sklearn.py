@@ -29,6 +29,19 @@ def inherit(cls: type[Any]) -> None:
         base.__init_subclass__.__func__(made)
 
 
+def tags(is_classifier: bool, non_deterministic: bool = False) -> Any:
+    """The tags of an estimator for scikit-learn. Classifiers take rows; all others take whatever their tasks do."""
+    from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+    return Tags(
+        estimator_type="classifier" if is_classifier else None,
+        target_tags=TargetTags(required=True),
+        classifier_tags=ClassifierTags() if is_classifier else None,
+        input_tags=InputTags(two_d_array=is_classifier, sparse=is_classifier),
+        non_deterministic=non_deterministic,
+    )
+
+
 def _below(cls: type[Any]) -> list[type[Any]]:
     """The class and all that inherit from it."""
     return [cls, *(found for child in cls.__subclasses__() for found in _below(child))]

@@ -23,6 +23,7 @@ from multiplane._labeller import listed
 from multiplane._path import PathResult, further
 from multiplane._processes import Process, refusal
 from multiplane._pystruct import PyStructTask, is_model
+from multiplane._sklearn import tags
 from multiplane._tasks import Bounded, Pooled, _declared
 from multiplane._words import refuse_keywords
 
@@ -378,11 +379,4 @@ class StructuredSVM(Estimator):
         return type(self)(executor=executor, **{name: clone(value, safe=False) for name, value in params.items()})
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type=None,
-            target_tags=TargetTags(required=True),
-            input_tags=InputTags(two_d_array=False),
-            non_deterministic=self.clock == "wall",  # what calls cost is measured, and decisions go by it
-        )
+        return tags(False, self.clock == "wall")  # what calls cost is measured, and decisions go by it

@@ -9,7 +9,7 @@ import numpy as np
 
 from multiplane import _core
 from multiplane._labeller import PartLabeller, listed
-from multiplane._validation import canonical
+from multiplane._validation import canonical, refuse_width
 
 
 def node_features(x: Any, what: str) -> Any:
@@ -52,12 +52,11 @@ def width_of_rows(model: _core.Model, info: dict[str, Any]) -> int | None:
     return None if model.is_named() else model.features() - int(bool(info["spec"]["task"].get("bias", False)))
 
 
-def refuse_width(estimator: Any, features: Any, what: str) -> None:
+def refuse_rows(estimator: Any, features: Any, what: str) -> None:
     """Refuses rows of another width than those of training."""
-    expected, shape = getattr(estimator, "n_features_in_", None), getattr(features, "shape", None)
-    if expected is not None and shape is not None and len(shape) == 2 and shape[1] != expected:
-        name = type(estimator).__name__
-        raise ValueError(f"{what} has {shape[1]} features, but {name} is expecting {expected} features as input")
+    shape = getattr(features, "shape", None)
+    if getattr(estimator, "n_features_in_", None) is not None and shape is not None and len(shape) == 2:
+        refuse_width(estimator, what, shape[1])
 
 
 def structure_of(task: dict[str, Any]) -> str | None:
@@ -123,7 +122,7 @@ class TreeSSVM(PartLabeller):
 
     def _refuse_others(self, x: list[Any]) -> None:
         for i, item in enumerate(x):
-            refuse_width(self, item[0] if isinstance(item, (tuple, list)) and item else item, f"X[{i}]")
+            refuse_rows(self, item[0] if isinstance(item, (tuple, list)) and item else item, f"X[{i}]")
 
     def _parts(self, example: Any) -> int:
         return int(example[0].shape[0]) if hasattr(example[0], "shape") else len(example[0])

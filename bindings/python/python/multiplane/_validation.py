@@ -63,12 +63,16 @@ def rows(x: Any, estimator: Any, reset: bool) -> Any:
         elif hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_
         return found
-    if features != estimator.n_features_in_:
-        hint = estimator._hint_of_width() if hasattr(estimator, "_hint_of_width") else ""
-        raise ValueError(
-            f"X has {features} features, but {name} is expecting {estimator.n_features_in_} features as input{hint}"
-        )
+    refuse_width(estimator, "X", features, estimator._hint_of_width() if hasattr(estimator, "_hint_of_width") else "")
     return found
+
+
+def refuse_width(estimator: Any, what: str, features: int, hint: str = "") -> None:
+    """Refuses another number of features than that of training."""
+    expected = estimator.n_features_in_
+    if features != expected:
+        name = type(estimator).__name__
+        raise ValueError(f"{what} has {features} features, but {name} is expecting {expected} features as input{hint}")
 
 
 def canonical(x: Any) -> Any:
@@ -166,6 +170,9 @@ def _column_names(x: Any) -> Any:
     return np.asarray(columns, dtype=object)
 
 
+_COLUMN = "A column-vector y was passed when a 1d array was expected. "
+
+
 def labels(y: Any, n: int, what: str = "y") -> np.ndarray[Any, Any]:
     """A 1D array of n class labels; ``what`` names it where it is missing."""
     if y is None:
@@ -174,12 +181,8 @@ def labels(y: Any, n: int, what: str = "y") -> np.ndarray[Any, Any]:
         raise ValueError("y is a sparse matrix: expected a 1D array of labels")
     found = np.asarray(y)
     if found.ndim == 2 and found.shape[1] == 1:
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
-            "(n_samples, ), for example using ravel().",
-            _conversion_warning(),
-            stacklevel=4,
-        )
+        advice = "Please change the shape of y to (n_samples, ), for example using ravel()."
+        warnings.warn(_COLUMN + advice, _conversion_warning(), stacklevel=4)
         found = found.ravel()
     if found.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {found.shape} instead.")
@@ -235,12 +238,8 @@ def two_classes(y: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
 def tell_of_column(y: Any) -> None:
     """Warns of a column, as scikit-learn's classifiers do; there they take it for a 1D array."""
     if not hasattr(y, "tocsr") and np.shape(y)[1] == 1:
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected. It is taken as an indicator matrix of one label, and "
-            "predictions are columns, too; for 1D predictions pass y.ravel().",
-            _conversion_warning(),
-            stacklevel=4,
-        )
+        taken = "It is taken as an indicator matrix of one label, and predictions are columns, too; "
+        warnings.warn(f"{_COLUMN}{taken}for 1D predictions pass y.ravel().", _conversion_warning(), stacklevel=4)
 
 
 def refuse_positional(others: tuple[Any, ...], name: str) -> None:

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from multiplane._base import _number
 from multiplane._params import Parameters
 from multiplane._pystruct import PyStructTask, stacked
+from multiplane._sklearn import tags
 from multiplane._structured import HeuristicWarning, StructuredSVM
 
 __all__ = ["FrankWolfeSSVM", "NSlackSSVM", "OneSlackSSVM", "PyStructTask", "SubgradientSSVM"]
@@ -144,9 +145,7 @@ class _Learner(Parameters):
         self.timestamps_ = [*seconds, max([time.perf_counter() - task.ends[0], *seconds])]
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=InputTags(two_d_array=False))
+        return tags(False)
 
     def predict(self, X: Any) -> Any:
         """The predicted labelling of every input, at ``w``: a list, or what the model's ``batch_inference`` returns."""
