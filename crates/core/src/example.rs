@@ -61,38 +61,6 @@ impl<X, Y> Clone for Example<'_, X, Y> {
 
 impl<X, Y> Copy for Example<'_, X, Y> {}
 
-impl<'a, X, Y> Example<'a, X, Y> {
-    /// Returns the question for the best labelling with the loss added.
-    pub fn augmented(self) -> Question<'a, X, Y> {
-        Question { index: self.index, input: self.input, truth: Some(self.truth) }
-    }
-
-    /// Returns the question for the prediction.
-    pub fn plain(self) -> Question<'a, X, Y> {
-        Question { index: self.index, input: self.input, truth: None }
-    }
-}
-
-/// What a decoder is asked.
-#[derive(Debug)]
-pub struct Question<'a, X, Y> {
-    /// The place of the example in its data set, from 0.
-    pub index: usize,
-    /// What is given.
-    pub input: &'a X,
-    /// The truth, where its loss is to be added to every score; `None` asks for the prediction.
-    pub truth: Option<&'a Y>,
-}
-
-/// What a task may work with in a call.
-#[derive(Debug)]
-pub struct Workspace<'a, S, M> {
-    /// Working memory of the thread; nothing in it is read before it is written.
-    pub scratch: &'a mut S,
-    /// Memory of the example, as the last call on it left it, or fresh.
-    pub memory: &'a mut M,
-}
-
 /// Memory of one example that survives from call to call: a flow, messages, the last labelling.
 ///
 /// It is a warm start and nothing else. It may be dropped at any time, every worker has its own, and a resumed run

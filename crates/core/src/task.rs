@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::example::{Example, Examples, Memory, Question, Workspace};
+use crate::example::{Example, Examples, Memory};
 use crate::oracle::{Coded, Prices, Quality};
 use crate::plane::Plane;
 use crate::rng::Rng;
@@ -14,18 +14,128 @@ use crate::rounding::Magnitudes;
 /// An example of task `T`.
 pub type ExampleOf<'a, T> = Example<'a, <T as Task>::Input, <T as Task>::Label>;
 
-/// A question to the decoder of task `T`.
-pub type QuestionOf<'a, T> = Question<'a, <T as Task>::Input, <T as Task>::Label>;
+/// A question to the decoder of a task.
+pub struct Question<'a, T: Task + ?Sized> {
+    /// The place of the example in its data set, from 0.
+    pub index: usize,
+    /// The input of the example.
+    pub input: &'a T::Input,
+    /// The truth, if its loss is added to every score; `None` asks for the prediction.
+    pub truth: Option<&'a T::Label>,
+    /// The weights.
+    pub w: &'a [f64],
+    /// The labellings to keep away from: none, unless the task has [`KBest`].
+    pub penalty: DiversityPenalty<'a>,
+}
 
-/// What task `T` may work with in a call.
-pub type WorkspaceOf<'a, T> = Workspace<'a, <T as Task>::Scratch, <T as Task>::Memory>;
+impl<T: Task + ?Sized> Clone for Question<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Task + ?Sized> Copy for Question<'_, T> {}
+
+impl<'a, T: Task + ?Sized> Question<'a, T> {
+    /// Asks for the prediction at `w`.
+    pub fn plain(example: ExampleOf<'a, T>, w: &'a [f64]) -> Self {
+        let penalty = DiversityPenalty::default();
+        Question { index: example.index, input: example.input, truth: None, w, penalty }
+    }
+
+    /// Asks for the best labelling at `w` with the loss added.
+    pub fn augmented(example: ExampleOf<'a, T>, w: &'a [f64]) -> Self {
+        Question { truth: Some(example.truth), ..Question::plain(example, w) }
+    }
+
+    /// Adds what may be worked with.
+    pub fn call(self, scratch: &'a mut T::Scratch, memory: &'a mut T::Memory) -> Call<'a, T> {
+        Call { question: self, scratch, memory }
+    }
+}
+
+/// A call of the decoder of a task: a question, and what may be worked with.
+pub struct Call<'a, T: Task + ?Sized> {
+    /// The question.
+    pub question: Question<'a, T>,
+    /// Working memory of the thread; nothing in it is read before it is written.
+    pub scratch: &'a mut T::Scratch,
+    /// Memory of the example, as the last call on it left it, or fresh.
+    pub memory: &'a mut T::Memory,
+}
+
+/// An example whose planes are asked for, and what may be worked with.
+pub struct Case<'a, T: Task + ?Sized> {
+    /// The place of the example in its data set, from 0.
+    pub index: usize,
+    /// The input of the example.
+    pub input: &'a T::Input,
+    /// The truth.
+    pub truth: &'a T::Label,
+    /// The factor of planes: 1/n, the example's share in the mean.
+    pub scale: f64,
+    /// Working memory of the thread; nothing in it is read before it is written.
+    pub scratch: &'a mut T::Scratch,
+    /// Memory of the example, as the last call on it left it, or fresh.
+    pub memory: &'a mut T::Memory,
+}
+
+impl<'a, T: Task + ?Sized> Case<'a, T> {
+    /// Puts an example, the factor of its planes and memory together.
+    pub fn new(example: ExampleOf<'a, T>, scale: f64, scratch: &'a mut T::Scratch, memory: &'a mut T::Memory) -> Self {
+        Case { index: example.index, input: example.input, truth: example.truth, scale, scratch, memory }
+    }
+
+    /// Asks for the best labelling of the example at `w` with the loss added.
+    pub fn question<'w>(&self, w: &'w [f64]) -> Question<'w, T>
+    where
+        'a: 'w,
+    {
+        Question::augmented(Example { index: self.index, input: self.input, truth: self.truth }, w)
+    }
+}
+
+/// A labelling: a value of any type, known by numbers if it gives every variable of an input a label.
+pub trait TaskLabel: Clone + PartialEq {
+    /// Returns the label of every variable, which is the [code](Plane::code) of planes.
+    fn numbers(&self) -> Option<&[u32]> {
+        None
+    }
+
+    /// Returns the labelling with these labels.
+    fn from_numbers(_labels: Vec<u32>) -> Option<Self> {
+        None
+    }
+}
+
+/// The label of the only variable.
+impl TaskLabel for u32 {
+    fn numbers(&self) -> Option<&[u32]> {
+        Some(std::slice::from_ref(self))
+    }
+
+    fn from_numbers(labels: Vec<u32>) -> Option<Self> {
+        labels.first().copied()
+    }
+}
+
+/// The label of every variable.
+impl TaskLabel for Vec<u32> {
+    fn numbers(&self) -> Option<&[u32]> {
+        Some(self)
+    }
+
+    fn from_numbers(labels: Vec<u32>) -> Option<Self> {
+        Some(labels)
+    }
+}
 
 /// A structured prediction problem: joint features, a loss and a decoder. Knows no lambda and no solver.
 pub trait Task {
     /// What is given, e.g. the images of a word's letters.
     type Input;
     /// What is predicted, e.g. the word.
-    type Label: Clone + PartialEq;
+    type Label: TaskLabel;
     /// Working memory of a decoder; one per thread.
     type Scratch: Default;
     /// What the decoder remembers of one example from call to call, `()` where that is nothing; see [`Memory`].
@@ -73,8 +183,11 @@ pub trait Task {
         (features.view().score(w) + fixed, features.view().star.absolute_dot(w) + fixed.abs())
     }
 
-    /// Writes into `out` the `y` that maximises `<w, phi(x, y)> + theta(x, y)`, plus `Delta(truth, y)` where the
-    /// question has a truth. What `out` holds before is some labelling, not always of this input.
+    /// Writes into `out` the `y` that maximises `<w, phi(x, y)> + theta(x, y)`, plus `Delta(truth, y)` if the question
+    /// has a truth. What `out` holds before is some labelling, not always of this input.
+    ///
+    /// With a penalty, `sum_m penalties[m] d(y, y^m)` is added: `d` counts the variables labelled otherwise, `y^m` are
+    /// the labellings of the penalty. It only lowers the unary scores of labels that were used.
     ///
     /// An approximate decoder says so; its [`Quality::UpperBound`] bounds that maximum itself (no 1/n, the truth's
     /// score not subtracted).
@@ -82,26 +195,13 @@ pub trait Task {
     /// # Errors
     ///
     /// The reason why there is no answer; the caller adds which example.
-    fn decode(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Self::Label,
-    ) -> Result<Quality, String>;
+    fn decode(&self, call: Call<'_, Self>, out: &mut Self::Label) -> Result<Quality, String>;
 
-    /// Writes the plane of labelling `y`, scaled by `scale` (1/n): feature difference, loss and fixed scores.
+    /// Writes the scaled plane of labelling `y`: feature difference, loss and fixed scores.
     ///
     /// The default subtracts two feature vectors; a task that knows where they agree does better.
-    fn plane(
-        &self,
-        example: ExampleOf<'_, Self>,
-        y: &Self::Label,
-        scale: f64,
-        _work: WorkspaceOf<'_, Self>,
-        out: &mut Plane,
-    ) {
-        let Example { input, truth, .. } = example;
+    fn plane(&self, case: Case<'_, Self>, y: &Self::Label, out: &mut Plane) {
+        let Case { input, truth, scale, .. } = case;
         out.clear();
         if y != truth {
             self.features(input, y, scale, out);
@@ -154,14 +254,8 @@ impl<T: Task + ?Sized> TaskCapabilities<'_, T> {
 /// The label of a variable that is no part of a question: in every labelling it has this number too.
 pub const UNLABELLED: u32 = u32::MAX - 1;
 
-/// Labellings that give every variable of an input a label, as a number: the [code](Plane::code) of a plane.
+/// The variables of inputs, whose labels are the [numbers](TaskLabel::numbers) of a labelling.
 pub trait LabelledVariables<T: Task + ?Sized> {
-    /// Returns the label of every variable.
-    fn labels<'a>(&self, y: &'a T::Label) -> &'a [u32];
-
-    /// Returns the labelling with these labels.
-    fn labelling(&self, labels: Vec<u32>) -> T::Label;
-
     /// Returns the number of variables of this input.
     fn variables(&self, x: &T::Input) -> usize;
 
@@ -171,7 +265,7 @@ pub trait LabelledVariables<T: Task + ?Sized> {
     /// Returns whether `code` is a labelling of this example: a known label for every variable, and none
     /// ([`UNLABELLED`]) for those without one in the truth.
     fn is_labelling(&self, example: ExampleOf<'_, T>, code: &[u32]) -> bool {
-        let truth = self.labels(example.truth);
+        let truth = example.truth.numbers().unwrap_or_default();
         let is_label = |(variable, (&label, &truth)): (usize, (&u32, &u32))| match truth {
             UNLABELLED => label == UNLABELLED,
             _ => (label as usize) < self.label_count(example.input, variable),
@@ -182,20 +276,13 @@ pub trait LabelledVariables<T: Task + ?Sized> {
 
 /// Recombines labellings; needs [`LabelledVariables`] as well.
 pub trait RecombineLabels<T: Task + ?Sized> {
-    /// Answers like the loss-augmented [`decode`](Task::decode), but at every variable only over the labels that the
-    /// truth or one of the encoded labellings has there; `codes` holds them one after the other.
+    /// Answers like the loss-augmented [`decode`](Task::decode) at `w`, but at every variable only over the labels that
+    /// the truth or one of the encoded labellings has there; `codes` holds them one after the other.
     ///
     /// # Errors
     ///
     /// The reason why there is no answer; the caller adds which example.
-    fn recombine(
-        &self,
-        example: ExampleOf<'_, T>,
-        w: &[f64],
-        codes: &[u32],
-        work: WorkspaceOf<'_, T>,
-        out: &mut T::Label,
-    ) -> Result<(), String>;
+    fn recombine(&self, case: Case<'_, T>, w: &[f64], codes: &[u32], out: &mut T::Label) -> Result<(), String>;
 }
 
 /// Scores and adds planes from encoded labellings, so that solvers need not store them: pays where the planes of an
@@ -203,28 +290,14 @@ pub trait RecombineLabels<T: Task + ?Sized> {
 pub trait CodedFeatures<T: Task + ?Sized> {
     /// Writes into `compiled` (empty) what makes the methods below faster for these encoded labellings, one after the other
     /// in `codes`: a function of example and codes, which is handed back with them.
-    fn compile(&self, _: ExampleOf<'_, T>, _codes: &[u32], _: &mut T::Scratch, _compiled: &mut Vec<u32>) {}
+    fn compile(&self, _case: Case<'_, T>, _codes: &[u32], _compiled: &mut Vec<u32>) {}
 
-    /// Writes `out[k] = <w, phi(x, y_k) - phi(x, truth)>` for encoded labellings `y_k`; nothing may be compiled of them.
-    fn linear_scores(
-        &self,
-        example: ExampleOf<'_, T>,
-        w: &[f64],
-        planes: Coded<'_>,
-        scratch: &mut T::Scratch,
-        out: &mut [f64],
-    );
+    /// Writes `out[k] = <w, phi(x, y_k) - phi(x, truth)>`, not scaled, for encoded labellings `y_k`; nothing may be
+    /// compiled of them.
+    fn linear_scores(&self, case: Case<'_, T>, w: &[f64], planes: Coded<'_>, out: &mut [f64]);
 
     /// Adds `sum_k scale amounts[k] (phi(x, y_k) - phi(x, truth))` to `target`; nothing may be compiled of the planes.
-    fn add_planes(
-        &self,
-        example: ExampleOf<'_, T>,
-        planes: Coded<'_>,
-        amounts: &[f64],
-        scale: f64,
-        scratch: &mut T::Scratch,
-        target: &mut [f64],
-    );
+    fn add_planes(&self, case: Case<'_, T>, planes: Coded<'_>, amounts: &[f64], target: &mut [f64]);
 }
 
 /// Bounds the terms of all scores of a data set, so that bounds on P and F can be rounded outward by what rounding may
@@ -260,7 +333,7 @@ impl DiversityPenalty<'_> {
     }
 
     /// Turns the quality of an answer to lowered scores into that of an answer to scores with rewards for differing:
-    /// these are higher by all penalties of all variables.
+    /// these are higher by all penalties of all variables. Without penalties it is the same.
     pub fn with_rewards(self, quality: Quality, variables: usize) -> Quality {
         match quality {
             Quality::UpperBound(bound) => {
@@ -271,7 +344,8 @@ impl DiversityPenalty<'_> {
     }
 }
 
-/// Knows more labellings than the best one: lists, labellings that differ from given ones, max-marginals.
+/// Knows more labellings than the best one: lists, max-marginals, and in [`decode`](Task::decode) those that differ from
+/// given ones.
 pub trait KBest<T: Task + ?Sized>: LabelledVariables<T> {
     /// Writes into `out` the labellings of the highest scores, all different, the best first, and returns how many there
     /// are: fewer than asked for if the input has no more. The first is what [`decode`](Task::decode) answers, with its
@@ -280,29 +354,7 @@ pub trait KBest<T: Task + ?Sized>: LabelledVariables<T> {
     /// # Errors
     ///
     /// The reason why there is no answer; the caller adds which example.
-    fn top(
-        &self,
-        question: QuestionOf<'_, T>,
-        w: &[f64],
-        work: WorkspaceOf<'_, T>,
-        out: &mut [T::Label],
-    ) -> Result<(usize, Quality), String>;
-
-    /// Answers like [`decode`](Task::decode) with `sum_m penalties[m] d(y, y^m)` added to the score of y: `d` counts the
-    /// variables labelled otherwise, `y^m` are the labellings of `penalty`. It only lowers the unary scores of labels
-    /// that were used.
-    ///
-    /// # Errors
-    ///
-    /// The reason why there is no answer; the caller adds which example.
-    fn decode_diverse(
-        &self,
-        question: QuestionOf<'_, T>,
-        w: &[f64],
-        penalty: DiversityPenalty<'_>,
-        work: WorkspaceOf<'_, T>,
-        out: &mut T::Label,
-    ) -> Result<Quality, String>;
+    fn top(&self, call: Call<'_, T>, out: &mut [T::Label]) -> Result<(usize, Quality), String>;
 
     /// Writes into `out`, variable by variable, the highest score of a labelling that has each label there, scores as in
     /// [`decode`](Task::decode); the length of a variable's run is its number of labels.
@@ -310,13 +362,7 @@ pub trait KBest<T: Task + ?Sized>: LabelledVariables<T> {
     /// # Errors
     ///
     /// The reason why there is no answer; the caller adds which example.
-    fn max_marginals(
-        &self,
-        question: QuestionOf<'_, T>,
-        w: &[f64],
-        work: WorkspaceOf<'_, T>,
-        out: &mut Vec<f64>,
-    ) -> Result<(), String>;
+    fn max_marginals(&self, call: Call<'_, T>, out: &mut Vec<f64>) -> Result<(), String>;
 
     /// Returns the encoded labelling with another label at `changes` variables, drawn by chance, or at all that have
     /// several.
@@ -358,25 +404,10 @@ pub trait LabelMarginals<T: Task + ?Sized> {
     /// # Errors
     ///
     /// The reason why there is no answer; the caller adds which example.
-    fn gibbs(
-        &self,
-        question: QuestionOf<'_, T>,
-        w: &[f64],
-        tau: f64,
-        from: &[f64],
-        work: WorkspaceOf<'_, T>,
-        to: &mut [f64],
-    ) -> Result<f64, String>;
+    fn gibbs(&self, call: Call<'_, T>, tau: f64, from: &[f64], to: &mut [f64]) -> Result<f64, String>;
 
-    /// Writes the expected plane under `marginals`, scaled by `scale` (1/n).
-    fn expected(
-        &self,
-        example: ExampleOf<'_, T>,
-        marginals: &[f64],
-        scale: f64,
-        work: WorkspaceOf<'_, T>,
-        out: &mut Plane,
-    );
+    /// Writes the scaled expected plane under `marginals`.
+    fn expected(&self, case: Case<'_, T>, marginals: &[f64], out: &mut Plane);
 
     /// Returns the entropy, in nats, of the distribution of largest entropy that has these marginals.
     fn entropy(&self, x: &T::Input, marginals: &[f64]) -> f64;

@@ -4,10 +4,9 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use multiplane_core::example::{Question, Workspace};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::{ExampleOf, KBest, LabelMarginals, QuestionOf, Task, WorkspaceOf};
+use multiplane_core::task::{Case, ExampleOf, KBest, LabelMarginals, Question, Task};
 use multiplane_tasks::builtin::tree::arborescence::{ArborescenceScratch, ArborescenceTask, Sentence};
 use multiplane_tasks::data::SparseRows;
 
@@ -31,27 +30,25 @@ fn main() {
     let truth: Vec<u32> = (0..words as u32).collect();
     let (mut heads, mut plane, mut list) = (Vec::new(), Plane::new(), vec![truth.clone(); 10]);
     let (mut marginals, mut table) = (vec![0.0; task.len(&sentences[0])], Vec::new());
-    time("decode", 40, &sentences, |x, work| {
-        black_box(task.decode(question(x, &truth), &w, work, &mut heads)).expect("a tree");
+    let question = |x| Question::augmented(example(x, &truth), &w);
+    time("decode", 40, &sentences, |x, scratch| {
+        black_box(task.decode(question(x).call(scratch, &mut ()), &mut heads)).expect("a tree");
     });
-    time("plane", 40, &sentences, |x, work| task.plane(example(x, &truth), &heads, 1.0, work, &mut plane));
-    time("the 10 best", 4, &sentences, |x, work| {
-        black_box(task.top(question(x, &truth), &w, work, &mut list)).expect("trees");
+    time("plane", 40, &sentences, |x, scratch| {
+        task.plane(Case::new(example(x, &truth), 1.0, scratch, &mut ()), &heads, &mut plane);
     });
-    time("max-marginals", 2, &sentences, |x, work| {
-        task.max_marginals(question(x, &truth), &w, work, &mut table).expect("trees");
+    time("the 10 best", 4, &sentences, |x, scratch| {
+        black_box(task.top(question(x).call(scratch, &mut ()), &mut list)).expect("trees");
     });
-    time("marginals", 10, &sentences, |x, work| {
-        black_box(task.gibbs(question(x, &truth), &w, 1.0, &[], work, &mut marginals)).expect("trees");
+    time("max-marginals", 2, &sentences, |x, scratch| {
+        task.max_marginals(question(x).call(scratch, &mut ()), &mut table).expect("trees");
     });
-    time("expected plane", 10, &sentences, |x, work| {
-        task.expected(example(x, &truth), &marginals, 1.0, work, &mut plane)
+    time("marginals", 10, &sentences, |x, scratch| {
+        black_box(task.gibbs(question(x).call(scratch, &mut ()), 1.0, &[], &mut marginals)).expect("trees");
     });
-}
-
-/// Asks what is best for `x` with the loss.
-fn question<'a>(x: &'a Sentence, truth: &'a Vec<u32>) -> QuestionOf<'a, ArborescenceTask> {
-    Question { index: 0, input: x, truth: Some(truth) }
+    time("expected plane", 10, &sentences, |x, scratch| {
+        task.expected(Case::new(example(x, &truth), 1.0, scratch, &mut ()), &marginals, &mut plane);
+    });
 }
 
 /// Puts `x` and its truth together.
@@ -60,17 +57,17 @@ fn example<'a>(x: &'a Sentence, truth: &'a Vec<u32>) -> ExampleOf<'a, Arborescen
 }
 
 /// Prints the mean time of a call, of the fastest round.
-fn time(
+fn time<'a>(
     what: &str,
     rounds: usize,
-    sentences: &[Sentence],
-    mut call: impl FnMut(&Sentence, WorkspaceOf<'_, ArborescenceTask>),
+    sentences: &'a [Sentence],
+    mut call: impl FnMut(&'a Sentence, &mut ArborescenceScratch),
 ) {
     let (mut scratch, mut best) = (ArborescenceScratch::default(), f64::INFINITY);
     for _ in 0..rounds {
         let start = Instant::now();
         for x in sentences {
-            call(x, Workspace { scratch: &mut scratch, memory: &mut () });
+            call(x, &mut scratch);
         }
         best = best.min(start.elapsed().as_secs_f64() / sentences.len() as f64);
     }

@@ -165,6 +165,11 @@ impl CostTable {
         Ok(CostTable { labels, costs, starts, is_zero_one, normalized: *spec != LossSpec::HammingSum })
     }
 
+    /// Returns the number of labels.
+    pub fn labels(&self) -> usize {
+        self.labels
+    }
+
     /// Returns the costs of every prediction of one variable whose truth is given; before [`factor`](CostTable::factor).
     pub fn row(&self, truth: u32) -> &[f64] {
         &self.costs[self.starts[truth as usize]..][..self.labels]

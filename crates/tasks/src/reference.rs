@@ -8,6 +8,9 @@ use multiplane_core::rounding::UNIT;
 use crate::data::{Row, SparseRows};
 use crate::double_double::DoubleDouble;
 
+/// Takes a feature: the place of its weight, and its value.
+pub type AddFeature<'a> = &'a mut dyn FnMut(usize, f64);
+
 /// What one rounding of the scores here is off by at most, as a share of the terms.
 pub(crate) const ROUNDOFF: f64 = UNIT * UNIT;
 
@@ -32,7 +35,7 @@ pub(crate) fn binary_hinge(x: Row<'_>, sign: f64, cost_of_other: f64, w: &[f64])
 }
 
 /// Hands over `scale` times a row, from coordinate `start` on.
-pub(crate) fn row_features(row: Row<'_>, start: usize, scale: f64, add: &mut dyn FnMut(usize, f64)) {
+pub(crate) fn row_features(row: Row<'_>, start: usize, scale: f64, add: AddFeature<'_>) {
     row.iter().for_each(|(index, value)| add(start + index as usize, scale * value));
 }
 
@@ -45,7 +48,7 @@ pub(crate) struct ChainLayout {
 
 impl ChainLayout {
     /// Hands over `scale * phi(x, y)`, one occurrence after the other.
-    pub(crate) fn features(&self, x: &SparseRows, y: &[u32], scale: f64, add: &mut dyn FnMut(usize, f64)) {
+    pub(crate) fn features(&self, x: &SparseRows, y: &[u32], scale: f64, add: AddFeature<'_>) {
         for (t, &label) in y.iter().enumerate() {
             row_features(x.row(t), label as usize * self.features, scale, add);
         }

@@ -1,12 +1,12 @@
 //! What every task has to satisfy that knows more labellings than the best: lists, answers kept apart, labels drawn anew,
 //! max-marginals; all against enumeration.
 
-use multiplane_core::example::{Examples, Question, Workspace};
+use multiplane_core::example::Examples;
 use multiplane_core::linalg;
 use multiplane_core::oracle::Quality;
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::{DiversityPenalty, Task, TaskCapabilities};
+use multiplane_core::task::{Call, DiversityPenalty, Question, Task, TaskCapabilities, TaskLabel};
 
 use crate::dense::{densify, weights};
 
@@ -55,8 +55,7 @@ pub(crate) struct Enumerated<'a, T: Task> {
 struct Asked<'a, T: Task> {
     name: String,
     task: &'a T,
-    question: Question<'a, T::Input, T::Label>,
-    w: &'a [f64],
+    question: Question<'a, T>,
     all: &'a [T::Label],
     codes: Vec<Vec<u32>>,
     scores: Vec<f64>,
@@ -85,7 +84,7 @@ impl<T: Task> Enumerated<'_, T> {
 
     fn ask<'a>(&'a self, block: usize, w: &'a [f64], augmented: bool) -> Asked<'a, T> {
         let example = self.examples.get(block);
-        let question = if augmented { example.augmented() } else { example.plain() };
+        let question = if augmented { Question::augmented(example, w) } else { Question::plain(example, w) };
         let score = |y: &T::Label| {
             let mut phi = Plane::new();
             self.task.features(example.input, y, 1.0, &mut phi);
@@ -95,20 +94,18 @@ impl<T: Task> Enumerated<'_, T> {
         };
         let all = &self.all[block];
         let scores = all.iter().map(score).collect();
-        let capabilities = self.task.capabilities();
-        let variables = capabilities.variables.expect("a task that keeps labellings apart has variables");
-        let encode = |y: &T::Label| variables.labels(y).to_vec();
+        let encode = |y: &T::Label| y.numbers().expect("a task that keeps labellings apart has variables").to_vec();
         let name = format!("{}, block {block}, augmented {augmented}", self.name);
-        Asked { name, task: self.task, question, w, all, codes: all.iter().map(encode).collect(), scores }
+        Asked { name, task: self.task, question, all, codes: all.iter().map(encode).collect(), scores }
     }
 }
 
 impl<T: Task> Asked<'_, T> {
     fn check(&self, problem: &Enumerated<'_, T>, block: usize, rng: &mut Rng) -> Looked {
         let capabilities = self.task.capabilities();
-        let decoded = self.with_scratch(|question, work| {
+        let decoded = self.with_scratch(|call| {
             let mut y = self.all[0].clone();
-            self.task.decode(question, self.w, work, &mut y).map(|quality| (y, quality))
+            self.task.decode(call, &mut y).map(|quality| (y, quality))
         });
         let decoded = decoded.unwrap_or_else(|reason| panic!("{}: {reason}", self.name));
         let mut looked = Looked::default();
@@ -124,13 +121,8 @@ impl<T: Task> Asked<'_, T> {
         looked
     }
 
-    fn with_scratch<R>(
-        &self,
-        ask: impl FnOnce(Question<'_, T::Input, T::Label>, Workspace<'_, T::Scratch, T::Memory>) -> R,
-    ) -> R {
-        let Question { index, input, truth } = self.question;
-        let (mut scratch, mut memory) = (T::Scratch::default(), T::Memory::default());
-        ask(Question { index, input, truth }, Workspace { scratch: &mut scratch, memory: &mut memory })
+    fn with_scratch<R>(&self, ask: impl FnOnce(Call<'_, T>) -> R) -> R {
+        ask(self.question.call(&mut T::Scratch::default(), &mut T::Memory::default()))
     }
 
     fn place(&self, y: &T::Label) -> usize {
@@ -151,7 +143,7 @@ impl<T: Task> Asked<'_, T> {
     fn check_top(&self, capabilities: &TaskCapabilities<'_, T>, decoded: &(T::Label, Quality), count: usize) -> bool {
         let (name, top) = (&self.name, capabilities.kbest.expect("a list"));
         let mut out = vec![self.all[0].clone(); count];
-        let (found, quality) = self.with_scratch(|question, work| top.top(question, self.w, work, &mut out)).unwrap();
+        let (found, quality) = self.with_scratch(|call| top.top(call, &mut out)).unwrap();
         let places: Vec<usize> = out[..found].iter().map(|y| self.place(y)).collect();
         assert!(out[0] == decoded.0, "{name}: the first of {count} is not what decoding answers");
         assert!((1..found).all(|k| !places[..k].contains(&places[k])), "{name}: a labelling twice in {places:?}");
@@ -185,12 +177,14 @@ impl<T: Task> Asked<'_, T> {
         decoded: &(T::Label, Quality),
         rng: &mut Rng,
     ) -> bool {
-        let (name, diverse) = (&self.name, capabilities.kbest.expect("labellings kept apart"));
+        let name = &self.name;
+        assert!(capabilities.kbest.is_some(), "{name}: labellings are not kept apart");
         let ask = |codes: &[u32], penalties: &[f64]| {
             let (mut y, penalty) = (self.all[0].clone(), DiversityPenalty { codes, penalties });
-            let quality =
-                self.with_scratch(|question, work| diverse.decode_diverse(question, self.w, penalty, work, &mut y));
-            (y, quality.unwrap())
+            let (mut scratch, mut memory) = (T::Scratch::default(), T::Memory::default());
+            let call = Question { penalty, ..self.question }.call(&mut scratch, &mut memory);
+            let quality = self.task.decode(call, &mut y).unwrap();
+            (y, quality)
         };
         let some: Vec<usize> = (0..1 + rng.below(3)).map(|_| rng.below(self.all.len() as u64) as usize).collect();
         let codes: Vec<u32> = some.iter().flat_map(|&k| self.codes[k].iter().copied()).collect();
@@ -227,7 +221,8 @@ impl<T: Task> Asked<'_, T> {
         let code = &self.codes[rng.below(self.codes.len() as u64) as usize];
         let free = (0..code.len()).filter(|&v| self.codes.iter().any(|other| other[v] != code[v])).count();
         let changes = rng.below(code.len() as u64 + 2) as usize;
-        let y = kbest.labelling(kbest.relabelled(problem.examples.get(block), code, changes, rng));
+        let y = T::Label::from_numbers(kbest.relabelled(problem.examples.get(block), code, changes, rng));
+        let y = y.expect("a labelling of numbers");
         let found = &self.codes[self.place(&y)];
         let changed = code.iter().zip(found).filter(|(a, b)| a != b).count();
         let right = match problem.variables {
@@ -242,8 +237,7 @@ impl<T: Task> Asked<'_, T> {
     fn check_max_marginals(&self, capabilities: &TaskCapabilities<'_, T>, variables: Variables) -> bool {
         let (name, margins) = (&self.name, capabilities.kbest.expect("max-marginals"));
         let mut out = Vec::new();
-        if let Err(reason) = self.with_scratch(|question, work| margins.max_marginals(question, self.w, work, &mut out))
-        {
+        if let Err(reason) = self.with_scratch(|call| margins.max_marginals(call, &mut out)) {
             assert!(reason.contains("max-marginals are exact"), "{name}: {reason}");
             return false;
         }

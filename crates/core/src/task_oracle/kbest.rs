@@ -1,11 +1,10 @@
 //! Planes of more labellings than the best one.
 
 use super::oracle::TaskOracle;
-use crate::example::Workspace;
 use crate::oracle::{KBestPlanes, OracleError, OracleResult, Quality};
 use crate::plane::Plane;
 use crate::rng::Rng;
-use crate::task::{DiversityPenalty, Task};
+use crate::task::{DiversityPenalty, KBest, Task, TaskLabel};
 
 impl<T: Task> KBestPlanes for TaskOracle<T> {
     fn top(&mut self, block: usize, w: &[f64], out: &mut [Plane]) -> Result<(usize, Quality), OracleError> {
@@ -14,9 +13,7 @@ impl<T: Task> KBestPlanes for TaskOracle<T> {
             return Err(failed("this task lists no labellings beside the best".into()));
         };
         let mut labels = vec![self.answer.clone(); out.len()];
-        let work = Workspace { scratch: &mut self.scratch, memory: self.memories.of(block) };
-        let question = self.examples.get(block).augmented();
-        let (count, quality) = kbest.top(question, w, work, &mut labels).map_err(failed)?;
+        let (count, quality) = kbest.top(self.data.call(block, w), &mut labels).map_err(failed)?;
         for (label, plane) in labels.into_iter().zip(&mut *out).take(count) {
             self.answer = label;
             self.write_plane(block, plane);
@@ -31,13 +28,12 @@ impl<T: Task> KBestPlanes for TaskOracle<T> {
 
     fn apart(&mut self, block: usize, w: &[f64], codes: &[u32], penalties: &[f64], out: &mut Plane) -> OracleResult {
         let failed = |reason| OracleError { block, reason };
-        let Some(kbest) = self.task.capabilities().kbest else {
+        if self.task.capabilities().kbest.is_none() {
             return Err(failed("this task cannot keep labellings apart".into()));
-        };
-        let work = Workspace { scratch: &mut self.scratch, memory: self.memories.of(block) };
-        let question = self.examples.get(block).augmented();
-        let penalty = DiversityPenalty { codes, penalties };
-        kbest.decode_diverse(question, w, penalty, work, &mut self.answer).map_err(failed)?;
+        }
+        let mut call = self.data.call(block, w);
+        call.question.penalty = DiversityPenalty { codes, penalties };
+        self.task.decode(call, &mut self.answer).map_err(failed)?;
         self.write_plane(block, out);
         Ok(Quality::Heuristic) // it bounds another sum
     }
@@ -50,10 +46,11 @@ impl<T: Task> KBestPlanes for TaskOracle<T> {
         rng: &mut Rng,
         out: &mut Plane,
     ) -> Result<(), OracleError> {
-        let Some(kbest) = self.task.capabilities().kbest else {
+        let changed = |kbest: &dyn KBest<T>| kbest.relabelled(self.data.examples.get(block), code, changes, rng);
+        let Some(changed) = self.task.capabilities().kbest.map(changed).and_then(T::Label::from_numbers) else {
             return Err(OracleError { block, reason: "this task cannot change labellings".into() });
         };
-        self.answer = kbest.labelling(kbest.relabelled(self.examples.get(block), code, changes, rng));
+        self.answer = changed;
         self.write_plane(block, out);
         Ok(())
     }

@@ -1,19 +1,19 @@
 //! Sums over the labellings of an example.
 
 use super::oracle::TaskOracle;
-use crate::example::Workspace;
 use crate::oracle::{Marginals, OracleError};
 use crate::plane::Plane;
 use crate::task::Task;
 
 impl<T: Task> Marginals for TaskOracle<T> {
     fn len(&mut self, block: usize) -> usize {
-        self.task.capabilities().marginals.map_or(0, |marginals| marginals.len(&self.examples.inputs[block]))
+        self.task.capabilities().marginals.map_or(0, |marginals| marginals.len(&self.data.examples.inputs[block]))
     }
 
     fn on_truth(&mut self, block: usize, to: &mut [f64]) {
         if let Some(marginals) = self.task.capabilities().marginals {
-            marginals.all_on(&self.examples.inputs[block], &self.examples.labels[block], to);
+            let examples = &self.data.examples;
+            marginals.all_on(&examples.inputs[block], &examples.labels[block], to);
         }
     }
 
@@ -22,25 +22,21 @@ impl<T: Task> Marginals for TaskOracle<T> {
         let Some(marginals) = self.task.capabilities().marginals else {
             return Err(failed("this task cannot sum over labellings".into()));
         };
-        let example = self.examples.get(block);
-        let work = Workspace { scratch: &mut self.scratch, memory: self.memories.of(block) };
-        let log_sum = marginals.gibbs(example.augmented(), w, tau, from, work, to).map_err(failed);
-        self.memories.settle(block);
+        let log_sum = marginals.gibbs(self.data.call(block, w), tau, from, to).map_err(failed);
+        self.data.memories.settle(block);
         log_sum
     }
 
     fn expected(&mut self, block: usize, marginals: &[f64], out: &mut Plane) {
-        let scale = self.scale(block);
         out.clear();
         if let Some(has) = self.task.capabilities().marginals {
-            let work = Workspace { scratch: &mut self.scratch, memory: self.memories.of(block) };
-            has.expected(self.examples.get(block), marginals, scale, work, out);
-            self.memories.settle(block);
+            has.expected(self.data.case(block), marginals, out);
+            self.data.memories.settle(block);
         }
     }
 
     fn entropy(&mut self, block: usize, marginals: &[f64]) -> f64 {
         let has = self.task.capabilities().marginals;
-        has.map_or(0.0, |has| has.entropy(&self.examples.inputs[block], marginals))
+        has.map_or(0.0, |has| has.entropy(&self.data.examples.inputs[block], marginals))
     }
 }

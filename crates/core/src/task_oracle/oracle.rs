@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::sampled::SampledMean;
-use crate::example::{Example, Examples, Memories, Workspace};
+use crate::example::{Example, Examples, Memories};
 use crate::linalg;
 use crate::oracle::{
     Capabilities, Coded, CodedPlanes, KBestPlanes, Marginals, MaxOracle, OracleError, OracleResult, Prices, Quality,
@@ -11,7 +11,7 @@ use crate::oracle::{
 };
 use crate::plane::Plane;
 use crate::rounding::Magnitudes;
-use crate::task::{Task, WorkspaceOf};
+use crate::task::{Call, Case, Question, Task, TaskLabel};
 
 /// Most bytes that one worker keeps in memories of examples: 1 GiB.
 pub const MEMORY_LIMIT: usize = 1 << 30;
@@ -25,13 +25,31 @@ const BOUND_ROUNDING: f64 = 1e-9;
 /// ([`Task::Memory`]), within a limit.
 pub struct TaskOracle<T: Task> {
     pub(super) task: Arc<T>,
-    pub(super) examples: Arc<Examples<T::Input, T::Label>>,
-    pub(super) scratch: T::Scratch,
-    pub(super) memories: Memories<T::Memory>,
+    pub(super) data: RememberedExamples<T>,
     pub(super) answer: T::Label,
-    pub(super) truth: Plane,
+    truth: Plane,
     prices: Prices,
     planes: SampledMean,
+}
+
+/// The examples of one worker, with its working memory and the memory of each.
+pub(super) struct RememberedExamples<T: Task> {
+    pub(super) examples: Arc<Examples<T::Input, T::Label>>,
+    scratch: T::Scratch,
+    pub(super) memories: Memories<T::Memory>,
+}
+
+impl<T: Task> RememberedExamples<T> {
+    /// Asks about an example at `w` with the loss added.
+    pub(super) fn call<'a>(&'a mut self, block: usize, w: &'a [f64]) -> Call<'a, T> {
+        Question::augmented(self.examples.get(block), w).call(&mut self.scratch, self.memories.of(block))
+    }
+
+    /// Returns an example with the factor of its planes: its share in the mean, 1/n if all count the same.
+    pub(super) fn case(&mut self, block: usize) -> Case<'_, T> {
+        let scale = self.examples.share(block);
+        Case::new(self.examples.get(block), scale, &mut self.scratch, self.memories.of(block))
+    }
 }
 
 impl<T: Task> TaskOracle<T> {
@@ -45,55 +63,46 @@ impl<T: Task> TaskOracle<T> {
         let answer = examples.labels.first()?.clone();
         let memories = Memories::new(examples.labels.len(), bytes);
         let prices = Prices::mean(examples.inputs.iter().map(|x| task.prices(x)));
-        let (scratch, truth) = (T::Scratch::default(), Plane::new());
-        Some(TaskOracle { task, examples, scratch, memories, answer, truth, prices, planes: SampledMean::default() })
-    }
-
-    /// The factor of an example's planes: its share in the mean, 1/n where all count the same.
-    pub(super) fn scale(&self, block: usize) -> f64 {
-        self.examples.share(block)
+        let data = RememberedExamples { examples, scratch: T::Scratch::default(), memories };
+        Some(TaskOracle { task, data, answer, truth: Plane::new(), prices, planes: SampledMean::default() })
     }
 
     /// Writes the plane of the answer, with its code.
     pub(super) fn write_plane(&mut self, block: usize, out: &mut Plane) {
-        let scale = self.scale(block);
         let stopwatch = self.planes.begin();
-        let work = Workspace { scratch: &mut self.scratch, memory: self.memories.of(block) };
-        self.task.plane(self.examples.get(block), &self.answer, scale, work, out);
-        if let Some(variables) = self.task.capabilities().variables {
+        self.task.plane(self.data.case(block), &self.answer, out);
+        if let (Some(_), Some(labels)) = (self.task.capabilities().variables, self.answer.numbers()) {
             let code = out.code_mut();
             code.clear();
-            code.extend_from_slice(variables.labels(&self.answer));
+            code.extend_from_slice(labels);
         }
-        self.memories.settle(block);
+        self.data.memories.settle(block);
         self.planes.end(stopwatch);
     }
 
     /// Returns a decoder's bound in the scale of planes: the truth's score is taken off. Where the two cancel, what is
     /// left may lie below the plane in hand by rounding, and is lifted to it.
     pub(super) fn bound_of_plane(&mut self, block: usize, w: &[f64], bound: f64, plane: &Plane) -> f64 {
-        let Example { input, truth, .. } = self.examples.get(block);
+        let Example { input, truth, .. } = self.data.examples.get(block);
         let (of_truth, terms) = self.task.score(input, truth, w, &mut self.truth);
-        let terms = bound.abs() + terms;
-        let relative = self.scale(block) * (bound - of_truth);
+        let (terms, scale) = (bound.abs() + terms, self.data.examples.share(block));
+        let relative = scale * (bound - of_truth);
         let own = plane.view().score(w);
-        let is_rounding = relative < own && own - relative <= BOUND_ROUNDING * self.scale(block) * terms;
+        let is_rounding = relative < own && own - relative <= BOUND_ROUNDING * scale * terms;
         if is_rounding { own } else { relative }
     }
 }
 
 impl<T: Task> MaxOracle for TaskOracle<T> {
     fn blocks(&self) -> usize {
-        self.examples.labels.len()
+        self.data.examples.labels.len()
     }
     fn dim(&self) -> usize {
         self.task.dim()
     }
     fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> OracleResult {
-        let question = self.examples.get(block).augmented();
-        let work: WorkspaceOf<'_, T> = Workspace { scratch: &mut self.scratch, memory: self.memories.of(block) };
-        let quality =
-            self.task.decode(question, w, work, &mut self.answer).map_err(|reason| OracleError { block, reason })?;
+        let decoded = self.task.decode(self.data.call(block, w), &mut self.answer);
+        let quality = decoded.map_err(|reason| OracleError { block, reason })?;
         self.write_plane(block, out);
         Ok(match quality {
             Quality::UpperBound(bound) => Quality::UpperBound(self.bound_of_plane(block, w, bound, out)),
@@ -104,10 +113,10 @@ impl<T: Task> MaxOracle for TaskOracle<T> {
         self.prices
     }
     fn prefetch(&self, block: usize) {
-        self.task.prefetch(&self.examples.inputs[block]);
+        self.task.prefetch(&self.data.examples.inputs[block]);
     }
     fn prefetch_early(&self, block: usize) {
-        linalg::prefetch(std::slice::from_ref(&self.examples.inputs[block]));
+        linalg::prefetch(std::slice::from_ref(&self.data.examples.inputs[block]));
     }
     fn capabilities(&mut self) -> Option<&mut dyn Capabilities> {
         Some(self)
@@ -117,10 +126,11 @@ impl<T: Task> MaxOracle for TaskOracle<T> {
 impl<T: Task> Capabilities for TaskOracle<T> {
     fn is_code(&self, block: usize, code: &[u32]) -> bool {
         let variables = self.task.capabilities().variables;
-        variables.map_or(code.is_empty(), |variables| variables.is_labelling(self.examples.get(block), code))
+        variables.map_or(code.is_empty(), |variables| variables.is_labelling(self.data.examples.get(block), code))
     }
     fn hinge_at_zero(&mut self, block: usize) -> Option<f64> {
-        Some(self.scale(block) * self.task.largest_loss(self.examples.get(block))?)
+        let examples = &self.data.examples;
+        Some(examples.share(block) * self.task.largest_loss(examples.get(block))?)
     }
     fn recombination(&mut self) -> Option<&mut dyn Recombination> {
         let has = self.task.capabilities();
@@ -130,7 +140,8 @@ impl<T: Task> Capabilities for TaskOracle<T> {
         self.planes.mean()
     }
     fn magnitudes(&self) -> Option<Magnitudes> {
-        Some(self.task.capabilities().magnitudes?.magnitudes(&self.examples).weighted(self.examples.largest_weight()))
+        let examples = &self.data.examples;
+        Some(self.task.capabilities().magnitudes?.magnitudes(examples).weighted(examples.largest_weight()))
     }
     fn coded_planes(&mut self) -> Option<&mut dyn CodedPlanes> {
         let has = self.task.capabilities();
@@ -147,11 +158,10 @@ impl<T: Task> Capabilities for TaskOracle<T> {
 impl<T: Task> Recombination for TaskOracle<T> {
     fn recombine(&mut self, block: usize, w: &[f64], codes: &[u32], out: &mut Plane) -> Result<(), OracleError> {
         let failed = |reason| OracleError { block, reason };
-        let work = Workspace { scratch: &mut self.scratch, memory: self.memories.of(block) };
         let Some(recombination) = self.task.capabilities().recombination else {
             return Err(failed("this task cannot recombine labellings".into()));
         };
-        recombination.recombine(self.examples.get(block), w, codes, work, &mut self.answer).map_err(failed)?;
+        recombination.recombine(self.data.case(block), w, codes, &mut self.answer).map_err(failed)?;
         self.write_plane(block, out);
         Ok(())
     }
@@ -161,20 +171,20 @@ impl<T: Task> CodedPlanes for TaskOracle<T> {
     fn compile(&mut self, block: usize, codes: &[u32], compiled: &mut Vec<u32>) {
         compiled.clear();
         if let Some(coded) = self.task.capabilities().coded_planes {
-            coded.compile(self.examples.get(block), codes, &mut self.scratch, compiled);
+            coded.compile(self.data.case(block), codes, compiled);
         }
     }
     fn linear_scores(&mut self, block: usize, w: &[f64], planes: Coded<'_>, out: &mut [f64]) {
-        let scale = self.scale(block);
         if let Some(coded) = self.task.capabilities().coded_planes {
-            coded.linear_scores(self.examples.get(block), w, planes, &mut self.scratch, out);
-            linalg::scale(scale, out);
+            coded.linear_scores(self.data.case(block), w, planes, out);
+            linalg::scale(self.data.examples.share(block), out);
         }
     }
     fn add_planes(&mut self, block: usize, planes: Coded<'_>, amounts: &[f64], scale: f64, target: &mut [f64]) {
-        let scale = scale * self.scale(block);
         if let Some(coded) = self.task.capabilities().coded_planes {
-            coded.add_planes(self.examples.get(block), planes, amounts, scale, &mut self.scratch, target);
+            let case = self.data.case(block);
+            let scale = scale * case.scale;
+            coded.add_planes(Case { scale, ..case }, planes, amounts, target);
         }
     }
 }
@@ -183,7 +193,7 @@ impl<T: Task> CodedPlanes for TaskOracle<T> {
 mod tests {
     use super::*;
     use crate::example::Memory;
-    use crate::task::{ExampleOf, QuestionOf};
+    use crate::task::ExampleOf;
 
     /// Labels 0 to 2 of one number each: `phi(x, y) = y x`, `theta(x, y) = x / (1 + y)`, loss 1. The decoder remembers
     /// how often it was asked about an example, in as many bytes, and what it answered; it bounds the maximum by 10.
@@ -216,17 +226,12 @@ mod tests {
         fn fixed_score(&self, x: &f64, y: &u32) -> f64 {
             x / (1.0 + f64::from(*y))
         }
-        fn decode(
-            &self,
-            question: QuestionOf<'_, Self>,
-            w: &[f64],
-            work: WorkspaceOf<'_, Self>,
-            out: &mut u32,
-        ) -> Result<Quality, String> {
-            work.memory.0.push(1);
-            work.scratch.push(work.memory.0.len());
-            let loss = |y: &u32| question.truth.map_or(0.0, |truth| self.loss(truth, y));
-            let score = |y: &u32| f64::from(*y) * question.input * w[0] + self.fixed_score(question.input, y) + loss(y);
+        fn decode(&self, call: Call<'_, Self>, out: &mut u32) -> Result<Quality, String> {
+            let Question { input: x, truth, w, .. } = call.question;
+            call.memory.0.push(1);
+            call.scratch.push(call.memory.0.len());
+            let loss = |y: &u32| truth.map_or(0.0, |truth| self.loss(truth, y));
+            let score = |y: &u32| f64::from(*y) * x * w[0] + self.fixed_score(x, y) + loss(y);
             *out = (0..3).max_by(|a, b| score(a).total_cmp(&score(b))).unwrap_or(0);
             Ok(Quality::UpperBound(10.0))
         }
@@ -245,7 +250,7 @@ mod tests {
         let mut plane = Plane::new();
         for (block, w) in [(0, 1.5), (1, -2.0), (2, 0.1), (3, 0.2)] {
             let quality = oracle.maximize(block, &[w], &mut plane).unwrap();
-            let ExampleOf::<Remembering> { input: x, truth, .. } = oracle.examples.get(block);
+            let ExampleOf::<Remembering> { input: x, truth, .. } = oracle.data.examples.get(block);
             let score = |y: u32| f64::from(y) * x * w + Remembering.fixed_score(x, &y);
             let best = (0..3).map(|y| score(y) + Remembering.loss(truth, &y)).fold(f64::MIN, f64::max);
             assert!((plane.view().score(&[w]) - (best - score(*truth)) / 4.0).abs() < 1e-15, "block {block}");
@@ -262,15 +267,18 @@ mod tests {
             for block in 0..4 {
                 free.maximize(block, &[0.3], &mut plane).unwrap();
                 bounded.maximize(block, &[0.3], &mut plane).unwrap();
-                let held: usize = (0..4).map(|block| bounded.memories.of(block).bytes()).sum();
+                let held: usize = (0..4).map(|block| bounded.data.memories.of(block).bytes()).sum();
                 assert!(held <= 5, "{held} bytes are held");
             }
         }
         assert_eq!(
-            free.scratch,
+            free.data.scratch,
             [1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3],
             "calls that each call remembers, its own included"
         );
-        assert!(bounded.scratch.iter().zip(&free.scratch).all(|(few, all)| few <= all) && bounded.scratch.contains(&2));
+        assert!(
+            bounded.data.scratch.iter().zip(&free.data.scratch).all(|(few, all)| few <= all)
+                && bounded.data.scratch.contains(&2)
+        );
     }
 }

@@ -7,7 +7,7 @@ use multiplane_core::linalg;
 use multiplane_core::oracle::Quality;
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::{QuestionOf, Task, WorkspaceOf};
+use multiplane_core::task::{Call, Question, Task, TaskLabel};
 use multiplane_tasks::builtin::vocabulary_match::{cut_rows, unseen_features, unseen_labels};
 use multiplane_tasks::builtin::{BuiltinTask, Reading};
 use multiplane_tasks::data::SparseRows;
@@ -65,6 +65,9 @@ impl LabelSet {
     }
 }
 
+/// A set is no list of numbers.
+impl TaskLabel for LabelSet {}
+
 /// Sizes of intersection and union.
 fn overlap(a: LabelSet, b: LabelSet) -> (u32, u32) {
     ((a.0 & b.0).count_ones(), (a.0 | b.0).count_ones())
@@ -109,14 +112,9 @@ impl Task for Multilabel {
         if all == 0 { 0.0 } else { 1.0 - f64::from(common) / f64::from(all) }
     }
 
-    fn decode(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        work: WorkspaceOf<'_, Self>,
-        out: &mut LabelSet,
-    ) -> Result<Quality, String> {
-        let (row, scores) = (question.input.row(0), work.scratch);
+    fn decode(&self, call: Call<'_, Self>, out: &mut LabelSet) -> Result<Quality, String> {
+        let Question { input: x, truth, w, .. } = call.question;
+        let (row, scores) = (x.row(0), call.scratch);
         scores.clear();
         scores.resize(self.labels, 0.0);
         let unary = &w[..self.labels * self.features];
@@ -125,7 +123,7 @@ impl Task for Multilabel {
         for y in self.sets() {
             let unary: f64 = y.members().map(|k| scores[k as usize]).sum();
             let pairs: f64 = y.pairs().map(|pair| w[self.pair_index(pair)]).sum();
-            let score = unary + pairs + question.truth.map_or(0.0, |truth| self.loss(truth, &y));
+            let score = unary + pairs + truth.map_or(0.0, |truth| self.loss(truth, &y));
             if score > best {
                 (best, *out) = (score, y); // ties go to the lower bits
             }

@@ -11,7 +11,7 @@ use multiplane::oracle::Quality;
 use multiplane::{Choice, Problem, RunOptions, RunSpec, Session, Summary};
 use multiplane_core::example::Examples;
 use multiplane_core::plane::Plane;
-use multiplane_core::task::{QuestionOf, Task, WorkspaceOf};
+use multiplane_core::task::{Call, Task, TaskLabel};
 use multiplane_solvers::{SOLVERS, SolverEntry};
 use multiplane_tasks::builtin::{BuiltinTask, TaskProblem};
 use multiplane_tasks::problem::TaskVocabulary;
@@ -53,33 +53,34 @@ struct Nothing {}
 
 impl TaskVocabulary for Nothing {}
 
-/// The patient as a task in Rust; an input is the number of an example, and a label that with a class.
+/// The patient as a task in Rust; an input is the number of an example.
 struct AtHome(Arc<Patient>);
+
+/// A class, with the number of its example.
+#[derive(Clone, PartialEq)]
+struct Seen(usize, usize);
+
+impl TaskLabel for Seen {}
 
 impl Task for AtHome {
     type Input = usize;
-    type Label = (usize, usize);
+    type Label = Seen;
     type Scratch = ();
     type Memory = ();
 
     fn dim(&self) -> usize {
         CLASSES * WIDTH
     }
-    fn features(&self, x: &usize, (_, class): &(usize, usize), scale: f64, out: &mut Plane) {
+    fn features(&self, x: &usize, Seen(_, class): &Seen, scale: f64, out: &mut Plane) {
         self.0.rows[*x].iter().enumerate().for_each(|(k, x)| out.push((class * WIDTH + k) as u32, scale * x));
     }
-    fn loss(&self, (example, _): &(usize, usize), (_, class): &(usize, usize)) -> f64 {
+    fn loss(&self, Seen(example, _): &Seen, Seen(_, class): &Seen) -> f64 {
         self.0.loss(*example, *class)
     }
-    fn decode(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        _: WorkspaceOf<'_, Self>,
-        out: &mut (usize, usize),
-    ) -> Result<Quality, String> {
-        let (class, quality) = self.0.decode(*question.input, w, question.truth.is_some());
-        *out = (*question.input, class);
+    fn decode(&self, call: Call<'_, Self>, out: &mut Seen) -> Result<Quality, String> {
+        let question = call.question;
+        let (class, quality) = self.0.decode(*question.input, question.w, question.truth.is_some());
+        *out = Seen(*question.input, class);
         Ok(quality)
     }
 }
@@ -87,10 +88,10 @@ impl Task for AtHome {
 impl BuiltinTask for AtHome {
     type Vocabulary = Nothing;
 
-    fn show(&self, (_, class): &(usize, usize), _: &Nothing) -> String {
+    fn show(&self, Seen(_, class): &Seen, _: &Nothing) -> String {
         class.to_string()
     }
-    fn reference_hinge(&self, x: &usize, (_, class): &(usize, usize), w: &[f64]) -> f64 {
+    fn reference_hinge(&self, x: &usize, Seen(_, class): &Seen, w: &[f64]) -> f64 {
         self.0.ranked(Honest, *x, w, 1.0)[0].0 - self.0.score(Honest, *x, w, *class)
     }
 }
@@ -105,7 +106,7 @@ fn abroad(patient: Arc<Patient>) -> Arc<dyn Problem> {
 }
 
 fn at_home(patient: Arc<Patient>) -> Arc<dyn Problem> {
-    let labels: Vec<(usize, usize)> = patient.truths.iter().copied().enumerate().collect();
+    let labels: Vec<Seen> = patient.truths.iter().enumerate().map(|(example, &class)| Seen(example, class)).collect();
     let examples = Examples::new((0..labels.len()).collect(), labels);
     Arc::new(TaskProblem::new("user", AtHome(patient), Arc::new(examples), Nothing {}, "x".into(), vec![]).unwrap())
 }

@@ -25,7 +25,7 @@ use crate::kernel::KernelStore;
 use crate::losses::{CostTable, LossSpec};
 use crate::problem::tables::{Axis, WeightTable, with_bias};
 use crate::problem::{OpenError, Problem, Vocabulary};
-use crate::reference;
+use crate::reference::{self, AddFeature};
 
 /// The task as users name it.
 pub const ENTRY: TaskEntry = TaskEntry::new::<BinarySpec>("binary")
@@ -167,7 +167,7 @@ impl RowLayout for OneTable {
         reference::binary_hinge(row, sign(truth), costs[1 - truth as usize], w)
     }
 
-    fn reference_difference(&self, row: Row<'_>, truth: u32, y: u32, add: &mut dyn FnMut(usize, f64)) {
+    fn reference_difference(&self, row: Row<'_>, truth: u32, y: u32, add: AddFeature<'_>) {
         reference::row_features(row, 0, 0.5 * (sign(y) - sign(truth)), add);
     }
 }

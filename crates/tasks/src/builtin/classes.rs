@@ -9,8 +9,8 @@ use multiplane_core::oracle::{Coded, Prices, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task::{
-    CodedFeatures, DiversityPenalty, ExampleOf, KBest, LabelMarginals, LabelledVariables, QuestionOf, ScoreMagnitudes,
-    Task, TaskCapabilities, UNLABELLED, WorkspaceOf,
+    Call, Case, CodedFeatures, ExampleOf, KBest, LabelMarginals, LabelledVariables, Question, ScoreMagnitudes, Task,
+    TaskCapabilities, UNLABELLED,
 };
 
 use crate::builtin::kernelized::{self, KernelOptions, KernelSpec};
@@ -26,7 +26,7 @@ use crate::losses::{CostTable, UNSEEN};
 use crate::metrics::LabelReport;
 use crate::problem::tables::WeightTable;
 use crate::problem::{OpenError, Problem};
-use crate::reference;
+use crate::reference::{self, AddFeature};
 
 /// The weights of the labels of a row: where they stand, and how they are multiplied by it.
 pub trait RowLayout: Clone + Debug + Send + Sync + 'static {
@@ -74,7 +74,7 @@ pub trait RowLayout: Clone + Debug + Send + Sync + 'static {
     fn reference_hinge(&self, row: Row<'_>, truth: u32, costs: &[f64], w: &[f64]) -> f64;
 
     /// Hands over `phi(x, y) - phi(x, truth)` by plain code.
-    fn reference_difference(&self, row: Row<'_>, truth: u32, y: u32, add: &mut dyn FnMut(usize, f64));
+    fn reference_difference(&self, row: Row<'_>, truth: u32, y: u32, add: AddFeature<'_>);
 }
 
 /// Room of planes by code: the truth and the labels of planes, and their scores.
@@ -99,19 +99,15 @@ pub struct RowTask<R> {
 }
 
 impl<R: RowLayout> RowTask<R> {
-    /// Writes the scores of all labels, with the loss where there is a truth.
-    fn score<'a>(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        sums: bool,
-        scores: &'a mut R::Scores,
-    ) -> &'a mut [f64] {
-        self.weights.score(question.input.row(0), w, sums, scores);
+    /// Writes the scores of all labels, the loss added if there is a truth, penalties taken off.
+    fn score<'a>(&self, question: Question<'_, Self>, sums: bool, scores: &'a mut R::Scores) -> &'a mut [f64] {
+        let Question { input: x, truth, w, penalty, .. } = question;
+        self.weights.score(x.row(0), w, sums, scores);
         let scores = scores.as_mut();
-        if let Some(&truth) = question.truth {
+        if let Some(&truth) = truth {
             linalg::axpy(self.costs.factor(1), self.costs.row(truth), scores);
         }
+        penalty.each(1, |_, label, penalty| scores[label as usize] -= penalty);
         scores
     }
 }
@@ -142,25 +138,21 @@ impl<R: RowLayout> Task for RowTask<R> {
         Some(self.costs.largest_loss(&[*example.truth]))
     }
 
-    fn decode(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        work: WorkspaceOf<'_, Self>,
-        out: &mut u32,
-    ) -> Result<Quality, String> {
-        self.decode_diverse(question, w, DiversityPenalty::default(), work, out)
+    fn decode(&self, call: Call<'_, Self>, out: &mut u32) -> Result<Quality, String> {
+        *out = kbest::best_of_one(self.score(call.question, false, &mut call.scratch.scores));
+        Ok(Quality::Exact)
     }
 
     fn prefetch(&self, x: &SparseRows) {
         x.prefetch();
     }
 
-    fn plane(&self, example: ExampleOf<'_, Self>, y: &u32, scale: f64, _: WorkspaceOf<'_, Self>, out: &mut Plane) {
+    fn plane(&self, case: Case<'_, Self>, y: &u32, out: &mut Plane) {
+        let Case { input: x, truth, scale, .. } = case;
         out.clear();
-        if y != example.truth {
-            self.weights.difference(example.input.row(0), *example.truth, *y, scale, out);
-            out.set_circ(scale * self.loss(example.truth, y));
+        if y != truth {
+            self.weights.difference(x.row(0), *truth, *y, scale, out);
+            out.set_circ(scale * self.loss(truth, y));
         }
         out.seal();
     }
@@ -178,14 +170,6 @@ impl<R: RowLayout> Task for RowTask<R> {
 }
 
 impl<R: RowLayout> LabelledVariables<Self> for RowTask<R> {
-    fn labels<'a>(&self, y: &'a u32) -> &'a [u32] {
-        std::slice::from_ref(y)
-    }
-
-    fn labelling(&self, labels: Vec<u32>) -> u32 {
-        labels[0]
-    }
-
     fn variables(&self, _: &SparseRows) -> usize {
         1
     }
@@ -196,63 +180,25 @@ impl<R: RowLayout> LabelledVariables<Self> for RowTask<R> {
 }
 
 impl<R: RowLayout> KBest<Self> for RowTask<R> {
-    fn top(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        work: WorkspaceOf<'_, Self>,
-        out: &mut [u32],
-    ) -> Result<(usize, Quality), String> {
-        Ok((kbest::top_of_one(self.score(question, w, false, &mut work.scratch.scores), out), Quality::Exact))
+    fn top(&self, call: Call<'_, Self>, out: &mut [u32]) -> Result<(usize, Quality), String> {
+        Ok((kbest::top_of_one(self.score(call.question, false, &mut call.scratch.scores), out), Quality::Exact))
     }
 
-    fn decode_diverse(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        penalty: DiversityPenalty<'_>,
-        work: WorkspaceOf<'_, Self>,
-        out: &mut u32,
-    ) -> Result<Quality, String> {
-        *out = kbest::best_of_one(self.score(question, w, false, &mut work.scratch.scores), penalty);
-        Ok(Quality::Exact)
-    }
-
-    fn max_marginals(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Vec<f64>,
-    ) -> Result<(), String> {
-        self.score(question, w, false, &mut work.scratch.scores).clone_into(out);
+    fn max_marginals(&self, call: Call<'_, Self>, out: &mut Vec<f64>) -> Result<(), String> {
+        self.score(call.question, false, &mut call.scratch.scores).clone_into(out);
         Ok(())
     }
 }
 
 impl<R: RowLayout> CodedFeatures<Self> for RowTask<R> {
-    fn linear_scores(
-        &self,
-        example: ExampleOf<'_, Self>,
-        w: &[f64],
-        planes: Coded<'_>,
-        scratch: &mut RowScratch<R::Scores>,
-        out: &mut [f64],
-    ) {
-        let (row, truth) = (example.input.row(0), *example.truth);
-        self.weights.linear_scores(row, w, truth, planes.codes, &mut scratch.room, out);
+    fn linear_scores(&self, case: Case<'_, Self>, w: &[f64], planes: Coded<'_>, out: &mut [f64]) {
+        let (row, room) = (case.input.row(0), &mut case.scratch.room);
+        self.weights.linear_scores(row, w, *case.truth, planes.codes, room, out);
     }
 
-    fn add_planes(
-        &self,
-        example: ExampleOf<'_, Self>,
-        planes: Coded<'_>,
-        amounts: &[f64],
-        scale: f64,
-        _: &mut RowScratch<R::Scores>,
-        target: &mut [f64],
-    ) {
-        self.weights.add_planes(example.input.row(0), *example.truth, (planes.codes, amounts), scale, target);
+    fn add_planes(&self, case: Case<'_, Self>, planes: Coded<'_>, amounts: &[f64], target: &mut [f64]) {
+        let row = case.input.row(0);
+        self.weights.add_planes(row, *case.truth, (planes.codes, amounts), case.scale, target);
     }
 }
 
@@ -274,32 +220,18 @@ impl<R: RowLayout> LabelMarginals<Self> for RowTask<R> {
         to[*y as usize] = 1.0;
     }
 
-    fn gibbs(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        tau: f64,
-        from: &[f64],
-        work: WorkspaceOf<'_, Self>,
-        to: &mut [f64],
-    ) -> Result<f64, String> {
-        let truth = question.truth.copied();
-        let scores = self.score(question, w, true, &mut work.scratch.scores);
-        let of_truth = truth.map_or(0.0, |truth| scores[truth as usize]);
+    fn gibbs(&self, call: Call<'_, Self>, tau: f64, from: &[f64], to: &mut [f64]) -> Result<f64, String> {
+        let truth = call.question.truth;
+        let scores = self.score(call.question, true, &mut call.scratch.scores);
+        let of_truth = truth.map_or(0.0, |truth| scores[*truth as usize]);
         let value = marginals::gibbs(scores, tau, from, to);
         Ok(if tau.is_finite() { value - of_truth } else { value })
     }
 
-    fn expected(
-        &self,
-        example: ExampleOf<'_, Self>,
-        marginals: &[f64],
-        scale: f64,
-        _: WorkspaceOf<'_, Self>,
-        out: &mut Plane,
-    ) {
+    fn expected(&self, case: Case<'_, Self>, marginals: &[f64], out: &mut Plane) {
+        let Case { input: x, truth, scale, .. } = case;
         out.clear();
-        self.weights.expected(example.input.row(0), *example.truth, marginals, &self.costs, scale, out);
+        self.weights.expected(x.row(0), *truth, marginals, &self.costs, scale, out);
         out.seal();
     }
 
@@ -321,13 +253,7 @@ impl<R: RowLayout> BuiltinTask for RowTask<R> {
         self.weights.reference_hinge(x.row(0), *truth, self.costs.row(*truth), w)
     }
 
-    fn reference_plane(
-        &self,
-        x: &SparseRows,
-        truth: &u32,
-        code: &[u32],
-        add: &mut dyn FnMut(usize, f64),
-    ) -> Option<f64> {
+    fn reference_plane(&self, x: &SparseRows, truth: &u32, code: &[u32], add: AddFeature<'_>) -> Option<f64> {
         let &[label] = code else { return None };
         if label as usize >= self.weights.labels() {
             return None;
@@ -366,8 +292,8 @@ pub(super) struct RowKernelOptions {
 }
 
 impl RowKernelOptions {
-    /// Opens rows: with a kernel where there is one, `used` says whether by a model; `weights` makes weights for so many
-    /// features.
+    /// Opens rows: with a kernel where there is one, `used` says whether by a model; `weights` makes weights for so
+    /// many features.
     pub(super) fn open<R: RowLayout>(
         self,
         name: &'static str,

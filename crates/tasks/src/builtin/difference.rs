@@ -5,6 +5,7 @@
 
 use multiplane_core::plane::Plane;
 
+use crate::builtin::label_codes::PairSlots;
 use crate::data::{Row, SparseRows};
 
 /// A table is filled if it has at most that many cells for each entry that goes into it.
@@ -33,15 +34,41 @@ pub(super) struct Difference {
 }
 
 impl Difference {
+    /// Writes the plane of `y`, times `scale`, with its loss.
+    pub(super) fn write_plane(
+        &mut self,
+        slots: &impl PairSlots,
+        (truth, y): (&[u32], &[u32]),
+        scale: f64,
+        loss: impl FnOnce() -> f64,
+        out: &mut Plane,
+    ) {
+        out.clear();
+        if y == truth {
+            return;
+        }
+        self.begin();
+        for (row, (&label, &right)) in y.iter().zip(truth).enumerate() {
+            if label != right {
+                self.move_row(row, label, right);
+            }
+        }
+        self.write_rows(slots.rows(), slots.labels() as u32, scale, out);
+        slots.differing(truth, y, |index, sign| self.add_single(index, sign));
+        self.write_singles(scale, out);
+        out.set_circ(scale * loss());
+        out.seal();
+    }
+
     /// Forgets what was there.
-    pub(super) fn begin(&mut self) {
+    fn begin(&mut self) {
         self.moves.clear();
         self.labels.clear();
         self.singles.clear();
     }
 
     /// Moves row `row` of the input to `gains` instead of `loses`.
-    pub(super) fn move_row(&mut self, row: usize, gains: u32, loses: u32) {
+    fn move_row(&mut self, row: usize, gains: u32, loses: u32) {
         self.moves.push(Move { row, gains, loses });
         for label in [gains, loses] {
             if let Err(place) = self.labels.binary_search(&label) {
@@ -51,12 +78,12 @@ impl Difference {
     }
 
     /// Adds `value` at one index, which must lie above all rows.
-    pub(super) fn add_single(&mut self, index: u32, value: f64) {
+    fn add_single(&mut self, index: u32, value: f64) {
         self.singles.push((index, value));
     }
 
     /// Pushes the rows with ascending indices `feature * width + label`; what cancels is left out.
-    pub(super) fn write_rows(&mut self, x: &SparseRows, width: u32, scale: f64, out: &mut Plane) {
+    fn write_rows(&mut self, x: &SparseRows, width: u32, scale: f64, out: &mut Plane) {
         for step in &mut self.moves {
             for label in [&mut step.gains, &mut step.loses] {
                 *label = self.labels.partition_point(|known| known < label) as u32;
@@ -136,7 +163,7 @@ impl Difference {
     }
 
     /// Pushes the single weights in ascending order, added up; what cancels is left out.
-    pub(super) fn write_singles(&mut self, scale: f64, out: &mut Plane) {
+    fn write_singles(&mut self, scale: f64, out: &mut Plane) {
         self.singles.sort_unstable_by_key(|&(index, _)| index); // values are +-1: order does not matter to a sum
         let mut singles = &self.singles[..];
         while let Some(&(index, _)) = singles.first() {

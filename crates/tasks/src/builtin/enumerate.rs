@@ -1,6 +1,8 @@
-//! All labellings of an input, where they are few, and the slack-rescaled hinge by looking at each: slow code for `verify`.
+//! All labellings of an input, where they are few, and the slack-rescaled hinge by looking at each: slow code for
+//! `verify`.
 
 use multiplane_core::example::Example;
+use multiplane_core::task::TaskLabel;
 
 use crate::builtin::task::BuiltinTask;
 use crate::double_double::DoubleDouble;
@@ -9,7 +11,7 @@ use crate::double_double::DoubleDouble;
 /// labellings are not made of variables, or where the truth leaves one open.
 pub(super) fn codes<T: BuiltinTask>(task: &T, x: &T::Input, truth: &T::Label, most: usize) -> Option<Vec<Vec<u32>>> {
     let variables = task.capabilities().variables?;
-    let labels = variables.labels(truth);
+    let labels = truth.numbers()?;
     let counts: Vec<usize> = (0..labels.len()).map(|variable| variables.label_count(x, variable)).collect();
     if labels.iter().zip(&counts).any(|(&label, &count)| label as usize >= count) {
         return None;

@@ -1,16 +1,21 @@
-//! The labellings kept of one example, compiled: the labels and transitions in which any of them differs from the truth,
-//! each once, and which of these every labelling has.
+//! The labellings kept of one example, compiled: the labels and transitions in which any of them differs from the
+//! truth, each once, and which of these every labelling has.
 //!
 //! A row is scored once for a label, however many labellings give it that label, and moved once. Scores and sums of
 //! planes then cost an addition for each place where a labelling differs. Compiling costs O(labellings x positions).
 
 use multiplane_core::linalg;
 use multiplane_core::oracle::Coded;
+use multiplane_core::plane::Plane;
 
 use crate::data::SparseRows;
 
-/// A structure of positions with labels, and weights beside the rows: each stands at a place and depends on the labels there.
+/// An input whose rows are given to labels, at `[feature][label]`, and its weights beside the rows: each stands at a
+/// place and depends on the labels there.
 pub(super) trait PairSlots {
+    /// Returns the rows.
+    fn rows(&self) -> &SparseRows;
+
     /// Returns the number of labels.
     fn labels(&self) -> usize;
 
@@ -19,6 +24,16 @@ pub(super) trait PairSlots {
 
     /// Returns the weight that a labelling has at a place.
     fn weight(&self, y: &[u32], place: usize) -> u32;
+
+    /// Pushes `scale * phi(x, y)`.
+    fn features(&self, y: &[u32], scale: f64, out: &mut Plane) {
+        for (row, &label) in y.iter().enumerate() {
+            for (feature, value) in self.rows().row(row).iter() {
+                out.push(feature * self.labels() as u32 + label, scale * value);
+            }
+        }
+        (0..self.places()).for_each(|place| out.push(self.weight(y, place), scale));
+    }
 
     /// Calls `each` with every such weight in which `y` differs from the truth: +1 for what `y` has, -1 for what the
     /// truth has.
@@ -42,7 +57,7 @@ const FEW_LABELS: usize = 4;
 /// Working memory for planes by code.
 #[derive(Debug, Default)]
 pub(super) struct LabelCodes {
-    /// What is compiled of planes that came without.
+    /// The terms of planes that came without.
     compiled: Vec<u32>,
     compiler: Compiler,
     /// Scores of terms, or their amounts.
@@ -59,7 +74,8 @@ struct Compiler {
     /// Labels other than the truth's, position after position, and where those of each position begin.
     labels: Vec<u32>,
     starts: Vec<usize>,
-    /// Weights of transitions and ends that a labelling gains, with those that it loses for them; where each place begins.
+    /// Weights of transitions and ends that a labelling gains, with those that it loses for them; where each place
+    /// begins.
     singles: Vec<[u32; 2]>,
     single_starts: Vec<usize>,
 }
@@ -125,7 +141,7 @@ impl LabelCodes {
     pub(super) fn score(
         &mut self,
         places: &impl PairSlots,
-        (x, truth): (&SparseRows, &[u32]),
+        truth: &[u32],
         w: &[f64],
         planes: Coded<'_>,
         out: &mut [f64],
@@ -136,7 +152,7 @@ impl LabelCodes {
         terms.resize(all.unary, 0.0);
         let mut unary = &mut terms[..];
         for (t, some) in all.positions() {
-            let (row, others) = (x.row(t), some.len() - 1);
+            let (row, others) = (places.rows().row(t), some.len() - 1);
             let (here, rest) = unary.split_at_mut(others);
             labels.clear();
             if FEW_LABELS * some.len() <= width {
@@ -161,7 +177,7 @@ impl LabelCodes {
     pub(super) fn add(
         &mut self,
         places: &impl PairSlots,
-        (x, truth): (&SparseRows, &[u32]),
+        truth: &[u32],
         planes: Coded<'_>,
         (amounts, scale): (&[f64], f64),
         target: &mut [f64],
@@ -187,7 +203,7 @@ impl LabelCodes {
             }
             if !moved.is_empty() {
                 moved.push((some[0], -scale * total));
-                let row = x.row(t);
+                let row = places.rows().row(t);
                 linalg::add_to_rows(row.indices, row.values, moved, width, target);
             }
         }
@@ -233,7 +249,7 @@ impl Compiler {
         }
     }
 
-    /// What the planes were compiled to, or are now.
+    /// Returns the terms that the planes were compiled to, or compiles them.
     fn terms<'a>(
         &mut self,
         places: &impl PairSlots,

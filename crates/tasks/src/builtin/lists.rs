@@ -2,20 +2,21 @@
 
 use std::ops::Range;
 
-use multiplane_core::example::{Example, Workspace};
+use multiplane_core::example::Example;
 use multiplane_core::oracle::{OracleError, Quality};
 use multiplane_core::plane::Plane;
+use multiplane_core::task::{Question, Task, TaskLabel};
 
 use crate::builtin::problem::{BATCH, TaskProblem};
-use crate::builtin::task::{BuiltinTask, labels_of};
+use crate::builtin::task::BuiltinTask;
 use crate::problem::{MarginPrediction, ScoredLabelling, TopPrediction, decode_all};
 
-/// What the threads work with: the task's memory, a labelling, and room for features.
-type ListWorker<T> = (<T as multiplane_core::task::Task>::Scratch, <T as multiplane_core::task::Task>::Label, Plane);
+/// Working memory of a thread: the task's, a labelling, and room for features.
+type ListWorker<T> = (<T as Task>::Scratch, <T as Task>::Label, Plane);
 
 impl<T: BuiltinTask> TaskProblem<T> {
-    /// Asks for something of every example on its thread and hands over what was found in order; `round` findings wait for
-    /// each other.
+    /// Asks for something of every example on its thread and hands over what was found in order; `round` findings wait
+    /// for each other.
     fn ask_all<F: Send>(
         &self,
         threads: usize,
@@ -36,7 +37,7 @@ impl<T: BuiltinTask> TaskProblem<T> {
     }
 
     fn numbers(&self, y: &T::Label) -> Result<Vec<u32>, String> {
-        let numbers = labels_of(&*self.task, y).map(<[u32]>::to_vec);
+        let numbers = y.numbers().map(<[u32]>::to_vec);
         numbers.ok_or_else(|| format!("the labels of task `{}` have no numbers", self.facts.task))
     }
 
@@ -52,8 +53,8 @@ impl<T: BuiltinTask> TaskProblem<T> {
             let kbest =
                 kbest.ok_or_else(|| format!("task `{}` lists no labellings beside the best", self.facts.task))?;
             let mut labels = vec![answer.clone(); count];
-            let work = Workspace { scratch, memory: &mut T::Memory::default() };
-            let (found, quality) = kbest.top(example.plain(), w, work, &mut labels)?;
+            let (question, memory) = (Question::plain(example, w), &mut T::Memory::default());
+            let (found, quality) = kbest.top(question.call(scratch, memory), &mut labels)?;
             let scored = |y: &T::Label| {
                 let (score, _) = self.task.score(example.input, y, w, features);
                 Ok(ScoredLabelling { text: self.task.show(y, &self.own), numbers: self.numbers(y)?, score })
@@ -74,9 +75,10 @@ impl<T: BuiltinTask> TaskProblem<T> {
             let kbest = self.task.capabilities().kbest;
             let kbest = kbest.ok_or_else(|| format!("task `{}` has no max-marginals", self.facts.task))?;
             let memory = &mut T::Memory::default();
-            self.task.decode(example.plain(), w, Workspace { scratch: &mut *scratch, memory: &mut *memory }, answer)?;
+            let question = Question::plain(example, w);
+            self.task.decode(question.call(scratch, memory), answer)?;
             let mut max_marginals = Vec::new();
-            kbest.max_marginals(example.plain(), w, Workspace { scratch, memory }, &mut max_marginals)?;
+            kbest.max_marginals(question.call(scratch, memory), &mut max_marginals)?;
             let numbers = self.numbers(answer)?;
             let counts = (0..numbers.len()).map(|variable| kbest.label_count(example.input, variable)).collect();
             Ok(MarginPrediction { text: self.task.show(answer, &self.own), numbers, counts, max_marginals })

@@ -1,6 +1,8 @@
 //! How large the terms of scores get where all there is are rows of numbers, given to labels.
 
 use multiplane_core::example::Examples;
+use multiplane_core::layout::Layout;
+use multiplane_core::rounding::Magnitudes;
 
 use crate::data::SparseRows;
 use crate::losses::CostTable;
@@ -14,7 +16,7 @@ const LANES: usize = 8;
 /// Sums that the product of a dense row is added up in, and additions that put them together; see `linalg::dot`.
 const DENSE: (usize, usize) = (16, 5);
 
-/// What a data set says of the terms of its scores.
+/// The sizes of the terms of a data set's scores.
 pub struct RowSizes {
     /// Mean over the examples of `sum |x_j|` in one example, by column.
     pub(super) columns: Vec<f64>,
@@ -26,8 +28,16 @@ pub struct RowSizes {
     pub(super) rows: usize,
 }
 
-/// Measures the examples of a task with `width` features a row; `rows` are those of an input, `labels` those of a truth. `dense` says whether rows
-/// without zeros are scored as dense ones.
+impl RowSizes {
+    /// Bounds the terms of rows given to `labels` labels at `[feature][label]`.
+    pub(super) fn by_column(self, labels: usize) -> Magnitudes {
+        let magnitudes = Magnitudes::new(self.loss, self.additions, self.rows);
+        magnitudes.with_table(0, labels, Layout::ColumnMajor, self.columns)
+    }
+}
+
+/// Measures the examples of a task with `width` features a row; `rows` are those of an input, `labels` those of a
+/// truth. `dense` says whether rows without zeros are scored as dense ones.
 pub(super) fn sizes<'a, X, Y>(
     examples: &'a Examples<X, Y>,
     width: usize,

@@ -26,6 +26,8 @@ pub mod rows;
 mod scaling;
 pub mod sequences;
 mod task;
+#[cfg(test)]
+mod testing;
 pub mod tree;
 pub mod unused_columns;
 pub mod vocabulary_match;

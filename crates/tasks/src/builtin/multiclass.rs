@@ -24,7 +24,7 @@ use crate::kernel::KernelStore;
 use crate::losses::{CostTable, LossSpec};
 use crate::problem::tables::{Axis, WeightTable, with_bias};
 use crate::problem::{OpenError, Problem, Vocabulary};
-use crate::reference;
+use crate::reference::{self, AddFeature};
 
 /// The task as users name it.
 pub const ENTRY: TaskEntry = TaskEntry::new::<MulticlassSpec>("multiclass")
@@ -170,7 +170,7 @@ impl RowLayout for TablePerClass {
         reference::rows_hinge(row, truth as usize, costs, w, self.features)
     }
 
-    fn reference_difference(&self, row: Row<'_>, truth: u32, y: u32, add: &mut dyn FnMut(usize, f64)) {
+    fn reference_difference(&self, row: Row<'_>, truth: u32, y: u32, add: AddFeature<'_>) {
         reference::row_features(row, y as usize * self.features, 1.0, add);
         reference::row_features(row, truth as usize * self.features, -1.0, add);
     }

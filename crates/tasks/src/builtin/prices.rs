@@ -1,4 +1,5 @@
-//! What calls and planes of the built-in tasks cost: formulas in the sizes of an example, so that decisions need no clock.
+//! Prices of calls and planes of the built-in tasks: formulas in the sizes of an example, so that decisions need no
+//! clock.
 //!
 //! The constants are seconds, fitted by hand to measurements of the data sets at hand; `benchmarks/scripts/prices.py`
 //! compares them with a machine. Only ratios decide anything.

@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use multiplane_core::divide::divide;
-use multiplane_core::example::{Examples, Workspace};
+use multiplane_core::example::Examples;
 use multiplane_core::plane::{Plane, Star};
 use multiplane_core::rng::Rng;
+use multiplane_core::task::Question;
 
 use crate::builtin::task::BuiltinTask;
 use crate::probe::{Decoded, Probe, RawFeatures};
@@ -35,9 +36,8 @@ impl<'a, T: BuiltinTask> BuiltinProbe<'a, T> {
     ) -> Result<Decoded<T::Label>, String> {
         let example = self.examples.get(example);
         let mut label = example.truth.clone();
-        let question = if augmented { example.augmented() } else { example.plain() };
-        let work = Workspace { scratch, memory: &mut T::Memory::default() };
-        let quality = self.task.decode(question, w, work, &mut label)?;
+        let question = if augmented { Question::augmented(example, w) } else { Question::plain(example, w) };
+        let quality = self.task.decode(question.call(scratch, &mut T::Memory::default()), &mut label)?;
         Ok((label, Some(quality)))
     }
 }

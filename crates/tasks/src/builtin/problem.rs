@@ -4,16 +4,17 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use multiplane_core::divide::divide;
-use multiplane_core::example::{Example, Examples, Workspace};
+use multiplane_core::example::{Example, Examples};
 use multiplane_core::executor::{Executor, PoolSize, PoolStats};
 use multiplane_core::oracle::{BoxedOracle, OracleError, SlackCount};
 use multiplane_core::plane::Plane;
 use multiplane_core::rounding::Magnitudes;
+use multiplane_core::task::{Question, TaskLabel};
 use multiplane_core::task_oracle::TaskOracle;
 
 use crate::builtin::enumerate;
 use crate::builtin::probe::BuiltinProbe;
-use crate::builtin::task::{BuiltinTask, from_file_layout, labels_of, to_file_layout};
+use crate::builtin::task::{BuiltinTask, from_file_layout, to_file_layout};
 use crate::data::SparseRows;
 use crate::metrics::{Counts, Evaluation, LabelReport, Measure};
 use crate::probe::{self, BoxedProbe};
@@ -97,8 +98,8 @@ impl<T: BuiltinTask> TaskProblem<T> {
         }
     }
 
-    /// Decodes every example on its thread, judges the answer there (with room for features), and hands over the findings in
-    /// order.
+    /// Decodes every example on its thread, judges the answer there (with room for features), and hands over the
+    /// findings in order.
     fn decode_all<F: Send>(
         &self,
         w: &[f64],
@@ -112,8 +113,8 @@ impl<T: BuiltinTask> TaskProblem<T> {
         let decode = |worker: &mut (T::Scratch, T::Label, Plane), examples: Range<usize>, found: &mut Vec<F>| {
             let (scratch, answer, features) = worker;
             for example in examples.map(|example| self.examples.get(example)) {
-                let work = Workspace { scratch: &mut *scratch, memory: &mut T::Memory::default() };
-                self.task.decode(example.plain(), w, work, answer)?;
+                let question = Question::plain(example, w);
+                self.task.decode(question.call(scratch, &mut T::Memory::default()), answer)?;
                 found.push(judge(example, answer, features));
             }
             Ok(())
@@ -205,7 +206,7 @@ impl<T: BuiltinTask> Predictor for TaskProblem<T> {
     }
     fn predict_numbers(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(&[u32])) -> Result<(), OracleError> {
         let numbers = |_: Example<'_, T::Input, T::Label>, answer: &T::Label, _: &mut Plane| {
-            labels_of(&*self.task, answer).map(<[u32]>::to_vec)
+            answer.numbers().map(<[u32]>::to_vec)
         };
         let mut without = None;
         let mut count = 0;
@@ -246,7 +247,7 @@ impl<T: BuiltinTask> Predictor for TaskProblem<T> {
     fn evaluate_labels(&self, w: &[f64], threads: usize) -> Result<Option<(Evaluation, LabelReport)>, OracleError> {
         let Some(mut report) = self.task.label_report(&self.own) else { return Ok(None) };
         let mut tally = Tally::default();
-        let of = |labels: &T::Label| labels_of(&*self.task, labels).unwrap_or_default().to_vec();
+        let of = |labels: &T::Label| labels.numbers().unwrap_or_default().to_vec();
         let judge = |example: Example<'_, T::Input, T::Label>, answer: &T::Label, _: &mut Plane| {
             (self.judge(example, answer), of(example.truth), of(answer))
         };

@@ -14,11 +14,11 @@ pub struct Reading<X, Y, V> {
     pub inputs: Vec<X>,
     /// The truths, one per example.
     pub labels: Vec<Y>,
-    /// What a model must remember.
+    /// The facts that a model must remember.
     pub vocabulary: V,
     /// The sha256 of the parsed data.
     pub fingerprint: String,
-    /// What a user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 

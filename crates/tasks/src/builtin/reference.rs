@@ -1,6 +1,6 @@
 //! Best values of small energies by plain code, for `verify`: minimum cuts by shortest augmenting paths (Edmonds and
-//! Karp), and maximisation over one variable after the other, with twice the digits. No code is shared with the engines of
-//! training.
+//! Karp), and maximisation over one variable after the other, with twice the digits. No code is shared with the engines
+//! of training.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
@@ -86,8 +86,8 @@ impl Network {
 pub(super) type LabelFunction = (Vec<usize>, Vec<DoubleDouble>);
 
 /// Returns the largest sum of functions by maximising over one variable after the other: of those left, one with the
-/// fewest neighbours. Variable v takes the labels `0..labels[v]`. On trees the time is linear in the number of variables but
-/// for a logarithm.
+/// fewest neighbours. Variable v takes the labels `0..labels[v]`. On trees the time is linear in the number of
+/// variables but for a logarithm.
 pub(super) fn largest_sum(labels: &[usize], functions: Vec<LabelFunction>) -> DoubleDouble {
     let mut elimination = Elimination::new(labels, functions);
     let mut constant = DoubleDouble::ZERO;
@@ -210,8 +210,8 @@ mod tests {
         assert_eq!(largest_sum(&[2, 3, 1], functions), DoubleDouble::from(6.0));
         assert_eq!(largest_sum(&[], Vec::new()), DoubleDouble::ZERO);
     }
-    /// A chain and a star of many variables take no time to speak of, and come to what looking at both labels from one end
-    /// to the other gives.
+    /// A chain and a star of many variables take no time to speak of, and come to what looking at both labels from one
+    /// end to the other gives.
     #[test]
     fn trees_of_many_variables() {
         const COUNT: usize = 20_000;

@@ -15,7 +15,7 @@ use crate::kernel::Kernel;
 use crate::losses::UNSEEN;
 use crate::problem::{FeatureSpace, OpenError, TaskVocabulary, Vocabulary, check_dim};
 
-/// What a task on rows remembers.
+/// The facts that a task on rows remembers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RowVocabulary {
@@ -23,8 +23,8 @@ pub struct RowVocabulary {
     pub labels: Vec<String>,
     /// Features of a row, a bias feature included.
     pub features: usize,
-    /// Columns of the training data where w has weights only for those that some example has, whose numbers are the names
-    /// of the features then; 0 where it has weights for all.
+    /// Columns of the training data where w has weights only for those that some example has, whose numbers are the
+    /// names of the features then; 0 where it has weights for all.
     #[serde(skip_serializing_if = "is_zero")]
     pub width: usize,
     /// Facts of the features: their names, what they were divided by, the rows of a kernel.
@@ -80,9 +80,9 @@ pub type LabelledRows = Reading<SparseRows, u32, RowVocabulary>;
 /// How rows are read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RowOptions {
-    /// Whether a feature that is always 1 is added.
+    /// Adds a feature that is always 1.
     pub bias: bool,
-    /// Whether every label has weights of its own for each feature.
+    /// Gives every label weights of its own for each feature.
     pub weights_per_label: bool,
 }
 
@@ -168,12 +168,12 @@ fn known_vocabulary(vocabulary: &Vocabulary, options: RowOptions) -> Result<RowV
     Ok(vocabulary)
 }
 
-/// Whether names ascend, none coming twice.
+/// Returns if names ascend, none coming twice.
 fn is_ascending(names: &[String]) -> bool {
     names.is_sorted_by(|a, b| a < b)
 }
 
-/// Whether a label is no whole number: its order is that of the program that named the labels.
+/// Returns if a label is no whole number: its order is that of the program that named the labels.
 fn unnumbered(labels: &[String]) -> bool {
     labels.iter().any(|label| label.parse::<i64>().is_err())
 }

@@ -26,12 +26,13 @@ pub enum ScaleSpec {
 }
 
 impl<Y, V: TaskVocabulary> Reading<SparseRows, Y, V> {
-    /// Divides the features as `spec` says: by what these data give, or with a vocabulary, which is a model's, by what it
-    /// holds.
+    /// Divides the features as `spec` says: by what these data give, or with a vocabulary, which is a model's, by what
+    /// it holds.
     ///
     /// # Errors
     ///
-    /// The model's divisors are not those of its features, there are none, or some are so small that a quotient is no number.
+    /// The model's divisors are not those of its features, there are none, or some are so small that a quotient is no
+    /// number.
     pub fn scaled(mut self, spec: ScaleSpec, known: Option<&Vocabulary>) -> Result<Self, OpenError> {
         let features = self.inputs.first().map_or(0, SparseRows::columns);
         if known.is_none() && spec != ScaleSpec::None {
@@ -71,7 +72,7 @@ fn check_quotients(inputs: &[SparseRows]) -> Result<(), OpenError> {
     }
 }
 
-/// What the columns of all rows are divided by; 1 where there is nothing but zeros.
+/// Returns the divisors of the columns of all rows; 1 for a column of zeros.
 fn divisors(inputs: &[SparseRows], features: usize, spec: ScaleSpec) -> Vec<f64> {
     let entries = || inputs.iter().flat_map(|rows| (0..rows.len()).flat_map(|i| rows.row(i).iter()));
     let mut largest = vec![0.0_f64; features];
@@ -122,8 +123,8 @@ mod tests {
         }
     }
 
-    /// Divisors by hand over several examples: largest values and standard deviations with the zeros counted; columns of
-    /// zeros or of one number, however large, come out as they should.
+    /// Divisors by hand over several examples: largest values and standard deviations with the zeros counted; columns
+    /// of zeros or of one number, however large, come out as they should.
     #[test]
     fn divisors_by_hand() {
         let inputs =

@@ -1,5 +1,5 @@
-//! Sequences of rows with labels, from letters, columns of text or tagged rows: what `chain` and other tasks on sequences
-//! read.
+//! Sequences of rows with labels, from letters, columns of text or tagged rows: what `chain` and other tasks on
+//! sequences read.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::text::{Template, TemplateList, build, look_up};
 /// Most bytes that all label names together may have: they go into a model's header.
 pub(super) const MAX_LABEL_BYTES: usize = 1 << 19;
 
-/// What a task on sequences remembers.
+/// The facts that a task on sequences remembers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SequenceVocabulary {
@@ -34,8 +34,8 @@ pub struct SequenceVocabulary {
     /// How features are made of text, where they are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub template: Vec<String>,
-    /// Columns of the training data where w has weights only for those that some example has, whose numbers are the names
-    /// of the features then; 0 where it has weights for all.
+    /// Columns of the training data where w has weights only for those that some example has, whose numbers are the
+    /// names of the features then; 0 where it has weights for all.
     #[serde(skip_serializing_if = "is_zero")]
     pub width: usize,
     /// Facts of the features: their names, what they were divided by, the rows of a kernel.
@@ -96,7 +96,7 @@ impl SequenceVocabulary {
 /// How sequences are read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SequenceOptions<'a> {
-    /// Whether a feature that is always 1 is added.
+    /// Adds a feature that is always 1.
     pub bias: bool,
     /// How features are made of text.
     pub template: Option<&'a TemplateList>,
@@ -155,7 +155,7 @@ impl Sequences {
     }
 }
 
-/// What features are made of.
+/// The origin of features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Made {
     Numbers,
@@ -436,8 +436,8 @@ fn text(
     Ok(sequences(features.sentences, labels, &names, vocabulary, warning))
 }
 
-/// Whether text lacks the column of the labels: it has one column fewer than that of training or, of a model that does not
-/// say how many that were, fewer than its templates need beside a label.
+/// Returns if text lacks the column of the labels: it has one column fewer than that of training or, of a model that
+/// does not say how many that were, fewer than its templates need beside a label.
 fn lacks_labels(known: &SequenceVocabulary, data: &Columns) -> bool {
     let fits = |width: usize| Template::of(&known.template, width).is_ok();
     match known.columns {

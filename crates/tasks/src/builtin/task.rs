@@ -1,21 +1,23 @@
-//! What a built-in task is beside training: how its labellings are shown, measured and varied, how its weights stand in
+//! A built-in task beyond training: how its labellings are shown, measured and varied, how its weights stand in
 //! files, and the slow code of `verify`.
 
 use multiplane_core::rng::Rng;
 use multiplane_core::rounding::UNIT;
-use multiplane_core::task::{Task, UNLABELLED};
+use multiplane_core::task::{Task, TaskLabel, UNLABELLED};
 
 use crate::builtin::neighbours::one_changed;
 use crate::data::SparseRows;
 use crate::metrics::{LabelReport, Measure};
 use crate::problem::TaskVocabulary;
 use crate::problem::tables::WeightTable;
+use crate::reference::AddFeature;
 
-/// What a built-in task adds to [`Task`]. A labelling may be anything: a label, a sequence, a set, a rectangle.
+/// The methods that a built-in task adds to [`Task`]. A labelling may be anything: a label, a sequence, a set, a
+/// rectangle.
 pub trait BuiltinTask:
     Task<Input: Send + Sync, Label: Send + Sync + 'static, Scratch: Send> + Send + Sync + 'static
 {
-    /// What a model must remember to read other data in the same way.
+    /// The facts that a model must remember to read other data in the same way.
     type Vocabulary: TaskVocabulary;
 
     /// The largest error of one rounding of a score in [`reference_hinge`](BuiltinTask::reference_hinge), as a share of
@@ -36,35 +38,35 @@ pub trait BuiltinTask:
         _x: &Self::Input,
         _truth: &Self::Label,
         _code: &[u32],
-        _add: &mut dyn FnMut(usize, f64),
+        _add: AddFeature<'_>,
     ) -> Option<f64> {
         None
     }
 
-    /// Whether [`fixed_score`](Task::fixed_score) is ever another number than 0.
+    /// Returns if [`fixed_score`](Task::fixed_score) is ever another number than 0.
     fn has_fixed_scores(&self) -> bool {
         false
     }
 
     /// Counts wrong variables and variables in all; a labelling without variables counts as one.
     fn errors(&self, truth: &Self::Label, y: &Self::Label) -> (usize, usize) {
-        match (labels_of(self, truth), labels_of(self, y)) {
+        match (truth.numbers(), y.numbers()) {
             (Some(truth), Some(y)) => (truth.iter().zip(y).filter(|(t, y)| t != y).count(), truth.len()),
             _ => (usize::from(truth != y), 1),
         }
     }
 
-    /// Whether anything is known of the truth; what is not is left out of all that is measured.
+    /// Returns if anything is known of the truth; examples without are left out of all measures.
     fn is_known(&self, _truth: &Self::Label) -> bool {
         true
     }
 
-    /// Whether a truth is made of labels that the task has, and so has a hinge; in training all are.
+    /// Returns if a truth is made of labels that the task has, and so has a hinge; in training all are.
     fn has_hinge(&self, x: &Self::Input, truth: &Self::Label) -> bool {
-        let Some(variables) = self.capabilities().variables else { return true };
+        let (Some(variables), Some(labels)) = (self.capabilities().variables, truth.numbers()) else { return true };
         let is_label =
             |(k, &label): (usize, &u32)| label == UNLABELLED || (label as usize) < variables.label_count(x, k);
-        variables.labels(truth).iter().enumerate().all(is_label)
+        labels.iter().enumerate().all(is_label)
     }
 
     /// Returns if scores of two labellings of one input are sums over the same variables.
@@ -84,15 +86,15 @@ pub trait BuiltinTask:
 
     /// Returns at most `most` labellings of `x` near `y`, for the oracle doctor: those that differ in one variable.
     fn neighbours(&self, x: &Self::Input, y: &Self::Label, most: usize, rng: &mut Rng) -> Vec<Self::Label> {
-        let Some(variables) = self.capabilities().variables else { return Vec::new() };
-        let labels = variables.labels(y);
+        let (Some(variables), Some(labels)) = (self.capabilities().variables, y.numbers()) else { return Vec::new() };
         let count = |v: usize| if labels[v] == UNLABELLED { 0 } else { variables.label_count(x, v) };
-        one_changed(labels, count, most, rng).into_iter().map(|labels| variables.labelling(labels)).collect()
+        one_changed(labels, count, most, rng).into_iter().filter_map(Self::Label::from_numbers).collect()
     }
 
-    /// Whether `y`, a labelling of another input, is one of `x` too; for the oracle doctor.
+    /// Returns if `y`, a labelling of another input, is one of `x` too; for the oracle doctor.
     fn is_labelling_of(&self, x: &Self::Input, y: &Self::Label) -> bool {
-        self.capabilities().variables.is_some_and(|variables| variables.labels(y).len() == variables.variables(x))
+        let (variables, labels) = (self.capabilities().variables, y.numbers());
+        variables.zip(labels).is_some_and(|(variables, labels)| labels.len() == variables.variables(x))
     }
 
     /// Returns the rows of numbers that an input is made of, where it is and the task can scale them.
@@ -109,12 +111,6 @@ pub trait BuiltinTask:
     fn transposed(&self) -> Vec<[usize; 2]> {
         Vec::new()
     }
-}
-
-/// Returns the numbers of the labels, variable by variable, if a labelling is that: what is handed to other languages as
-/// an array.
-pub(super) fn labels_of<'a, T: BuiltinTask + ?Sized>(task: &T, y: &'a T::Label) -> Option<&'a [u32]> {
-    task.capabilities().variables.map(|variables| variables.labels(y))
 }
 
 /// Returns `w` in the layout of files.

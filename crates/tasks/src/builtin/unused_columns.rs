@@ -1,5 +1,5 @@
-//! Columns that no example has. Where a weight for each would make w mostly gaps, w leaves them out, and the model keeps
-//! the numbers of the others as names of its features.
+//! Columns that no example has. Where a weight for each would make w mostly gaps, w leaves them out, and the model
+//! keeps the numbers of the others as names of its features.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ const AFFORDABLE: usize = 1 << 24;
 /// Gaps matter where at most one column in so many is used.
 const SPARSE: usize = 4;
 
-/// Whether a number is 0: fields of vocabularies that are so stay out of model files.
+/// Returns if a number is 0: such fields of vocabularies stay out of model files.
 #[allow(clippy::trivially_copy_pass_by_ref)] // as serde wants it
 pub(super) fn is_zero(number: &usize) -> bool {
     *number == 0
@@ -68,7 +68,7 @@ impl UsedColumns {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Returns if there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -97,8 +97,8 @@ impl UsedColumns {
     }
 }
 
-/// Returns the columns of the training data, counted, and those of them that a model has weights for, where it leaves out
-/// others; numbers from 0.
+/// Returns the columns of the training data, counted, and those of them that a model has weights for, where it leaves
+/// out others; numbers from 0.
 pub fn used_columns(vocabulary: &Vocabulary) -> Option<(usize, Vec<u32>)> {
     let width = vocabulary.own.get("width")?.as_u64()?;
     let used = UsedColumns::from_names(vocabulary.dictionary.as_ref()?).ok()?;
@@ -113,8 +113,8 @@ pub struct KnownColumns {
 }
 
 impl KnownColumns {
-    /// The columns of a model with so many features, a `bias` among them. Where it leaves out gaps, its data had `width`
-    /// columns, not 0, and the `names` of its features are the numbers of those left.
+    /// The columns of a model with so many features, a `bias` among them. Where it leaves out gaps, its data had
+    /// `width` columns, not 0, and the `names` of its features are the numbers of those left.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What tasks do with labels and features that training never saw, and with the bias: the same for rows and sequences.
+//! Labels and features that training never saw, and the bias: the same for rows and sequences.
 
 use std::ops::Range;
 

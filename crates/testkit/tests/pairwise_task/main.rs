@@ -6,10 +6,10 @@ mod ring;
 
 use std::sync::Arc;
 
-use multiplane_core::example::{Examples, Workspace};
+use multiplane_core::example::Examples;
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::Task;
+use multiplane_core::task::{Case, Task};
 use multiplane_tasks::builtin::BuiltinTask;
 use multiplane_tasks::builtin::pairwise::{Labelling, PairwiseTask};
 use multiplane_tasks::data::{SparseRows, Tagged};
@@ -97,15 +97,16 @@ fn capabilities_hold_against_enumeration() {
 
             let y = &all[rng.below(all.len() as u64) as usize];
             let mut plane = Plane::new();
-            let (mut scratch, memory) = (Default::default(), &mut ());
-            task.plane(example, y, 1.0, Workspace { scratch: &mut scratch, memory }, &mut plane);
+            let mut scratch = Default::default();
+            task.plane(Case::new(example, 1.0, &mut scratch, &mut ()), y, &mut plane);
             let mut score = task.reference_plane(example.input, example.truth, &y.labels, &mut |_, _| {}).unwrap();
             task.reference_plane(example.input, example.truth, &y.labels, &mut |k, value| score += value * w[k]);
             assert!((plane.view().score(&w) - score).abs() < 1e-12, "seed {seed}: a plane is not that of verify");
 
             let mut found = y.clone();
-            let work = Workspace { scratch: &mut scratch, memory };
-            has.recombination.unwrap().recombine(example, &w, &y.labels, work, &mut found).unwrap();
+            let (memory, recombination) = (&mut (), has.recombination.unwrap());
+            let case = Case::new(example, 1.0, &mut scratch, memory);
+            recombination.recombine(case, &w, &y.labels, &mut found).unwrap();
             let of_both = |z: &&Labelling| {
                 (0..z.labels.len()).all(|v| [y, example.truth].iter().any(|known| known.labels[v] == z.labels[v]))
             };

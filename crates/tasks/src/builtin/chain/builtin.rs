@@ -1,4 +1,4 @@
-//! What the chain is beside training: errors counted, layouts of files, labels as text, and the slow code of `verify`.
+//! The chain beyond training: errors counted, layouts of files, labels as text, and the slow code of `verify`.
 
 use crate::builtin::chain::layout::{Chain, tables};
 use crate::builtin::pairwise::UNLABELLED;
@@ -7,7 +7,7 @@ use crate::builtin::task::BuiltinTask;
 use crate::data::SparseRows;
 use crate::metrics::{ChunkTags, LabelReport, Measure};
 use crate::problem::tables::WeightTable;
-use crate::reference::{self, ChainWeights};
+use crate::reference::{self, AddFeature, ChainWeights};
 
 impl BuiltinTask for Chain {
     type Vocabulary = SequenceVocabulary;
@@ -33,13 +33,7 @@ impl BuiltinTask for Chain {
         weights.hinge(x, truth, |t, label| factor * self.costs.row(truth[t])[label])
     }
 
-    fn reference_plane(
-        &self,
-        x: &SparseRows,
-        truth: &Vec<u32>,
-        code: &[u32],
-        add: &mut dyn FnMut(usize, f64),
-    ) -> Option<f64> {
+    fn reference_plane(&self, x: &SparseRows, truth: &Vec<u32>, code: &[u32], add: AddFeature<'_>) -> Option<f64> {
         if code.len() != truth.len() || code.iter().any(|&label| label as usize >= self.labels) {
             return None;
         }

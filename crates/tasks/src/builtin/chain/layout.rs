@@ -40,9 +40,9 @@ impl Chain {
         (self.pair_start() + from as usize * self.labels + to as usize) as u32
     }
 
-    /// The weights of neighbours and ends of a sequence.
-    pub(super) fn places(&self, len: usize) -> ChainSlots<'_> {
-        ChainSlots { chain: self, len }
+    /// Returns the weights of neighbours and ends of a sequence.
+    pub(super) fn slots<'a>(&'a self, x: &'a SparseRows) -> ChainSlots<'a> {
+        ChainSlots { chain: self, x }
     }
 
     /// Scores of each label at each position, loss and end weights included, into `unary`.
@@ -81,20 +81,24 @@ pub(super) fn tables(labels: usize, features: usize, ends: bool) -> Vec<WeightTa
 /// The weights beside rows of a sequence: of neighbours, then of both ends.
 pub(super) struct ChainSlots<'a> {
     chain: &'a Chain,
-    len: usize,
+    x: &'a SparseRows,
 }
 
 impl PairSlots for ChainSlots<'_> {
+    fn rows(&self) -> &SparseRows {
+        self.x
+    }
+
     fn labels(&self) -> usize {
         self.chain.labels
     }
 
     fn places(&self) -> usize {
-        self.len.saturating_sub(1) + if self.chain.ends && self.len > 0 { 2 } else { 0 }
+        self.x.len().saturating_sub(1) + if self.chain.ends && !self.x.is_empty() { 2 } else { 0 }
     }
 
     fn weight(&self, y: &[u32], place: usize) -> u32 {
-        let (ends, last) = (self.chain.ends_start() as u32, self.len - 1);
+        let (ends, last) = (self.chain.ends_start() as u32, self.x.len() - 1);
         match place {
             _ if place < last => self.chain.pair_index(y[place], y[place + 1]),
             _ if place == last => ends + y[0],

@@ -1,15 +1,15 @@
 //! Sums over the labellings of a chain. Marginals: `nodes[position][label]`, then `edges[position][label][next label]`.
 //!
-//! A call costs the scores of all positions and a sum-product; an expected plane touches all labels of every feature that
-//! the input has, and all pairs of labels.
+//! A call costs the scores of all positions and a sum-product; an expected plane touches all labels of every feature
+//! that the input has, and all pairs of labels.
 
 use multiplane_core::linalg;
 use multiplane_core::plane::Plane;
-use multiplane_core::task::{ExampleOf, LabelMarginals, QuestionOf, Task, WorkspaceOf};
+use multiplane_core::task::{Call, Case, LabelMarginals, Task};
 use multiplane_infer::marginals::{ChainMarginals, TiltedChain, chain_size};
 
 use crate::builtin::chain::layout::Chain;
-use crate::builtin::marginals::ExpectedRows;
+use crate::builtin::marginals::{ExpectedRows, all_on};
 use crate::data::SparseRows;
 
 /// Working memory of sums.
@@ -26,30 +26,20 @@ impl LabelMarginals<Chain> for Chain {
     }
 
     fn all_on(&self, _: &SparseRows, y: &Vec<u32>, to: &mut [f64]) {
-        let (nodes, edges) = to.split_at_mut(y.len() * self.labels);
-        nodes.fill(0.0);
-        edges.fill(0.0);
-        nodes.chunks_exact_mut(self.labels).zip(y).for_each(|(node, &label)| node[label as usize] = 1.0);
+        let edges = all_on(y, self.labels, to);
         for (table, two) in edges.chunks_exact_mut(self.labels * self.labels).zip(y.windows(2)) {
             table[two[0] as usize * self.labels + two[1] as usize] = 1.0;
         }
     }
 
-    fn gibbs(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        tau: f64,
-        from: &[f64],
-        work: WorkspaceOf<'_, Self>,
-        to: &mut [f64],
-    ) -> Result<f64, String> {
-        let (unary, sums) = (&mut work.scratch.unary, &mut work.scratch.sums);
-        self.score_positions(question.input, w, question.truth, unary);
-        let pair = &w[self.pair_start()..self.ends_start()];
+    fn gibbs(&self, call: Call<'_, Self>, tau: f64, from: &[f64], to: &mut [f64]) -> Result<f64, String> {
+        let (question, scratch) = (call.question, call.scratch);
+        let (unary, sums) = (&mut scratch.unary, &mut scratch.sums);
+        self.view(question, unary);
+        let pair = &question.w[self.pair_start()..self.ends_start()];
         let of_truth = question.truth.map_or(0.0, |truth| {
             let nodes: f64 = truth.iter().enumerate().map(|(t, &y)| unary[t * self.labels + y as usize]).sum();
-            nodes + truth.windows(2).map(|two| w[self.pair_index(two[0], two[1]) as usize]).sum::<f64>()
+            nodes + truth.windows(2).map(|two| pair[two[0] as usize * self.labels + two[1] as usize]).sum::<f64>()
         });
         linalg::scale(1.0 / tau, unary);
         sums.pair.clear();
@@ -58,26 +48,13 @@ impl LabelMarginals<Chain> for Chain {
         Ok(if tau.is_finite() { tau * log - of_truth } else { 0.0 })
     }
 
-    fn expected(
-        &self,
-        example: ExampleOf<'_, Self>,
-        marginals: &[f64],
-        scale: f64,
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Plane,
-    ) {
-        let (x, truth, labels, sums) = (example.input, example.truth, self.labels, &mut work.scratch.sums);
-        let (nodes, edges) = marginals.split_at(truth.len() * labels);
-        out.clear();
-        if truth.is_empty() {
-            return out.seal();
-        }
-        let loss = sums.rows.take(nodes, truth, labels, &self.costs);
-        sums.rows.write(x, scale, (self.pair_start(), self.dim()), out, |rows, singles| {
-            self.add_singles(truth, edges, scale, rows.moved(), singles);
+    fn expected(&self, case: Case<'_, Self>, marginals: &[f64], out: &mut Plane) {
+        let Case { input: x, truth, scale, scratch, .. } = case;
+        let of_truth = (&truth[..], &self.costs);
+        let singles = self.pair_start()..self.dim();
+        scratch.sums.rows.write_plane(x, of_truth, marginals, (singles, scale), out, |edges, moved, singles| {
+            self.add_singles(truth, edges, scale, moved, singles);
         });
-        out.set_circ(scale * self.costs.factor(truth.len()) * loss);
-        out.seal();
     }
 
     fn entropy(&self, _: &SparseRows, marginals: &[f64]) -> f64 {

@@ -1,9 +1,9 @@
 //! Two labels whose edges like to agree: one minimum cut, exactly, that starts from the flow of the last one.
 //!
 //! Energies are rounded to whole multiples of a power of two, a 2^50th of what they add up to. So the flow is exact
-//! whatever it started from, and with it the cut with the fewest nodes of label 1: no bit of an answer depends on what is
-//! remembered. The rounding is that of a few additions, which [`ScoreMagnitudes`](multiplane_core::task::ScoreMagnitudes)
-//! counts.
+//! whatever it started from, and with it the cut with the fewest nodes of label 1: no bit of an answer depends on what
+//! is remembered. The rounding is that of a few additions, which
+//! [`ScoreMagnitudes`](multiplane_core::task::ScoreMagnitudes) counts.
 
 use multiplane_core::linalg;
 use multiplane_infer::Error;
@@ -24,7 +24,7 @@ const MOST: i32 = 1000;
 #[derive(Debug, Default)]
 pub struct CutMemory {
     graph: Graph<i64>,
-    /// What label 1 costs more than label 0, by node.
+    /// The cost of label 1 less that of label 0, by node.
     slopes: Vec<i64>,
     capacities: Vec<i64>,
 }

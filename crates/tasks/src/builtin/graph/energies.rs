@@ -1,4 +1,4 @@
-//! What labels score at the nodes and edges that a question is about.
+//! Scores of labels at the nodes and edges that a question is about.
 
 use multiplane_core::linalg;
 use multiplane_infer::{Error, Mrf, Table, Term};
@@ -31,7 +31,8 @@ fn plain_dot<T: Copy + Into<f64>>(row: &[T], weights: &[f64]) -> f64 {
 }
 
 impl GraphStructure {
-    /// Writes `out[place][label]`: what a label scores at a node of the part, with what errors cost where there is a truth.
+    /// Writes `out[place][label]`: what a label scores at a node of the part, with what errors cost where there is a
+    /// truth.
     pub(super) fn score_nodes(
         &self,
         x: &GraphInput,
@@ -52,8 +53,8 @@ impl GraphStructure {
         }
     }
 
-    /// Writes what every edge of a part costs if its ends have different labels (`cut`), at least 0: a cost that is less by a
-    /// bit, as a weight of 0 may make it by rounding, is none.
+    /// Writes what every edge of a part costs if its ends have different labels (`cut`), at least 0: a cost that is
+    /// less by a bit, as a weight of 0 may make it by rounding, is none.
     pub(super) fn costs_of_cut(&self, x: &GraphInput, w: &[f64], part: &LabelledPart, out: &mut Vec<f64>) {
         let weights = &w[self.edge_start()..];
         let cost = |learned: f64| (self.potts + learned).max(0.0);

@@ -27,8 +27,8 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<GraphSpec>("graph")
     .lists_several();
 
 impl GraphSpec {
-    /// Opens sets of labels, which are labellings of the complete graph over the labels, as the task `multilabel` does by
-    /// default.
+    /// Opens sets of labels, which are labellings of the complete graph over the labels, as the task `multilabel` does
+    /// by default.
     fn open_sets(&self, data: &Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
         let loss = match self.loss {
             GraphLoss::Hamming => LossSpec::Hamming,

@@ -17,7 +17,7 @@ pub struct GraphStructure {
     /// Features of an edge; a table needs one, which is 1 where the data has none.
     pub(super) edge_features: usize,
     pub(super) pairwise: Pairwise,
-    /// What an edge whose ends differ costs, whatever the weights.
+    /// The cost of an edge whose ends differ, whatever the weights.
     pub(super) potts: f64,
     pub(super) inference: GraphInference,
     pub(super) max_iterations: u64,
@@ -75,7 +75,7 @@ impl GraphStructure {
         start..start + self.table()
     }
 
-    /// Whether two labels whose edges like to agree are what this is about.
+    /// Returns if there are two labels, whose edges like to agree.
     pub(super) fn is_binary_cut(&self) -> bool {
         self.labels == 2 && self.pairwise == Pairwise::Cut
     }

@@ -23,7 +23,7 @@ use crate::dataset::Dataset;
 use crate::losses::UNSEEN;
 use crate::problem::{MAX_DIM, OpenError, TaskVocabulary, Vocabulary, check_dim};
 
-/// What a model of graphs remembers.
+/// The facts that a model of graphs remembers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GraphVocabulary {

@@ -1,8 +1,9 @@
-//! Graphs as a structure: their features by kernels, two labels by a cut that starts from the last flow, planes, prices.
+//! Graphs as a structure: their features by kernels, two labels by a cut that starts from the last flow, planes,
+//! prices.
 
 use std::ops::Range;
 
-use multiplane_core::example::{Example, Examples, Memory};
+use multiplane_core::example::{Examples, Memory};
 use multiplane_core::layout::Layout;
 use multiplane_core::oracle::Prices;
 use multiplane_core::rounding::{Magnitudes, UNIT};
@@ -306,8 +307,7 @@ impl StructureSolver for GraphStructure {
     /// By expansion among the known labels.
     fn recombine(
         &self,
-        Example { input: x, truth, .. }: Example<'_, GraphInput, Labelling>,
-        w: &[f64],
+        (x, w, truth): (&GraphInput, &[f64], &Labelling),
         codes: &[u32],
         scratch: &mut PairwiseScratch<Self>,
         out: &mut [u32],

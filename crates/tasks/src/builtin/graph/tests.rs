@@ -110,7 +110,7 @@ fn answers_are_what_they_claim() {
     assert!(exact > 1000 && bounded > 20, "{exact} exact answers, {bounded} bounded ones");
 }
 
-/// What is remembered changes no bit: an oracle that was asked much before answers like a fresh one.
+/// Memory changes no bit: an oracle that was asked much before answers like a fresh one.
 #[test]
 fn memory_changes_no_bit() {
     for seed in 0..30 {
@@ -152,7 +152,7 @@ fn magnitudes_bound_terms() {
     }
 }
 
-/// What a call is said to cost follows the engine that answers: trees and enumerated graphs are no matter of message passing
+/// The price of a call follows the engine that answers: trees and enumerated graphs are no matter of message passing
 /// or expansion, and their price does not grow with its iterations.
 #[test]
 fn prices_are_those_of_the_engine() {

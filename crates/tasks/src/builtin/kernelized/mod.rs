@@ -1,8 +1,9 @@
-//! Tasks on rows with a kernel: each row of features becomes the number of its row, so that the task itself need not know.
+//! Tasks on rows with a kernel: each row of features becomes the number of its row, so that the task itself need not
+//! know.
 //!
-//! Weights of training are images `f[label][row]`, scores of the training rows (see `core/metric`), then what the task has of
-//! linear weights. A model holds the coefficients of those rows that carry weight, and the rows; read for other data, they
-//! become the images of its rows. An example is one row, or several, such as a chain's positions.
+//! Weights of training are images `f[label][row]`, scores of the training rows (see `core/metric`), then what the task
+//! has of linear weights. A model holds the coefficients of those rows that carry weight, and the rows; read for other
+//! data, they become the images of its rows. An example is one row, or several, such as a chain's positions.
 
 mod images;
 mod plain;
@@ -48,7 +49,7 @@ pub struct KernelOptions {
     pub store: KernelStore,
     /// How many rows a model may hold; `None` for as many as carry weight.
     pub budget: Option<u32>,
-    /// Whether a feature that is always 1 stands after the others; its weights are linear.
+    /// A feature that is always 1 stands after the others; its weights are linear.
     pub bias: bool,
     /// Labels that have weights of their own for each row.
     pub labels: usize,
@@ -58,7 +59,7 @@ pub struct KernelOptions {
     pub columns: usize,
 }
 
-/// What tasks with kernels remember beside labels.
+/// The facts that tasks with kernels remember as well as labels.
 pub trait KernelVocabulary: TaskVocabulary {
     /// Returns the features of a row, a bias feature included.
     fn features(&self) -> usize;
@@ -153,7 +154,8 @@ where
     }))
 }
 
-/// The tables of a model's weights: with a kernel its rows, and the bias, stand where features did in the first of them.
+/// The tables of a model's weights: with a kernel its rows, and the bias, stand where features did in the first of
+/// them.
 pub fn tables(mut tables: Vec<WeightTable>, known: &impl KernelVocabulary) -> Vec<WeightTable> {
     if let (Some(_), Some(support), Some(first)) = (known.kernel(), support_of(known), tables.first_mut()) {
         first.name = "coefficient";
@@ -170,7 +172,7 @@ fn support_of(known: &impl KernelVocabulary) -> Option<&Arc<SparseRows>> {
     known.space()?.support.as_ref()
 }
 
-/// What is wrong with a kernel, as the task tells it.
+/// Returns the fault of a kernel as the task reports it.
 fn fault(error: KernelError) -> OpenError {
     match error {
         KernelError::Parameter(error) => OpenError::Parameter(error.under("kernel")),

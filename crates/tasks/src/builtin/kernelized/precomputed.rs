@@ -1,4 +1,5 @@
-//! Kernel matrices that users give: rows of the data are rows of the matrix, and training rows are known by their columns.
+//! Kernel matrices that users give: rows of the data are rows of the matrix, and training rows are known by their
+//! columns.
 //!
 //! A model holds the training rows that carry weight as rows of one 1, in the column of their number: a new row has its
 //! kernel values there.
@@ -27,7 +28,7 @@ pub(super) fn check(rows: &SparseRows, columns: usize, is_known: bool, is_scaled
     Ok(())
 }
 
-/// What is to be said of a training matrix that is too large to be checked as a whole.
+/// Returns the warning of a training matrix that is too large to be checked as a whole.
 pub(super) fn unchecked(training: usize) -> Option<String> {
     (training > MOST_FACTORED).then(|| {
         format!(

@@ -10,8 +10,8 @@ use crate::data::SparseRows;
 use crate::problem::{KernelModel, OpenError, Reduced, Vocabulary, WeightLayout};
 
 impl Kernelized {
-    /// Reduces a point to the budget of models; `None` where it is within it. A model's rows and coefficients are all that
-    /// its images and its square come from.
+    /// Reduces a point to the budget of models; `None` where it is within it. A model's rows and coefficients are all
+    /// that its images and its square come from.
     pub(super) fn within_budget(&self, metric: &Metric, point: &[f64]) -> Result<Option<Reduced>, OpenError> {
         let Some(coefficients) = self.budget.and_then(|most| metric.projected(most as usize, point)) else {
             return Ok(None);

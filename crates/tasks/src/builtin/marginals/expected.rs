@@ -1,5 +1,7 @@
-//! Expected planes where rows are given to labels at `[feature][label]`: what each label of each row has more than in the
-//! truth, times the row. Such a plane touches all labels of every feature that the input has.
+//! Expected planes where rows are given to labels at `[feature][label]`: what each label of each row has more than in
+//! the truth, times the row. Such a plane touches all labels of every feature that the input has.
+
+use std::ops::Range;
 
 use multiplane_core::linalg;
 use multiplane_core::plane::Plane;
@@ -10,11 +12,19 @@ use crate::losses::CostTable;
 /// A plane is filled as a whole if it has at most that many cells for each entry that goes into it.
 const CELLS_PER_ENTRY: usize = 4;
 
+/// Writes into `to` the marginals `nodes[row][label]` that are all on `y`, and returns the rest, all 0.
+pub(in crate::builtin) fn all_on<'a>(y: &[u32], labels: usize, to: &'a mut [f64]) -> &'a mut [f64] {
+    to.fill(0.0);
+    let (nodes, edges) = to.split_at_mut(y.len() * labels);
+    nodes.chunks_exact_mut(labels).zip(y).for_each(|(node, &label)| node[label as usize] = 1.0);
+    edges
+}
+
 /// The rows' part of an expected plane; reuse it, it keeps its buffers.
 #[derive(Debug, Default)]
 pub(in crate::builtin) struct ExpectedRows {
     labels: usize,
-    /// What each label of each row has more than in the truth.
+    /// The probability of each label of each row, less 1 for the truth's.
     moved: Vec<f64>,
     /// Feature in the upper half, row in the lower: one for each entry of the rows.
     keys: Vec<u64>,
@@ -27,8 +37,32 @@ pub(in crate::builtin) struct ExpectedRows {
 }
 
 impl ExpectedRows {
+    /// Writes the plane expected under `marginals`, which begin with `nodes[row][label]`; weights of `singles` stand
+    /// beside the rows, and `add` adds to them, given the marginals after the nodes and what labels have more than in
+    /// the truth.
+    pub(in crate::builtin) fn write_plane(
+        &mut self,
+        x: &SparseRows,
+        (truth, costs): (&[u32], &CostTable),
+        marginals: &[f64],
+        (singles, scale): (Range<usize>, f64),
+        out: &mut Plane,
+        add: impl Fn(&[f64], &[f64], &mut [f64]),
+    ) {
+        out.clear();
+        if truth.is_empty() {
+            return out.seal();
+        }
+        let labels = costs.labels();
+        let (nodes, edges) = marginals.split_at(truth.len() * labels);
+        let loss = self.take(nodes, truth, labels, costs);
+        self.write(x, scale, (singles.start, singles.end), out, |rows, room| add(edges, &rows.moved, room));
+        out.set_circ(scale * costs.factor(truth.len()) * loss);
+        out.seal();
+    }
+
     /// Takes the probabilities `nodes[row][label]`; returns the expected loss before its factor.
-    pub(in crate::builtin) fn take(&mut self, nodes: &[f64], truth: &[u32], labels: usize, costs: &CostTable) -> f64 {
+    fn take(&mut self, nodes: &[f64], truth: &[u32], labels: usize, costs: &CostTable) -> f64 {
         self.labels = labels;
         nodes.clone_into(&mut self.moved);
         let mut loss = 0.0;
@@ -39,14 +73,9 @@ impl ExpectedRows {
         loss
     }
 
-    /// What each label of each row has more than in the truth.
-    pub(in crate::builtin) fn moved(&self) -> &[f64] {
-        &self.moved
-    }
-
-    /// Writes `scale` times the plane of `dim` numbers; what stands from `start` on is added by `singles`, which is handed
-    /// room for it.
-    pub(in crate::builtin) fn write(
+    /// Writes `scale` times the plane of `dim` numbers; what stands from `start` on is added by `singles`, which is
+    /// handed room for it.
+    fn write(
         &mut self,
         x: &SparseRows,
         scale: f64,

@@ -15,8 +15,8 @@ use crate::data::container::Matrix;
 use crate::data::mrf::{MrfArrays, Mrfs};
 use crate::dataset::Dataset;
 
-/// Models larger than what is enumerated: cuts are exact by the flow of `verify`, and not where a weight makes edges like
-/// to differ; bounds of the rest are above what local changes reach.
+/// Models larger than what is enumerated: cuts are exact by the flow of `verify`, and not where a weight makes edges
+/// like to differ; bounds of the rest are above what local changes reach.
 #[test]
 fn larger_models_are_cut() {
     for seed in 0..20 {

@@ -14,7 +14,7 @@ use crate::data::container::Matrix;
 use crate::data::mrf::{MrfArrays, Mrfs};
 use crate::dataset::Dataset;
 
-/// What the models of a test look like.
+/// The shape of the models of a test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum ModelKind {
     Tree,

@@ -1,4 +1,4 @@
-//! What sets of labels are beside training: errors counted, labels as text, names of weights, and the slow code of `verify`.
+//! Sets of labels beyond training: errors counted, labels as text, names of weights, and the slow code of `verify`.
 
 use super::layout::{Multilabel, tables};
 use super::measures;
@@ -7,7 +7,7 @@ use crate::builtin::task::BuiltinTask;
 use crate::data::SparseRows;
 use crate::metrics::{LabelReport, Measure};
 use crate::problem::tables::{Axis, WeightTable};
-use crate::reference;
+use crate::reference::{self, AddFeature};
 
 impl BuiltinTask for Multilabel {
     type Vocabulary = MultilabelVocabulary;
@@ -23,13 +23,7 @@ impl BuiltinTask for Multilabel {
         self.plain_hinge(x, truth, w)
     }
 
-    fn reference_plane(
-        &self,
-        x: &SparseRows,
-        truth: &Vec<u32>,
-        code: &[u32],
-        add: &mut dyn FnMut(usize, f64),
-    ) -> Option<f64> {
+    fn reference_plane(&self, x: &SparseRows, truth: &Vec<u32>, code: &[u32], add: AddFeature<'_>) -> Option<f64> {
         self.plain_plane(x, truth, code, add)
     }
 

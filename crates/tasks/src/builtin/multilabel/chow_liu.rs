@@ -1,5 +1,6 @@
 //! The tree over labels that fits a training set best: a maximum spanning tree by mutual information (Chow and Liu,
-//! "Approximating discrete probability distributions with dependence trees", IEEE Transactions on Information Theory 1968).
+//! "Approximating discrete probability distributions with dependence trees", IEEE Transactions on Information Theory
+//! 1968).
 //!
 //! Cost: O(labels^2), and the pairs that occur together, row by row.
 
@@ -66,8 +67,8 @@ mod tests {
         assert_eq!(mutual_information(4, 0, 2, 0), 0.0);
     }
 
-    /// Labels that copy their predecessor with some noise give the chain back; the tree has no less information than any
-    /// other that is tried.
+    /// Labels that copy their predecessor with some noise give the chain back; the tree has no less information than
+    /// any other that is tried.
     #[test]
     fn chains_are_found() {
         let mut rng = Rng::new(3, 0);

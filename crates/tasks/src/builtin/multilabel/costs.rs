@@ -1,12 +1,12 @@
-//! What wrong sets cost: a sum over labels of the loss's table, with factors by label.
+//! Costs of wrong sets: a sum over labels of the loss's table, with factors by label.
 
 use multiplane_infer::file::number;
 
 use crate::losses::{CostTable, LossSpec, UNSEEN};
 use crate::problem::OpenError;
 
-/// A loss on sets, made ready. A truth is 0 or 1 for every label, and [`UNSEEN`] for each further one that training never
-/// saw; these cost 1 each and count as labels.
+/// A loss on sets, made ready. A truth is 0 or 1 for every label, and [`UNSEEN`] for each further one that training
+/// never saw; these cost 1 each and count as labels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SetCosts {
     /// Absent and present.

@@ -103,8 +103,8 @@ impl SetDecoder {
         }
     }
 
-    /// Looks at all sets of the free labels: a table over the sets of the first few, and for the sets of the others, best
-    /// bound first, what they add to it.
+    /// Looks at all sets of the free labels: a table over the sets of the first few, and for the sets of the others,
+    /// best bound first, what they add to it.
     fn enumerate(&mut self, graph: &LabelGraph, scores: SetScores<'_>, y: &mut [u32]) {
         self.table.fill(graph, scores, &self.free, &self.folded);
         let set = self.table.best();

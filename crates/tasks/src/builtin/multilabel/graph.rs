@@ -25,7 +25,7 @@ impl LabelGraph {
     /// Makes a graph of these pairs, in any order; twice the same pair is one.
     ///
     /// # Panics
-    /// Where a pair is not of two different labels below `labels`.
+    /// If a pair is not of two different labels below `labels`.
     pub fn new(labels: usize, edges: impl IntoIterator<Item = [u32; 2]>) -> Self {
         let mut edges: Vec<[u32; 2]> = edges.into_iter().map(|[j, k]| [j.min(k), j.max(k)]).collect();
         assert!(edges.iter().all(|&[j, k]| j < k && (k as usize) < labels), "pairs are of two different labels");

@@ -1,4 +1,4 @@
-//! What sets of labels are made of, and where their weights stand.
+//! The task of sets of labels, and the places of its weights.
 
 use super::costs::SetCosts;
 use super::graph::LabelGraph;

@@ -1,11 +1,11 @@
 //! Sums over sets of labels. Where the pairs make no cycle, messages: the marginals are `nodes[label][2]`, absent and
 //! present, then `edges[j < k][4]`. Else the distribution over all sets, label k at bit k of a set's number, for up to
-//! [`MOST_ENUMERATED`](super::MOST_ENUMERATED) labels: about four additions and an exponential a set, and for planes one
-//! addition for each set and pair.
+//! [`MOST_ENUMERATED`](super::MOST_ENUMERATED) labels: about four additions and an exponential a set, and for planes
+//! one addition for each set and pair.
 
 use multiplane_core::linalg;
 use multiplane_core::plane::Plane;
-use multiplane_core::task::{ExampleOf, LabelMarginals, QuestionOf, WorkspaceOf};
+use multiplane_core::task::{Call, Case, LabelMarginals};
 use multiplane_infer::marginals::FLOOR;
 
 use super::graph::{LabelGraph, LabelLink};
@@ -46,19 +46,11 @@ impl LabelMarginals<Multilabel> for Multilabel {
         }
     }
 
-    fn gibbs(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        tau: f64,
-        from: &[f64],
-        work: WorkspaceOf<'_, Self>,
-        to: &mut [f64],
-    ) -> Result<f64, String> {
-        self.score_labels(question.input, w, question.truth, work.scratch);
-        let scores = SetScores { unary: &work.scratch.unary, pair: &w[self.pair_start()..] };
+    fn gibbs(&self, call: Call<'_, Self>, tau: f64, from: &[f64], to: &mut [f64]) -> Result<f64, String> {
+        let (question, scratch) = (call.question, call.scratch);
+        self.score_labels(question, scratch);
+        let (scores, sums) = (self.scores(question.w, &scratch.unary), &mut scratch.sums);
         let of_truth = question.truth.map_or(0.0, |truth| scores.of(&self.graph, truth));
-        let sums = &mut work.scratch.sums;
         let value = match self.graph.forest() {
             Some(links) => tau * sums.pass_messages(&self.graph, links, scores, tau, from, to),
             None => {
@@ -69,18 +61,12 @@ impl LabelMarginals<Multilabel> for Multilabel {
         Ok(if tau.is_finite() { value - of_truth } else { 0.0 })
     }
 
-    fn expected(
-        &self,
-        example: ExampleOf<'_, Self>,
-        marginals: &[f64],
-        scale: f64,
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Plane,
-    ) {
-        let (row, truth) = (example.input.row(0), example.truth);
+    fn expected(&self, case: Case<'_, Self>, marginals: &[f64], out: &mut Plane) {
+        let Case { input: x, truth, scale, scratch, .. } = case;
+        let row = x.row(0);
         let short = match self.graph.forest() {
             Some(_) => marginals,
-            None => work.scratch.sums.shorten(&self.graph, marginals),
+            None => scratch.sums.shorten(&self.graph, marginals),
         };
         let (nodes, edges) = short.split_at(2 * self.labels());
         let mut loss = 0.0;

@@ -1,6 +1,6 @@
-//! What is measured of sets beside loss and accuracy: Hamming loss, and F1 by example, over all labels, and by label.
+//! Measures of sets besides loss and accuracy: Hamming loss, and F1 by example, over all labels, and by label.
 //!
-//! Where neither the truth nor the answer has anything, F1 is 1, as scikit-learn's with `zero_division=1`.
+//! If neither the truth nor the answer has anything, F1 is 1, as scikit-learn's with `zero_division=1`.
 
 use crate::losses::UNSEEN;
 use crate::metrics::{Counts, Evaluation, Measure, Metric};

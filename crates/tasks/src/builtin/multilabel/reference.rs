@@ -1,5 +1,5 @@
-//! The slow code of `verify`: hinge and planes of sets, with twice the digits. Nothing is shared with the decoder but the
-//! order of a forest's labels.
+//! The slow code of `verify`: hinge and planes of sets, with twice the digits. Nothing is shared with the decoder but
+//! the order of a forest's labels.
 //!
 //! Of a forest leaves are taken away. Else labels are decided one after the other, and a
 //! branch is left where not even the best of every undecided label and pair could better what is known; the cost is
@@ -7,7 +7,7 @@
 
 use crate::data::SparseRows;
 use crate::double_double::DoubleDouble;
-use crate::reference::{product, row_features};
+use crate::reference::{AddFeature, product, row_features};
 
 use super::graph::{LabelGraph, LabelLink};
 use super::layout::Multilabel;
@@ -119,13 +119,7 @@ impl Multilabel {
     }
 
     /// Hands over the plane of a set; returns its loss.
-    pub(super) fn plain_plane(
-        &self,
-        x: &SparseRows,
-        truth: &[u32],
-        code: &[u32],
-        add: &mut dyn FnMut(usize, f64),
-    ) -> Option<f64> {
+    pub(super) fn plain_plane(&self, x: &SparseRows, truth: &[u32], code: &[u32], add: AddFeature<'_>) -> Option<f64> {
         if code.len() != self.labels() || code.iter().any(|&value| value > 1) {
             return None;
         }

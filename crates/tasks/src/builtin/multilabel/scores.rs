@@ -2,9 +2,9 @@
 
 use super::graph::LabelGraph;
 
-/// Fills the table of the scores of all sets of some labels, label k at bit k, about three additions a set: what a label
-/// adds is itself a table over the sets of those before it. `pair(j, k)` with j < k holds what the pair scores, absent or
-/// present at j, then at k.
+/// Fills the table of the scores of all sets of some labels, label k at bit k, about three additions a set: what a
+/// label adds is itself a table over the sets of those before it. `pair(j, k)` with j < k holds what the pair scores,
+/// absent or present at j, then at k.
 pub(super) fn tabulate(
     unary: &[[f64; 2]],
     pair: impl Fn(usize, usize) -> [[f64; 2]; 2],

@@ -1,4 +1,5 @@
-//! The best set of many labels whose pairs make cycles: by a cut where that is exact, else by message passing with a bound.
+//! The best set of many labels whose pairs make cycles: by a cut where that is exact, else by message passing with a
+//! bound.
 
 use multiplane_core::oracle::Quality;
 use multiplane_infer::{Error, Mrf, Table, Term};

@@ -1,8 +1,8 @@
 //! The best of all sets of a few labels, by a table that is doubled label by label.
 //!
-//! The sets of the first labels have a table of scores, small enough for the fastest memory. What a set of the other labels
-//! adds to it is a sum over the first labels, so a table that is doubled as well: three additions a set. Sets of the others
-//! come by their bounds, and those that cannot better what is known are left out.
+//! The sets of the first labels have a table of scores, small enough for the fastest memory. What a set of the other
+//! labels adds to it is a sum over the first labels, so a table that is doubled as well: three additions a set. Sets of
+//! the others come by their bounds, and those that cannot better what is known are left out.
 
 use super::graph::LabelGraph;
 use super::scores::{SetScores, tabulate};
@@ -20,7 +20,7 @@ pub(super) struct SetTable {
     /// By set of the first labels: its score; what the next label adds, absent and present.
     sums: Vec<f64>,
     gains: [Vec<f64>; 2],
-    /// What a set of the other labels adds.
+    /// The scores that a set of the other labels adds.
     added: Vec<f64>,
     /// Bounds of the sets of the other labels, best first.
     bounds: Vec<(f64, usize)>,
@@ -85,7 +85,7 @@ impl SetTable {
         set
     }
 
-    /// What a set of the labels beyond the first `tabled` scores, and adds to these.
+    /// Returns the score of a set of the labels beyond the first `tabled`, and its addition to these.
     fn outside(&self, others: usize, tabled: usize) -> Outside {
         let value = |k: usize| others >> (k - tabled) & 1;
         let (mut sum, mut adds) = (0.0, [[0.0; 2]; TABLED]);

@@ -1,5 +1,5 @@
-//! Sets of labels as a task: features, loss and decoder. A plane touches only the labels in which a set differs from the
-//! truth, and their pairs.
+//! Sets of labels as a task: features, loss and decoder. A plane touches only the labels in which a set differs from
+//! the truth, and their pairs.
 
 use multiplane_core::example::Examples;
 use multiplane_core::layout::Layout;
@@ -8,8 +8,8 @@ use multiplane_core::oracle::{Coded, Prices, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task::{
-    CodedFeatures, DiversityPenalty, ExampleOf, KBest, LabelledVariables, QuestionOf, RecombineLabels, ScoreMagnitudes,
-    Task, TaskCapabilities, WorkspaceOf,
+    Call, Case, CodedFeatures, ExampleOf, KBest, LabelledVariables, Question, RecombineLabels, ScoreMagnitudes, Task,
+    TaskCapabilities,
 };
 
 use super::all_sets;
@@ -25,14 +25,9 @@ use crate::builtin::prices::{self, SetSearch};
 use crate::data::SparseRows;
 
 impl Multilabel {
-    /// Scores of absence and presence of every label, with the loss where there is a truth.
-    pub(super) fn score_labels(
-        &self,
-        x: &SparseRows,
-        w: &[f64],
-        truth: Option<&Vec<u32>>,
-        scratch: &mut MultilabelScratch,
-    ) {
+    /// Scores absence and presence of every label, the loss added if there is a truth, penalties taken off.
+    pub(super) fn score_labels(&self, question: Question<'_, Self>, scratch: &mut MultilabelScratch) {
+        let Question { input: x, truth, w, penalty, .. } = question;
         let MultilabelScratch { rows, unary, .. } = scratch;
         rows.clear();
         rows.resize(self.labels(), 0.0);
@@ -48,6 +43,7 @@ impl Multilabel {
                 scores[1] += factor * present;
             }
         }
+        penalty.each(self.labels(), |k, value, penalty| unary[k][value as usize] -= penalty);
     }
 }
 
@@ -94,22 +90,19 @@ impl Task for Multilabel {
         Some(self.costs.largest_loss(example.truth))
     }
 
-    fn decode(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Vec<u32>,
-    ) -> Result<Quality, String> {
-        self.decode_diverse(question, w, DiversityPenalty::default(), work, out)
+    fn decode(&self, call: Call<'_, Self>, out: &mut Vec<u32>) -> Result<Quality, String> {
+        let (question, scratch) = (call.question, call.scratch);
+        self.score_labels(question, scratch);
+        let quality = scratch.decoder.solve(&self.graph, self.scores(question.w, &scratch.unary), out)?;
+        Ok(question.penalty.with_rewards(quality, self.labels()))
     }
 
     fn prefetch(&self, x: &SparseRows) {
         x.prefetch();
     }
 
-    fn plane(&self, example: ExampleOf<'_, Self>, y: &Vec<u32>, scale: f64, _: WorkspaceOf<'_, Self>, out: &mut Plane) {
-        let (x, truth) = (example.input, example.truth);
+    fn plane(&self, case: Case<'_, Self>, y: &Vec<u32>, out: &mut Plane) {
+        let Case { input: x, truth, scale, .. } = case;
         out.clear();
         if y == truth {
             return;
@@ -170,14 +163,6 @@ impl ScoreMagnitudes<Multilabel> for Multilabel {
 }
 
 impl LabelledVariables<Multilabel> for Multilabel {
-    fn labels<'a>(&self, y: &'a Vec<u32>) -> &'a [u32] {
-        y
-    }
-
-    fn labelling(&self, labels: Vec<u32>) -> Vec<u32> {
-        labels
-    }
-
     fn variables(&self, _: &SparseRows) -> usize {
         self.labels()
     }
@@ -189,7 +174,7 @@ impl LabelledVariables<Multilabel> for Multilabel {
 
 impl Multilabel {
     /// Scores as [`score_labels`](Multilabel::score_labels) has left them.
-    fn scores<'a>(&self, w: &'a [f64], unary: &'a [[f64; 2]]) -> SetScores<'a> {
+    pub(super) fn scores<'a>(&self, w: &'a [f64], unary: &'a [[f64; 2]]) -> SetScores<'a> {
         SetScores { unary, pair: &w[self.pair_start()..] }
     }
 
@@ -206,17 +191,11 @@ impl Multilabel {
 
 /// By messages on a forest, by a table of all sets of few labels, else by the engine that decodes them.
 impl KBest<Multilabel> for Multilabel {
-    fn top(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        work: WorkspaceOf<'_, Self>,
-        out: &mut [Vec<u32>],
-    ) -> Result<(usize, Quality), String> {
-        let (scratch, count) = (work.scratch, out.len());
+    fn top(&self, call: Call<'_, Self>, out: &mut [Vec<u32>]) -> Result<(usize, Quality), String> {
+        let (w, count) = (call.question.w, out.len());
         let Some(first) = out.first_mut() else { return Ok((0, Quality::Exact)) };
-        let work = WorkspaceOf::<Self> { scratch: &mut *scratch, memory: work.memory };
-        let quality = self.decode(question, w, work, first)?;
+        let scratch = call.scratch;
+        let quality = self.decode(call.question.call(scratch, call.memory), first)?;
         let first = first.clone();
         let (list, quality) = if self.search() == SetSearch::Enumeration {
             let mut list = all_sets::best(&self.graph, self.scores(w, &scratch.unary), count);
@@ -228,48 +207,21 @@ impl KBest<Multilabel> for Multilabel {
         Ok((kbest::write_list(list, out), quality))
     }
 
-    fn decode_diverse(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        penalty: DiversityPenalty<'_>,
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Vec<u32>,
-    ) -> Result<Quality, String> {
-        self.score_labels(question.input, w, question.truth, work.scratch);
-        let MultilabelScratch { unary, decoder, .. } = work.scratch;
-        penalty.each(self.labels(), |k, value, penalty| unary[k][value as usize] -= penalty);
-        let quality = decoder.solve(&self.graph, self.scores(w, unary), out)?;
-        Ok(penalty.with_rewards(quality, self.labels()))
-    }
-
-    fn max_marginals(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Vec<f64>,
-    ) -> Result<(), String> {
-        self.score_labels(question.input, w, question.truth, work.scratch);
+    fn max_marginals(&self, call: Call<'_, Self>, out: &mut Vec<f64>) -> Result<(), String> {
+        self.score_labels(call.question, call.scratch);
+        let (w, unary) = (call.question.w, &call.scratch.unary);
         if self.search() == SetSearch::Enumeration {
-            all_sets::max_marginals(&self.graph, self.scores(w, &work.scratch.unary), out);
+            all_sets::max_marginals(&self.graph, self.scores(w, unary), out);
             return Ok(());
         }
-        self.asked(w, &work.scratch.unary)?.max_marginals(out)
+        self.asked(w, unary)?.max_marginals(out)
     }
 }
 
 impl RecombineLabels<Multilabel> for Multilabel {
-    fn recombine(
-        &self,
-        example: ExampleOf<'_, Self>,
-        w: &[f64],
-        codes: &[u32],
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Vec<u32>,
-    ) -> Result<(), String> {
-        let (truth, scratch) = (example.truth, work.scratch);
-        self.score_labels(example.input, w, Some(truth), scratch);
+    fn recombine(&self, case: Case<'_, Self>, w: &[f64], codes: &[u32], out: &mut Vec<u32>) -> Result<(), String> {
+        let (question, Case { truth, scratch, .. }) = (case.question(w), case);
+        self.score_labels(question, scratch);
         let seen = || std::iter::once(&truth[..]).chain(codes.chunks_exact(truth.len().max(1)));
         let MultilabelScratch { unary, rows, decoder, .. } = scratch;
         let pair = &w[self.pair_start()..];
@@ -305,26 +257,12 @@ impl RecombineLabels<Multilabel> for Multilabel {
 }
 
 impl CodedFeatures<Multilabel> for Multilabel {
-    fn linear_scores(
-        &self,
-        example: ExampleOf<'_, Self>,
-        w: &[f64],
-        planes: Coded<'_>,
-        scratch: &mut MultilabelScratch,
-        out: &mut [f64],
-    ) {
-        self.score_sets(example.input, example.truth, w, planes.codes, &mut scratch.coded, out);
+    fn linear_scores(&self, case: Case<'_, Self>, w: &[f64], planes: Coded<'_>, out: &mut [f64]) {
+        self.score_sets(case.input, case.truth, w, planes.codes, &mut case.scratch.coded, out);
     }
 
-    fn add_planes(
-        &self,
-        example: ExampleOf<'_, Self>,
-        planes: Coded<'_>,
-        amounts: &[f64],
-        scale: f64,
-        scratch: &mut MultilabelScratch,
-        target: &mut [f64],
-    ) {
-        self.add_sets(example.input, example.truth, (planes.codes, amounts), scale, &mut scratch.coded, target);
+    fn add_planes(&self, case: Case<'_, Self>, planes: Coded<'_>, amounts: &[f64], target: &mut [f64]) {
+        let coded = &mut case.scratch.coded;
+        self.add_sets(case.input, case.truth, (planes.codes, amounts), case.scale, coded, target);
     }
 }

@@ -1,10 +1,10 @@
 //! Sets of labels against enumeration, by `features` and `loss` alone.
 
-use multiplane_core::example::{Example, Examples, Question, Workspace};
+use multiplane_core::example::{Example, Examples};
 use multiplane_core::oracle::{Coded, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::{CodedFeatures, LabelledVariables, RecombineLabels, Task};
+use multiplane_core::task::{Case, CodedFeatures, LabelledVariables, Question, RecombineLabels, Task};
 use serde_json::json;
 
 use super::*;
@@ -63,9 +63,9 @@ impl RandomSets {
     }
 
     fn decoded(&self, scratch: &mut MultilabelScratch, augmented: bool) -> (Vec<u32>, Quality) {
-        let question = Question { index: 0, input: &self.x, truth: augmented.then_some(&self.truth) };
+        let ask = if augmented { Question::augmented } else { Question::plain };
         let mut found = vec![7; 3]; // of another input
-        let quality = self.task.decode(question, &self.w, Workspace { scratch, memory: &mut () }, &mut found);
+        let quality = self.task.decode(ask(self.example(), &self.w).call(scratch, &mut ()), &mut found);
         (found, quality.unwrap())
     }
 
@@ -82,8 +82,8 @@ fn all_sets(labels: usize) -> impl Iterator<Item = Vec<u32>> {
     (0..1u32 << labels).map(move |bits| (0..labels).map(|k| bits >> k & 1).collect())
 }
 
-/// Decoding finds the best set, with and without loss, whatever the pairs; the plain reference agrees, and of no weights
-/// at all the empty set wins.
+/// Decoding finds the best set, with and without loss, whatever the pairs; the plain reference agrees, and of no
+/// weights at all the empty set wins.
 #[test]
 fn decoding_equals_enumeration() {
     let mut scratch = MultilabelScratch::default(); // reused, so stale buffers would show
@@ -140,8 +140,7 @@ fn planes_are_differences() {
         let mut scores = Vec::new();
         for (y, &amount) in sets.iter().zip(&amounts) {
             let (mut plane, mut plain) = (Plane::new(), Plane::new());
-            let work = Workspace { scratch: &mut scratch, memory: &mut () };
-            random.task.plane(random.example(), y, 0.25, work, &mut plane);
+            random.task.plane(Case::new(random.example(), 0.25, &mut scratch, &mut ()), y, &mut plane);
             assert_eq!(plane.fault(dim), None, "seed {seed}");
             random.task.features(&random.x, y, 0.25, &mut plain);
             random.task.features(&random.x, &random.truth, -0.25, &mut plain);
@@ -164,9 +163,14 @@ fn planes_are_differences() {
         }
         let (mut found, mut sum) = ([f64::NAN; 4], vec![0.0; dim]);
         let planes = Coded::new(&codes);
-        random.task.linear_scores(random.example(), &random.w, planes, &mut scratch, &mut found);
+        random.task.linear_scores(
+            Case::new(random.example(), 1.0, &mut scratch, &mut ()),
+            &random.w,
+            planes,
+            &mut found,
+        );
         assert!(found.iter().zip(&scores).all(|(a, b)| (a - b).abs() < 1e-12), "seed {seed}: {found:?}, {scores:?}");
-        random.task.add_planes(random.example(), planes, &amounts, 0.5, &mut scratch, &mut sum);
+        random.task.add_planes(Case::new(random.example(), 0.5, &mut scratch, &mut ()), planes, &amounts, &mut sum);
         assert!(sum.iter().zip(&expected_sum).all(|(a, b)| (a - b).abs() < 1e-12), "seed {seed}");
     }
     let random = RandomSets::new(0, 3);
@@ -187,8 +191,9 @@ fn recombination_is_the_best_of_the_parts() {
             |y: &Vec<u32>| (0..y.len()).all(|k| random.truth[k] == y[k] || known.iter().any(|other| other[k] == y[k]));
         let best = random.best(all_sets(random.truth.len()).filter(allowed), true);
         let mut found = Vec::new();
-        let work = Workspace { scratch: &mut scratch, memory: &mut () };
-        random.task.recombine(random.example(), &random.w, &known.concat(), work, &mut found).unwrap();
+        let memory = &mut ();
+        let case = Case::new(random.example(), 1.0, &mut scratch, memory);
+        random.task.recombine(case, &random.w, &known.concat(), &mut found).unwrap();
         assert!(allowed(&found), "seed {seed}: {found:?} of {known:?} and {:?}", random.truth);
         assert!((random.score(&found, true) - best).abs() < 1e-12, "seed {seed}");
     }
@@ -221,8 +226,9 @@ fn many_labels_are_bounded() {
         assert!(random.task.capabilities().magnitudes.is_none());
         let known: Vec<Vec<u32>> = (0..3).map(|_| random.drawn()).chain([y]).collect();
         let mut again = Vec::new();
-        let work = Workspace { scratch: &mut scratch, memory: &mut () };
-        random.task.recombine(random.example(), &random.w, &known.concat(), work, &mut again).unwrap();
+        let memory = &mut ();
+        let case = Case::new(random.example(), 1.0, &mut scratch, memory);
+        random.task.recombine(case, &random.w, &known.concat(), &mut again).unwrap();
         assert!(random.score(&again, true) >= found - 1e-12, "seed {seed}");
     }
     assert!(bounded > 0, "no answer was left open: the search was not put to the test");
@@ -295,7 +301,7 @@ fn data_are_opened() {
     assert_eq!(opened(edges, train(), None).unwrap().0, 6 + 4);
 }
 
-/// What does not fit is refused in words.
+/// Parameters that do not fit are refused in words.
 #[test]
 fn misfits_are_refused() {
     let train = || sets(&[(&["a", "b"], 1.0), (&["c"], 3.0)]);

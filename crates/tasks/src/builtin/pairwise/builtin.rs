@@ -8,6 +8,7 @@ use super::task::PairwiseTask;
 use crate::builtin::task::BuiltinTask;
 use crate::metrics::{LabelReport, Measure};
 use crate::problem::tables::WeightTable;
+use crate::reference::AddFeature;
 
 impl<S: StructureSolver> BuiltinTask for PairwiseTask<S> {
     type Vocabulary = S::Vocabulary;
@@ -22,13 +23,7 @@ impl<S: StructureSolver> BuiltinTask for PairwiseTask<S> {
         reference::hinge(self, x, truth, w)
     }
 
-    fn reference_plane(
-        &self,
-        x: &S::Input,
-        truth: &Labelling,
-        code: &[u32],
-        add: &mut dyn FnMut(usize, f64),
-    ) -> Option<f64> {
+    fn reference_plane(&self, x: &S::Input, truth: &Labelling, code: &[u32], add: AddFeature<'_>) -> Option<f64> {
         reference::plane(&self.0, x, truth, code, add)
     }
 

@@ -26,7 +26,8 @@ pub enum EngineChoice {
     Cut,
     /// Alpha-expansion of edges that like to agree, with a bound.
     Expansion,
-    /// A minimum cut where nodes have two labels at most and edges like to agree at the weights of the call; else messages.
+    /// A minimum cut where nodes have two labels at most and edges like to agree at the weights of the call; else
+    /// messages.
     CutOrMessages,
     /// Message passing, with a bound.
     Messages,

@@ -4,15 +4,16 @@ use multiplane_infer::engine::{Engine, unwatched};
 use multiplane_infer::expansion::Expansion;
 use multiplane_infer::{Answer, Error, Mrf};
 
-/// A bound is tight enough if it is above the answer by at most this share of the hinge: less than what gaps are asked for.
+/// A bound is tight enough if it is above the answer by at most this share of the hinge: less than what gaps are asked
+/// for.
 const TIGHT: f64 = 2e-3;
 
 /// More message passing goes on only while it takes this share off what the bound leaves open.
 const WORTHWHILE: f64 = 0.05;
 
-/// Solves a model by expansion from a cold start, and again from the messages that this left, until the bound is tight, more
-/// of them do not help, or there were so many sweeps. `of_truth` is the energy of the truth, which the hinge is above; `None`
-/// where a prediction is wanted: then bounds are of no use.
+/// Solves a model by expansion from a cold start, and again from the messages that this left, until the bound is tight,
+/// more of them do not help, or there were so many sweeps. `of_truth` is the energy of the truth, which the hinge is
+/// above; `None` where a prediction is wanted: then bounds are of no use.
 pub(in crate::builtin) fn expand(
     model: &Mrf,
     of_truth: Option<f64>,

@@ -1,10 +1,9 @@
-//! More labellings than the best: lists and max-marginals of pairwise models, by the engine that decodes them, and of one
-//! variable.
+//! More labellings than the best: lists and max-marginals of pairwise models, by the engine that decodes them, and of
+//! one variable.
 
 use std::cmp::Ordering;
 
 use multiplane_core::oracle::Quality;
-use multiplane_core::task::DiversityPenalty;
 use multiplane_infer::brute::Brute;
 use multiplane_infer::engine::unwatched;
 use multiplane_infer::expansion::Expansion;
@@ -24,12 +23,12 @@ pub(in crate::builtin) struct ModelQuestion {
 }
 
 impl ModelQuestion {
-    /// Lists the `count` labellings of lowest energy, beginning with `first`, the decoder's answer of quality `quality`.
-    /// The list is proven where that quality is [`Quality::Exact`]; where only its first labelling is, the quality is the
-    /// bound that this one meets.
+    /// Lists the `count` labellings of lowest energy, beginning with `first`, the decoder's answer of quality
+    /// `quality`. The list is proven where that quality is [`Quality::Exact`]; where only its first labelling is, the
+    /// quality is the bound that this one meets.
     ///
-    /// Approximate engines are asked with what was found forbidden (Lawler): all labellings differ, and none is the worse
-    /// for being late, but there may be better ones.
+    /// Approximate engines are asked with what was found forbidden (Lawler): all labellings differ, and none is the
+    /// worse for being late, but there may be better ones.
     pub(in crate::builtin) fn list(
         &self,
         (first, quality): (Vec<u32>, Quality),
@@ -110,9 +109,8 @@ pub(in crate::builtin) fn top_of_one(scores: &[f64], out: &mut [u32]) -> usize {
     out.iter_mut().zip(labels).map(|(out, label)| *out = label).count()
 }
 
-/// Returns the first label of the highest score of one variable once penalties are taken off.
-pub(in crate::builtin) fn best_of_one(scores: &mut [f64], penalty: DiversityPenalty<'_>) -> u32 {
-    penalty.each(1, |_, label, penalty| scores[label as usize] -= penalty);
+/// Returns the first label of the highest score of one variable.
+pub(in crate::builtin) fn best_of_one(scores: &[f64]) -> u32 {
     let mut best = 0;
     for (label, &score) in scores.iter().enumerate() {
         if score > scores[best] {

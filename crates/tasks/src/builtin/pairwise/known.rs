@@ -1,5 +1,5 @@
-//! The model with only the labels that nodes have in the truth or one of some known labellings. Nodes on which all agree
-//! are constants.
+//! The model with only the labels that nodes have in the truth or one of some known labellings. Nodes on which all
+//! agree are constants.
 
 use multiplane_infer::{Error, Mrf, Table, Term};
 
@@ -12,7 +12,7 @@ use super::structure::StructureKernels;
 pub(super) struct KnownLabels {
     /// Ascending, node after node.
     labels: Vec<u32>,
-    /// Where each node's labels begin in `labels`, and where the last one's end.
+    /// The places where each node's labels begin in `labels`, and where the last one's end.
     offsets: Vec<usize>,
     /// Numbers of the nodes with several labels in the model of these, by place in the part.
     pub(super) free: Vec<Option<u32>>,

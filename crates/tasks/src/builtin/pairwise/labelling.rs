@@ -2,27 +2,29 @@
 
 use std::sync::Arc;
 
+use multiplane_core::task::TaskLabel;
 pub use multiplane_core::task::UNLABELLED;
 
 /// One label per node. Two are equal if their labels are.
 #[derive(Clone, Debug, Default)]
 pub struct Labelling {
-    /// Number of the label by node; [`UNLABELLED`], or in a truth [`UNSEEN`](crate::losses::UNSEEN), where there is none.
+    /// Number of the label by node; [`UNLABELLED`], or in a truth [`UNSEEN`](crate::losses::UNSEEN), where there is
+    /// none.
     pub labels: Vec<u32>,
-    /// What judges other labellings, where this is a truth.
+    /// The judge of other labellings, if this is a truth.
     pub(in crate::builtin) judge: Option<Arc<Judge>>,
 }
 
-/// What judges labellings of one graph.
+/// The judge of labellings of one graph.
 #[derive(Clone, Debug, Default)]
 pub(in crate::builtin) struct Judge {
-    /// What an error costs, by node.
+    /// The cost of an error, by node.
     pub(in crate::builtin) costs: Vec<f64>,
-    /// What a node counts in weighted accuracy; empty where nodes have no weights.
+    /// The weight of a node in weighted accuracy; empty if nodes have no weights.
     pub(in crate::builtin) weights: Vec<f64>,
 }
 
-/// What errors cost, by node.
+/// Costs of errors, by node.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::builtin) enum NodeCosts<'a> {
     Each(&'a [f64]),
@@ -31,12 +33,22 @@ pub(in crate::builtin) enum NodeCosts<'a> {
 }
 
 impl NodeCosts<'_> {
-    /// What an error at a node costs.
+    /// Returns the cost of an error at a node.
     pub(in crate::builtin) fn at(self, node: usize) -> f64 {
         match self {
             NodeCosts::Each(costs) => costs[node],
             NodeCosts::Alike(cost) => cost,
         }
+    }
+}
+
+impl TaskLabel for Labelling {
+    fn numbers(&self) -> Option<&[u32]> {
+        Some(&self.labels)
+    }
+
+    fn from_numbers(labels: Vec<u32>) -> Option<Self> {
+        Some(Labelling::new(labels))
     }
 }
 
@@ -52,7 +64,7 @@ impl Labelling {
         Labelling { labels, judge: None }
     }
 
-    /// Whether a node has a label.
+    /// Returns if a node has a label.
     pub(in crate::builtin) fn is_labelled(&self, node: usize) -> bool {
         self.labels[node] != UNLABELLED
     }
@@ -62,8 +74,8 @@ impl Labelling {
         (0..self.labels.len()).filter(|&node| self.is_labelled(node))
     }
 
-    /// What errors cost, where this is the truth; where nobody said, a node's share of the labelled ones, which are counted
-    /// here: ask once, not for each node.
+    /// Returns the costs of errors, if this is the truth: without a judge a node's share of the labelled ones, which
+    /// are counted here: ask once, not for each node.
     pub(in crate::builtin) fn costs(&self) -> NodeCosts<'_> {
         match &self.judge {
             Some(judge) => NodeCosts::Each(&judge.costs),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::labelling::UNLABELLED;
 use crate::losses::UNSEEN;
 
-/// What a wrong label of a node costs.
+/// The cost of a wrong label of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::builtin) enum NodeLoss {
     /// 1 by the number of labelled nodes.
@@ -19,7 +19,8 @@ pub(in crate::builtin) enum NodeLoss {
 }
 
 impl NodeLoss {
-    /// Returns what errors cost by node; `factors` multiply the costs by true label. Without weights all nodes count alike.
+    /// Returns what errors cost by node; `factors` multiply the costs by true label. Without weights all nodes count
+    /// alike.
     pub(in crate::builtin) fn costs(self, truth: &[u32], weights: &[f64], factors: Option<&[f64]>) -> Vec<f64> {
         let labelled = || truth.iter().enumerate().filter(|(_, label)| **label != UNLABELLED);
         let count = labelled().count() as f64;

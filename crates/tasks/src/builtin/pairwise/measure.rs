@@ -1,4 +1,4 @@
-//! What evaluation reports of labellings beside loss and accuracy: accuracy by the weights of nodes, such as pixels.
+//! A measure of labellings besides loss and accuracy: accuracy by the weights of nodes, such as pixels.
 
 use super::labelling::Labelling;
 use crate::metrics::{Counts, Evaluation, Measure, Metric};

@@ -1,6 +1,6 @@
-//! The tasks on nodes and edges: a [`Structure`] says what its nodes, edges and features are, [`PairwiseTask`] makes a task of
-//! it. Labellings with the costs of their truth, the part of a graph that a question is about, engines, lists, recombination,
-//! losses, warnings, and plain code for `verify` are written here once.
+//! The tasks on nodes and edges: a [`Structure`] says what its nodes, edges and features are, [`PairwiseTask`] makes a
+//! task of it. Labellings with the costs of their truth, the part of a graph that a question is about, engines, lists,
+//! recombination, losses, warnings, and plain code for `verify` are written here once.
 
 mod builtin;
 mod engines;

@@ -63,7 +63,7 @@ impl LabelledPart {
         }
     }
 
-    /// Whether there is no cycle; several edges of the same nodes make none.
+    /// Returns if there is no cycle; several edges of the same nodes make none.
     pub(in crate::builtin) fn is_forest(&self, parents: &mut Vec<u32>) -> bool {
         parents.clear();
         parents.extend(0..self.nodes.len() as u32);

@@ -1,4 +1,4 @@
-//! What calls and planes cost, by the sizes of an example and what answers it; see [`prices`](crate::builtin::prices).
+//! Prices of calls and planes, by the sizes of an example and what answers it; see [`prices`](crate::builtin::prices).
 
 use super::engines::EngineChoice;
 
@@ -28,7 +28,8 @@ pub(in crate::builtin) struct ExampleSizes {
     pub(in crate::builtin) max_iterations: u64,
 }
 
-/// Returns what finding the best labelling costs; `message` is that of a pair of labels in an iteration of message passing.
+/// Returns what finding the best labelling costs; `message` is that of a pair of labels in an iteration of message
+/// passing.
 pub(in crate::builtin) fn of_engine(engine: EngineChoice, sizes: ExampleSizes, message: f64) -> f64 {
     match engine {
         EngineChoice::Tree => MESSAGE * (sizes.labels + sizes.pairs),

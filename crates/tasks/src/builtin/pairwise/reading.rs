@@ -1,4 +1,4 @@
-//! What is refused and warned of when data of nodes and edges is opened.
+//! Faults and warnings of data of nodes and edges.
 
 use serde::Serialize;
 
@@ -20,8 +20,8 @@ pub(in crate::builtin) enum Misfit {
     TooMany(usize, f64, f64),
 }
 
-/// Returns the first example that the engine asked for cannot take; of each the number of nodes, the edges, and a function
-/// that tells the number of labels of a node.
+/// Returns the first example that the engine asked for cannot take; of each the number of nodes, the edges, and a
+/// function that tells the number of labels of a node.
 pub(in crate::builtin) fn misfit<'a, L: Fn(usize) -> usize>(
     asked: EngineChoice,
     mut examples: impl Iterator<Item = (usize, &'a [[u32; 2]], L)>,
@@ -45,8 +45,8 @@ pub(in crate::builtin) fn misfit<'a, L: Fn(usize) -> usize>(
     }
 }
 
-/// Refuses a loss by weights where there are none and something is to be learned, and returns the warning where a model is
-/// used: `has_weights` and `used` say so.
+/// Refuses a loss by weights where there are none and something is to be learned, and returns the warning where a model
+/// is used: `has_weights` and `used` say so.
 pub(in crate::builtin) fn check_weights(
     loss: NodeLoss,
     has_weights: bool,
@@ -65,8 +65,8 @@ pub(in crate::builtin) fn check_weights(
     }
 }
 
-/// Refuses weights of training data that make every error free, and returns the warning about a loss that does not go by the
-/// weights that there are.
+/// Refuses weights of training data that make every error free, and returns the warning about a loss that does not go
+/// by the weights that there are.
 pub(in crate::builtin) fn check_use_of_weights<L: Into<NodeLoss> + Serialize + Copy>(
     loss: L,
     truths: &[Labelling],

@@ -1,7 +1,6 @@
-//! Recombination: the best labelling of labels that the truth or one of some known labellings has. What is left to decide is
-//! often a small tree.
+//! Recombination: the best labelling of labels that the truth or one of some known labellings has. What is left to
+//! decide is often a small tree.
 
-use multiplane_core::example::Example;
 use multiplane_infer::{Error, Mrf};
 
 use super::engines::{EngineChoice, EngineLimits, Engines};
@@ -13,12 +12,11 @@ use super::structure::StructureKernels;
 /// Iterations of message passing where the known labels leave cycles: no bound is wanted, only a good combination.
 const ITERATIONS: u64 = 10;
 
-/// Finds a labelling of labels that the truth or one of `codes` has, no worse than any of these; the best one where what is
-/// left is a tree or a cut.
+/// Finds a labelling of labels that the truth or one of `codes` has, no worse than any of these; the best one where
+/// what is left is a tree or a cut.
 pub(super) fn combine<S: StructureKernels>(
     structure: &S,
-    Example { input: x, truth, .. }: Example<'_, S::Input, Labelling>,
-    w: &[f64],
+    (x, w, truth): (&S::Input, &[f64], &Labelling),
     codes: &[u32],
     scratch: &mut PairwiseScratch<S>,
     out: &mut [u32],

@@ -1,12 +1,13 @@
 //! Hinges and planes computed a second time, plainly, for `verify`.
 //!
-//! Scores are added up with twice the digits. Trees and small models are solved by eliminating one node after the other,
-//! cuts by shortest augmenting paths (Edmonds and Karp); both share no code with training. What only an approximate engine
-//! answers is asked of that engine again, with bounds: verified is then that data, features, losses and scores are right
-//! and that the bound is the engine's, not the engine's proof.
+//! Scores are added up with twice the digits. Trees and small models are solved by eliminating one node after the
+//! other, cuts by shortest augmenting paths (Edmonds and Karp); both share no code with training. What only an
+//! approximate engine answers is asked of that engine again, with bounds: verified is then that data, features, losses
+//! and scores are right and that the bound is the engine's, not the engine's proof.
 
+use multiplane_core::example::Example;
 use multiplane_core::oracle::Quality;
-use multiplane_core::task::DiversityPenalty;
+use multiplane_core::task::{Question, Task};
 
 use super::engines::EngineChoice;
 use super::labelling::{Labelling, NodeCosts, UNLABELLED};
@@ -16,6 +17,7 @@ use super::structure::Structure;
 use super::task::PairwiseTask;
 use crate::builtin::reference::{LabelFunction, Network, largest_sum};
 use crate::double_double::DoubleDouble;
+use crate::reference::AddFeature;
 
 /// By how much a labelling and the bound of a cut may differ, relative to the terms of scores.
 const ROUNDING: f64 = 1e-20;
@@ -50,7 +52,8 @@ pub(super) fn hinge<S: StructureSolver>(task: &PairwiseTask<S>, x: &S::Input, tr
         EngineChoice::Expansion | EngineChoice::Messages => {}
     }
     let mut y = Labelling::default();
-    let answer = task.label((x, w, Some(truth)), DiversityPenalty::default(), &mut scratch, &mut memory, &mut y);
+    let question = Question::augmented(Example { index: 0, input: x, truth }, w);
+    let answer = task.decode(question.call(&mut scratch, &mut memory), &mut y);
     plain.claimed_hinge(answer, &y)
 }
 
@@ -71,7 +74,7 @@ pub(super) fn plane<S: Structure>(
     x: &S::Input,
     truth: &Labelling,
     code: &[u32],
-    add: &mut dyn FnMut(usize, f64),
+    add: AddFeature<'_>,
 ) -> Option<f64> {
     let plain = ReferenceScores::new(structure, x, truth, &[]);
     let is_label = |node: usize| match truth.is_labelled(node) {
@@ -156,7 +159,8 @@ impl<'a, S: Structure> ReferenceScores<'a, S> {
         (largest_sum(&labels, functions) - self.of_truth()).value()
     }
 
-    /// Returns the hinge that an answer of the engine stands for: that of its labelling, or its bound where that is higher.
+    /// Returns the hinge that an answer of the engine stands for: that of its labelling, or its bound where that is
+    /// higher.
     fn claimed_hinge(&self, answer: Result<Quality, String>, y: &Labelling) -> f64 {
         let own = || self.score(&y.labels) - self.of_truth();
         match answer {
@@ -166,8 +170,8 @@ impl<'a, S: Structure> ReferenceScores<'a, S> {
         }
     }
 
-    /// Returns the hinge of an example that is a cut at these weights, no number where bound and labelling differ; `None`
-    /// for other examples.
+    /// Returns the hinge of an example that is a cut at these weights, no number where bound and labelling differ;
+    /// `None` for other examples.
     fn cut_hinge(&self) -> Option<f64> {
         let (y, bound) = self.flow()?;
         let own = self.score(&y);
@@ -187,8 +191,8 @@ impl<'a, S: Structure> ReferenceScores<'a, S> {
         self.nodes.iter().map(of_node).sum::<f64>() + self.edges.iter().map(of_edge).sum::<f64>()
     }
 
-    /// Finds the best labelling of nodes with one or two labels whose edges like to agree, with an upper bound on its score
-    /// with losses, in which edges that like to differ by a rounding like neither; `None` for all other examples.
+    /// Finds the best labelling of nodes with one or two labels whose edges like to agree, with an upper bound on its
+    /// score with losses, in which edges that like to differ by a rounding like neither; `None` for all other examples.
     fn flow(&self) -> Option<(Vec<u32>, DoubleDouble)> {
         if self.nodes.iter().any(|&node| self.labels(node) > 2) {
             return None;

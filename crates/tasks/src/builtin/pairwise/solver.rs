@@ -1,6 +1,6 @@
 //! How a structure is solved beyond its engine: answers without energies, recombination, prices, bounds on its numbers.
 
-use multiplane_core::example::{Example, Examples, Memory};
+use multiplane_core::example::{Examples, Memory};
 use multiplane_core::layout::Layout;
 use multiplane_core::oracle::Prices;
 use multiplane_core::rounding::Magnitudes;
@@ -65,13 +65,12 @@ pub trait StructureSolver: StructureKernels {
     /// The scores are no finite numbers.
     fn recombine(
         &self,
-        example: Example<'_, Self::Input, Labelling>,
-        w: &[f64],
+        of_truth: (&Self::Input, &[f64], &Labelling),
         codes: &[u32],
         scratch: &mut PairwiseScratch<Self>,
         out: &mut [u32],
     ) -> Result<(), Error> {
-        combine(self, example, w, codes, scratch, out)
+        combine(self, of_truth, codes, scratch, out)
     }
 
     /// Bounds the terms of all scores: every labelled node gives the features of one of its labels, every edge of such

@@ -15,10 +15,11 @@ use crate::problem::tables::WeightTable;
 /// Input, weights, and the truth where its loss is added.
 pub(in crate::builtin) type StructureQuestion<'a, S> = (&'a <S as Structure>::Input, &'a [f64], Option<&'a Labelling>);
 
-/// Nodes that have labels, and edges between them: a labelling scores what its labels score at the nodes, and its pairs of
-/// labels at the edges. [`PairwiseTask`](super::PairwiseTask) makes it a task with every capability but sums.
+/// Nodes that have labels, and edges between them: a labelling scores what its labels score at the nodes, and its pairs
+/// of labels at the edges. [`PairwiseTask`](super::PairwiseTask) makes it a task with every capability but sums.
 ///
-/// [`StructureKernels`] and [`StructureSolver`](super::StructureSolver) follow from this: a structure replaces there what it does faster.
+/// [`StructureKernels`] and [`StructureSolver`](super::StructureSolver) follow from this: a structure replaces there
+/// what it does faster.
 pub trait Structure: Sized + Send + Sync + 'static {
     /// The input of an example.
     type Input: Send + Sync;
@@ -156,7 +157,8 @@ pub trait StructureKernels: Structure {
         }
     }
 
-    /// Returns whether a plane with these numbers is stored as a whole: an index costs half of a number, and a step's time.
+    /// Returns whether a plane with these numbers is stored as a whole: an index costs half of a number, and a step's
+    /// time.
     fn is_dense(&self, _truth: &[u32], _y: &[u32], plane: &[f64]) -> bool {
         2 * plane.iter().filter(|value| **value != 0.0).count() > plane.len()
     }

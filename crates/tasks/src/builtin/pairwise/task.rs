@@ -7,8 +7,7 @@ use multiplane_core::oracle::{Prices, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task::{
-    DiversityPenalty, ExampleOf, KBest, LabelledVariables, QuestionOf, RecombineLabels, ScoreMagnitudes, Task,
-    TaskCapabilities, WorkspaceOf,
+    Call, Case, ExampleOf, KBest, LabelledVariables, Question, RecombineLabels, ScoreMagnitudes, Task, TaskCapabilities,
 };
 
 use super::engines::{EngineChoice, EngineLimits, quality};
@@ -16,68 +15,19 @@ use super::kbest::ModelQuestion;
 use super::labelling::Labelling;
 use super::scratch::PairwiseScratch;
 use super::solver::StructureSolver;
-use super::structure::{StructureQuestion, is_known, labelled_edges, push_filled};
+use super::structure::{is_known, labelled_edges, push_filled};
 
 /// The task of a structure.
 #[derive(Clone, Debug)]
 pub struct PairwiseTask<S>(pub S);
 
 impl<S: StructureSolver> PairwiseTask<S> {
-    /// Finds the best labelling, with losses if there is a truth and less for labels that others have, and writes it into
-    /// `out`.
-    pub(super) fn label(
-        &self,
-        asked: StructureQuestion<'_, S>,
-        penalty: DiversityPenalty<'_>,
-        scratch: &mut PairwiseScratch<S>,
-        memory: &mut S::Memory,
-        out: &mut Labelling,
-    ) -> Result<Quality, String> {
-        let (PairwiseTask(structure), (x, _, truth)) = (self, asked);
-        let PairwiseScratch { part, parents, engines, labels, own, .. } = scratch;
-        part.take(structure.nodes(x), structure.edges(x), truth.map(|truth| &truth.labels[..]));
-        out.judge = None;
-        out.labels.clear();
-        match truth {
-            Some(truth) => out.labels.extend_from_slice(&truth.labels), // nodes without a label keep their mark
-            None => out.labels.resize(structure.nodes(x), 0),
-        }
-        if part.nodes.is_empty() || structure.solve_directly(asked, penalty, part, (own, memory), &mut out.labels)? {
-            return Ok(Quality::Exact);
-        }
-        let text = |error: multiplane_infer::Error| error.to_string();
-        let mut model = structure.energies(asked, part, own).map_err(text)?;
-        if !penalty.is_empty() {
-            let mut costs: Vec<Vec<f64>> =
-                (0..).map(|place| model.unary(place).to_vec()).take(part.nodes.len()).collect();
-            penalty.each(structure.nodes(x), |node, label, penalty| costs[part.place(node)][label as usize] += penalty);
-            for (place, costs) in (0..).zip(&costs) {
-                model.set_unary(place, costs).map_err(text)?;
-            }
-        }
-        let engine = structure.engine(x, part, parents);
-        let of_truth = truth.filter(|_| engine == EngineChoice::Expansion).map(|truth| {
-            // The energy of a truth whose labels are not all known is infinite.
-            let known = part.nodes.iter().all(|&v| is_known(structure, x, v as usize, truth.labels[v as usize]));
-            if known { model.energy(&part.labels_of(&truth.labels)) } else { f64::INFINITY }
-        });
-        let limits =
-            EngineLimits { max_iterations: structure.max_iterations(), last_search: truth.is_none(), of_truth };
-        let answer = engines.run(engine, limits, &model, labels).map_err(text)?;
-        part.nodes.iter().zip(labels).for_each(|(&node, label)| out.labels[node as usize] = *label);
-        Ok(quality(&answer))
-    }
-
     /// Returns the model of a question, and what decodes it.
-    fn model(
-        &self,
-        asked: StructureQuestion<'_, S>,
-        scratch: &mut PairwiseScratch<S>,
-    ) -> Result<ModelQuestion, String> {
-        let (PairwiseTask(structure), (x, _, truth)) = (self, asked);
+    fn model(&self, question: Question<'_, Self>, scratch: &mut PairwiseScratch<S>) -> Result<ModelQuestion, String> {
+        let (PairwiseTask(structure), Question { input: x, w, truth, .. }) = (self, question);
         let PairwiseScratch { part, parents, own, .. } = scratch;
         part.take(structure.nodes(x), structure.edges(x), truth.map(|truth| &truth.labels[..]));
-        let model = structure.energies(asked, part, own).map_err(|error| error.to_string())?;
+        let model = structure.energies((x, w, truth), part, own).map_err(|error| error.to_string())?;
         let (engine, max_iterations) = (structure.engine(x, part, parents), structure.max_iterations());
         Ok(ModelQuestion { model, engine, max_iterations })
     }
@@ -129,27 +79,49 @@ impl<S: StructureSolver> Task for PairwiseTask<S> {
         self.0.score(x, &y.labels, w)
     }
 
-    fn decode(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Labelling,
-    ) -> Result<Quality, String> {
-        let asked = (question.input, w, question.truth);
-        self.label(asked, DiversityPenalty::default(), work.scratch, work.memory, out)
+    fn decode(&self, call: Call<'_, Self>, out: &mut Labelling) -> Result<Quality, String> {
+        let (PairwiseTask(structure), Question { input: x, w, truth, penalty, .. }) = (self, call.question);
+        let asked = (x, w, truth);
+        let PairwiseScratch { part, parents, engines, labels, own, .. } = call.scratch;
+        part.take(structure.nodes(x), structure.edges(x), truth.map(|truth| &truth.labels[..]));
+        out.judge = None;
+        out.labels.clear();
+        match truth {
+            Some(truth) => out.labels.extend_from_slice(&truth.labels), // nodes without a label keep their mark
+            None => out.labels.resize(structure.nodes(x), 0),
+        }
+        if part.nodes.is_empty()
+            || structure.solve_directly(asked, penalty, part, (own, call.memory), &mut out.labels)?
+        {
+            return Ok(Quality::Exact);
+        }
+        let text = |error: multiplane_infer::Error| error.to_string();
+        let mut model = structure.energies(asked, part, own).map_err(text)?;
+        if !penalty.is_empty() {
+            let mut costs: Vec<Vec<f64>> =
+                (0..).map(|place| model.unary(place).to_vec()).take(part.nodes.len()).collect();
+            penalty.each(structure.nodes(x), |node, label, penalty| costs[part.place(node)][label as usize] += penalty);
+            for (place, costs) in (0..).zip(&costs) {
+                model.set_unary(place, costs).map_err(text)?;
+            }
+        }
+        let engine = structure.engine(x, part, parents);
+        let of_truth = truth.filter(|_| engine == EngineChoice::Expansion).map(|truth| {
+            // The energy of a truth whose labels are not all known is infinite.
+            let known = part.nodes.iter().all(|&v| is_known(structure, x, v as usize, truth.labels[v as usize]));
+            if known { model.energy(&part.labels_of(&truth.labels)) } else { f64::INFINITY }
+        });
+        let limits =
+            EngineLimits { max_iterations: structure.max_iterations(), last_search: truth.is_none(), of_truth };
+        let answer = engines.run(engine, limits, &model, labels).map_err(text)?;
+        part.nodes.iter().zip(labels).for_each(|(&node, label)| out.labels[node as usize] = *label);
+        Ok(penalty.with_rewards(quality(&answer), part.nodes.len()))
     }
 
     /// Touches only nodes and edges at which a labelling differs from the truth.
-    fn plane(
-        &self,
-        example: ExampleOf<'_, Self>,
-        y: &Labelling,
-        scale: f64,
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Plane,
-    ) {
-        let (structure, x, truth, dense) = (&self.0, example.input, example.truth, &mut work.scratch.dense);
+    fn plane(&self, case: Case<'_, Self>, y: &Labelling, out: &mut Plane) {
+        let Case { input: x, truth, scale, scratch: PairwiseScratch { dense, .. }, .. } = case;
+        let PairwiseTask(structure) = self;
         out.clear();
         dense.clear();
         dense.resize(structure.dim(), 0.0);
@@ -188,14 +160,6 @@ impl<S: StructureSolver> Task for PairwiseTask<S> {
 }
 
 impl<S: StructureSolver> LabelledVariables<Self> for PairwiseTask<S> {
-    fn labels<'a>(&self, y: &'a Labelling) -> &'a [u32] {
-        &y.labels
-    }
-
-    fn labelling(&self, labels: Vec<u32>) -> Labelling {
-        Labelling::new(labels)
-    }
-
     fn variables(&self, x: &S::Input) -> usize {
         self.0.nodes(x)
     }
@@ -206,66 +170,35 @@ impl<S: StructureSolver> LabelledVariables<Self> for PairwiseTask<S> {
 }
 
 impl<S: StructureSolver> KBest<Self> for PairwiseTask<S> {
-    fn top(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        work: WorkspaceOf<'_, Self>,
-        out: &mut [Labelling],
-    ) -> Result<(usize, Quality), String> {
-        let (asked, scratch) = ((question.input, w, question.truth), work.scratch);
+    fn top(&self, call: Call<'_, Self>, out: &mut [Labelling]) -> Result<(usize, Quality), String> {
+        let (question, scratch) = (call.question, call.scratch);
         let Some(first) = out.first_mut() else { return Ok((0, Quality::Exact)) };
-        let quality = self.label(asked, DiversityPenalty::default(), scratch, work.memory, first)?;
+        let quality = self.decode(question.call(scratch, call.memory), first)?;
         if out.len() == 1 || scratch.part.nodes.is_empty() {
             return Ok((1, quality));
         }
-        let model = self.model(asked, scratch)?;
+        let model = self.model(question, scratch)?;
         let (list, quality) = model.list((scratch.part.labels_of(&out[0].labels), quality), out.len())?;
         scratch.part.write_list(&list, out);
         Ok((list.len(), quality))
     }
 
-    fn decode_diverse(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        penalty: DiversityPenalty<'_>,
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Labelling,
-    ) -> Result<Quality, String> {
-        let quality = self.label((question.input, w, question.truth), penalty, work.scratch, work.memory, out)?;
-        Ok(penalty.with_rewards(quality, work.scratch.part.nodes.len()))
-    }
-
     /// Those of the nodes that the question is about.
-    fn max_marginals(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Vec<f64>,
-    ) -> Result<(), String> {
-        self.model((question.input, w, question.truth), work.scratch)?.max_marginals(out)
+    fn max_marginals(&self, call: Call<'_, Self>, out: &mut Vec<f64>) -> Result<(), String> {
+        self.model(call.question, call.scratch)?.max_marginals(out)
     }
 }
 
 impl<S: StructureSolver> RecombineLabels<Self> for PairwiseTask<S> {
-    fn recombine(
-        &self,
-        example: ExampleOf<'_, Self>,
-        w: &[f64],
-        codes: &[u32],
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Labelling,
-    ) -> Result<(), String> {
-        let (PairwiseTask(structure), x, truth) = (self, example.input, example.truth);
-        work.scratch.part.take(structure.nodes(x), structure.edges(x), Some(&truth.labels));
+    fn recombine(&self, case: Case<'_, Self>, w: &[f64], codes: &[u32], out: &mut Labelling) -> Result<(), String> {
+        let (PairwiseTask(structure), Case { input: x, truth, scratch, .. }) = (self, case);
+        scratch.part.take(structure.nodes(x), structure.edges(x), Some(&truth.labels));
         out.judge = None;
         out.labels.clone_from(&truth.labels);
-        if work.scratch.part.nodes.is_empty() {
+        if scratch.part.nodes.is_empty() {
             return Ok(());
         }
-        structure.recombine(example, w, codes, work.scratch, &mut out.labels).map_err(|error| error.to_string())
+        structure.recombine((x, w, truth), codes, scratch, &mut out.labels).map_err(|error| error.to_string())
     }
 }
 

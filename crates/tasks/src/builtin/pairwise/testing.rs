@@ -1,13 +1,13 @@
-//! What tests ask of every task on nodes and edges: answers, planes, codes, recombination and magnitudes against
+//! Checks of every task on nodes and edges: answers, planes, codes, recombination and magnitudes against
 //! enumeration, and the second opinion of `verify`.
 
 use std::sync::Arc;
 
-use multiplane_core::example::{Example, Examples, Workspace};
+use multiplane_core::example::{Example, Examples};
 use multiplane_core::oracle::{MaxOracle, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::{LabelledVariables, Task};
+use multiplane_core::task::{Case, LabelledVariables, Task};
 use multiplane_core::task_oracle::TaskOracle;
 
 use super::labelling::Labelling;
@@ -55,8 +55,8 @@ impl<T: BuiltinTask<Label = Labelling>> SmallPairwise<T> {
         of(y) - of(example.truth) + self.task.loss(example.truth, y)
     }
 
-    /// Asks for the plane of a block: the answer is as good as it says, its plane is that of its labelling, its score is what
-    /// features say, and `verify` finds the same hinge.
+    /// Asks for the plane of a block: the answer is as good as it says, its plane is that of its labelling, its score
+    /// is what features say, and `verify` finds the same hinge.
     pub(in crate::builtin) fn check_answer(
         &self,
         oracle: &mut TaskOracle<T>,
@@ -104,8 +104,8 @@ impl<T: BuiltinTask<Label = Labelling>> SmallPairwise<T> {
         quality
     }
 
-    /// A combination of labellings has no label that none of them has, is at least as good as each, and where it is `exact`
-    /// the best one.
+    /// A combination of labellings has no label that none of them has, is at least as good as each, and where it is
+    /// `exact` the best one.
     pub(in crate::builtin) fn check_recombination(&self, w: &[f64], exact: bool, rng: &mut Rng, context: &str) {
         let recombination = self.task.capabilities().recombination.unwrap();
         for block in 0..self.examples.labels.len() {
@@ -114,8 +114,8 @@ impl<T: BuiltinTask<Label = Labelling>> SmallPairwise<T> {
             let some: Vec<&Labelling> = (0..3).map(|_| &all[rng.below(all.len() as u64) as usize]).collect();
             let codes: Vec<u32> = some.iter().flat_map(|y| y.labels.clone()).collect();
             let (mut scratch, mut memory, mut found) = (T::Scratch::default(), T::Memory::default(), all[0].clone());
-            let work = Workspace { scratch: &mut scratch, memory: &mut memory };
-            recombination.recombine(example, w, &codes, work, &mut found).unwrap();
+            let case = Case::new(example, 1.0, &mut scratch, &mut memory);
+            recombination.recombine(case, w, &codes, &mut found).unwrap();
             let value = self.relative(example, &found, w);
             let known = some.iter().copied().chain([example.truth]);
             let best_known = known.clone().map(|y| self.relative(example, y, w)).fold(f64::MIN, f64::max);

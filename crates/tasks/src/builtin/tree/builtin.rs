@@ -1,4 +1,4 @@
-//! What the tree is beside training: errors counted, layouts of files, labels as text, and the slow code of `verify`.
+//! The tree beyond training: errors counted, layouts of files, labels as text, and the slow code of `verify`.
 
 use super::input::TreeInput;
 use super::layout::{TreeTask, tables};
@@ -7,7 +7,7 @@ use crate::builtin::task::BuiltinTask;
 use crate::data::{SparseRows, Trees};
 use crate::metrics::LabelReport;
 use crate::problem::tables::{Axis, WeightTable};
-use crate::reference;
+use crate::reference::{self, AddFeature};
 
 impl BuiltinTask for TreeTask {
     type Vocabulary = TreeVocabulary;
@@ -32,13 +32,7 @@ impl BuiltinTask for TreeTask {
         self.plain_hinge(x, truth, w)
     }
 
-    fn reference_plane(
-        &self,
-        x: &TreeInput,
-        truth: &Vec<u32>,
-        code: &[u32],
-        add: &mut dyn FnMut(usize, f64),
-    ) -> Option<f64> {
+    fn reference_plane(&self, x: &TreeInput, truth: &Vec<u32>, code: &[u32], add: AddFeature<'_>) -> Option<f64> {
         if code.len() != truth.len() || code.iter().any(|&label| label as usize >= self.labels) {
             return None;
         }

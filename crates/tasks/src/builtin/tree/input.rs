@@ -16,8 +16,8 @@ pub struct TreeInput {
 }
 
 impl TreeInput {
-    /// Takes the features of the nodes, their parents ([`ROOT`] of roots, of which there may be several), and the types of
-    /// the edges to the parents; those of roots are not looked at.
+    /// Takes the features of the nodes, their parents ([`ROOT`] of roots, of which there may be several), and the types
+    /// of the edges to the parents; those of roots are not looked at.
     ///
     /// # Errors
     ///

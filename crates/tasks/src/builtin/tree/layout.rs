@@ -1,12 +1,13 @@
 //! The tree's weights: where they stand, and the scores of labels at nodes.
 //!
-//! Weights: `unary[feature][label]`, then for every type of edges `pair[label of the child][label of the parent]`, as the
-//! engine reads them. In files it is `unary[label][feature]`, `pair[type][parent's label][child's label]`.
+//! Weights: `unary[feature][label]`, then for every type of edges `pair[label of the child][label of the parent]`, as
+//! the engine reads them. In files it is `unary[label][feature]`, `pair[type][parent's label][child's label]`.
 
 use multiplane_core::linalg;
 
 use super::input::TreeInput;
 use crate::builtin::label_codes::PairSlots;
+use crate::data::SparseRows;
 use crate::losses::CostTable;
 use crate::problem::tables::{Axis, WeightTable};
 
@@ -35,8 +36,8 @@ impl TreeTask {
         (self.pair_start() + (of * self.labels + to as usize) * self.labels + from as usize) as u32
     }
 
-    /// The weights of the edges of a tree.
-    pub(super) fn places<'a>(&'a self, x: &'a TreeInput) -> TreeSlots<'a> {
+    /// Returns the weights of the edges of a tree.
+    pub(super) fn slots<'a>(&'a self, x: &'a TreeInput) -> TreeSlots<'a> {
         TreeSlots { task: self, x }
     }
 
@@ -55,7 +56,8 @@ impl TreeTask {
     }
 }
 
-/// The tables of the weights in files, with the axis of types of edges. Features without names are counted from 0, as lists are.
+/// The tables of the weights in files, with the axis of types of edges. Features without names are counted from 0, as
+/// lists are.
 pub(super) fn tables(labels: usize, features: usize, types: Axis) -> Vec<WeightTable> {
     let label = |name| Axis::labels(name, labels);
     vec![
@@ -71,6 +73,10 @@ pub(super) struct TreeSlots<'a> {
 }
 
 impl PairSlots for TreeSlots<'_> {
+    fn rows(&self) -> &SparseRows {
+        self.x.rows()
+    }
+
     fn labels(&self) -> usize {
         self.task.labels
     }

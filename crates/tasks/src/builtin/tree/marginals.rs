@@ -1,18 +1,18 @@
-//! Sums over the labellings of a tree. Marginals: `nodes[node][label]`, then `edges[edge][parent's label][label]`, edges in
-//! the order of their children.
+//! Sums over the labellings of a tree. Marginals: `nodes[node][label]`, then `edges[edge][parent's label][label]`,
+//! edges in the order of their children.
 //!
 //! A call costs the scores of all nodes and a sum-product in logarithms; an expected plane touches all labels of every
 //! feature that the tree has, and all pairs of labels of its types of edges.
 
 use multiplane_core::linalg;
 use multiplane_core::plane::Plane;
-use multiplane_core::task::{ExampleOf, LabelMarginals, QuestionOf, Task, WorkspaceOf};
+use multiplane_core::task::{Call, Case, LabelMarginals, Task};
 use multiplane_infer::marginals::{TiltedTree, tree_entropy, tree_size};
 use multiplane_infer::score_tree::TreeView;
 
 use super::input::TreeInput;
 use super::layout::TreeTask;
-use crate::builtin::marginals::ExpectedRows;
+use crate::builtin::marginals::{ExpectedRows, all_on};
 
 /// Working memory of sums.
 #[derive(Debug, Default)]
@@ -28,26 +28,17 @@ impl LabelMarginals<TreeTask> for TreeTask {
     }
 
     fn all_on(&self, x: &TreeInput, y: &Vec<u32>, to: &mut [f64]) {
-        let (nodes, edges) = to.split_at_mut(y.len() * self.labels);
-        nodes.fill(0.0);
-        edges.fill(0.0);
-        nodes.chunks_exact_mut(self.labels).zip(y).for_each(|(node, &label)| node[label as usize] = 1.0);
+        let edges = all_on(y, self.labels, to);
         for (table, (_, parent, child)) in edges.chunks_exact_mut(self.labels * self.labels).zip(x.edges()) {
             table[y[parent] as usize * self.labels + y[child] as usize] = 1.0;
         }
     }
 
-    fn gibbs(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        tau: f64,
-        from: &[f64],
-        work: WorkspaceOf<'_, Self>,
-        to: &mut [f64],
-    ) -> Result<f64, String> {
-        let (x, unary, sums) = (question.input, &mut work.scratch.unary, &mut work.scratch.sums);
-        self.score_nodes(x, w, question.truth, unary);
+    fn gibbs(&self, call: Call<'_, Self>, tau: f64, from: &[f64], to: &mut [f64]) -> Result<f64, String> {
+        let (question, scratch) = (call.question, call.scratch);
+        let (unary, sums) = (&mut scratch.unary, &mut scratch.sums);
+        let (x, w) = (question.input, question.w);
+        self.view(question, unary);
         let of_truth = question.truth.map_or(0.0, |truth| {
             let nodes: f64 = truth.iter().enumerate().map(|(v, &y)| unary[v * self.labels + y as usize]).sum();
             let pair = |(of, parent, child): (usize, usize, usize)| {
@@ -63,26 +54,13 @@ impl LabelMarginals<TreeTask> for TreeTask {
         Ok(if tau.is_finite() { tau * log - of_truth } else { 0.0 })
     }
 
-    fn expected(
-        &self,
-        example: ExampleOf<'_, Self>,
-        marginals: &[f64],
-        scale: f64,
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Plane,
-    ) {
-        let (x, truth, rows) = (example.input, example.truth, &mut work.scratch.sums.rows);
-        let (nodes, edges) = marginals.split_at(truth.len() * self.labels);
-        out.clear();
-        if truth.is_empty() {
-            return out.seal();
-        }
-        let loss = rows.take(nodes, truth, self.labels, &self.costs);
-        rows.write(x.rows(), scale, (self.pair_start(), self.dim()), out, |_, pairs| {
+    fn expected(&self, case: Case<'_, Self>, marginals: &[f64], out: &mut Plane) {
+        let Case { input: x, truth, scale, scratch, .. } = case;
+        let of_truth = (&truth[..], &self.costs);
+        let pairs = self.pair_start()..self.dim();
+        scratch.sums.rows.write_plane(x.rows(), of_truth, marginals, (pairs, scale), out, |edges, _, pairs| {
             self.add_pairs(x, truth, edges, scale, pairs);
         });
-        out.set_circ(scale * self.costs.factor(truth.len()) * loss);
-        out.seal();
     }
 
     fn entropy(&self, x: &TreeInput, marginals: &[f64]) -> f64 {

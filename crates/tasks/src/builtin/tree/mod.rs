@@ -1,5 +1,5 @@
-//! Labelling the nodes of trees: features of nodes as rows, one weight per pair of labels of an edge for each type of edges.
-//! The oracle is max-product. Trees that are to be found: [`arborescence`].
+//! Labelling the nodes of trees: features of nodes as rows, one weight per pair of labels of an edge for each type of
+//! edges. The oracle is max-product. Trees that are to be found: [`arborescence`].
 
 pub mod arborescence;
 mod builtin;

@@ -15,7 +15,7 @@ use crate::data::{DataError, SparseRows, Strings, Trees};
 use crate::dataset::Dataset;
 use crate::problem::{FeatureSpace, MAX_DICTIONARY_BYTES, MAX_DIM, OpenError, TaskVocabulary, Vocabulary, check_dim};
 
-/// What a task on trees remembers.
+/// The facts that a task on trees remembers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TreeVocabulary {
@@ -59,8 +59,8 @@ impl ReadTrees {
     ///
     /// # Errors
     ///
-    /// The data are no trees, lack parents or, in training, labels, do not fit the model, or need more weights than there
-    /// may be.
+    /// The data are no trees, lack parents or, in training, labels, do not fit the model, or need more weights than
+    /// there may be.
     pub(super) fn read(
         data: &Dataset,
         (bias, scale): (bool, ScaleSpec),
@@ -125,8 +125,8 @@ pub(super) fn one_root(trees: &Trees) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// Rows with their trees. Edges of unknown types are left out: they would add nothing to any score; how many there are is
-/// returned.
+/// Rows with their trees. Edges of unknown types are left out: they would add nothing to any score; how many there are
+/// is returned.
 fn shaped(trees: &Trees, rows: Vec<SparseRows>, known: &[String]) -> Result<(Vec<TreeInput>, usize), OpenError> {
     let number = |name: &str| known.iter().position(|known| known == name).map(|number| number as u32);
     let numbers: Vec<Option<u32>> = trees.type_names.iter().map(number).collect();

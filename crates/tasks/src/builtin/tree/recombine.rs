@@ -7,14 +7,15 @@ use multiplane_infer::score_tree::{ROOT, TreeShape};
 pub(super) struct Candidates {
     /// Node after node, in the order of first appearance.
     labels: Vec<u32>,
-    /// Where those of each node begin, and where the last one's end.
+    /// The places where those of each node begin, and where the last one's end.
     starts: Vec<usize>,
     /// Best score of a node's subtree, by candidate.
     below: Vec<f64>,
 }
 
 impl Candidates {
-    /// Takes the labels that nodes have in the truth or in one of the labellings `codes`, which stand one after the other.
+    /// Takes the labels that nodes have in the truth or in one of the labellings `codes`, which stand one after the
+    /// other.
     pub(super) fn collect(&mut self, truth: &[u32], codes: &[u32]) {
         self.labels.clear();
         self.starts.clear();

@@ -1,13 +1,14 @@
-//! Hinge and planes of trees by plain code, for `verify`: weights as they stand in files, twice the digits, and no engine.
+//! Hinge and planes of trees by plain code, for `verify`: weights as they stand in files, twice the digits, and no
+//! engine.
 
 use super::input::TreeInput;
 use super::layout::TreeTask;
 use crate::builtin::reference::{LabelFunction, largest_sum};
 use crate::double_double::DoubleDouble;
-use crate::reference::{product, row_features};
+use crate::reference::{AddFeature, product, row_features};
 
 impl TreeTask {
-    /// Where the weight of an edge stands in files.
+    /// Returns the place of an edge's weight in files.
     fn file_pair(&self, of: usize, from: usize, to: usize) -> usize {
         self.labels * (self.features + of * self.labels + from) + to
     }
@@ -33,7 +34,7 @@ impl TreeTask {
     }
 
     /// Hands over `scale * phi(x, y)`, one occurrence after the other.
-    pub(super) fn plain_features(&self, x: &TreeInput, y: &[u32], scale: f64, add: &mut dyn FnMut(usize, f64)) {
+    pub(super) fn plain_features(&self, x: &TreeInput, y: &[u32], scale: f64, add: AddFeature<'_>) {
         for (node, &label) in y.iter().enumerate() {
             row_features(x.rows().row(node), label as usize * self.features, scale, add);
         }

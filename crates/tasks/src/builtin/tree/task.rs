@@ -1,5 +1,5 @@
-//! The tree as a task: its features, loss and decoder. A plane touches only the nodes where the labelling differs from the
-//! truth, and their edges.
+//! The tree as a task: its features, loss and decoder. A plane touches only the nodes where the labelling differs from
+//! the truth, and their edges.
 
 use multiplane_core::example::Examples;
 use multiplane_core::layout::Layout;
@@ -7,8 +7,8 @@ use multiplane_core::oracle::{Coded, Prices, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task::{
-    CodedFeatures, DiversityPenalty, ExampleOf, KBest, LabelledVariables, QuestionOf, RecombineLabels, ScoreMagnitudes,
-    Task, TaskCapabilities, WorkspaceOf,
+    Call, Case, CodedFeatures, ExampleOf, KBest, LabelledVariables, Question, RecombineLabels, ScoreMagnitudes, Task,
+    TaskCapabilities,
 };
 use multiplane_infer::score_tree::{ScoreTree, TreeView};
 use multiplane_infer::{Error, Mrf, Table, Term};
@@ -47,14 +47,7 @@ impl Task for TreeTask {
     }
 
     fn features(&self, x: &TreeInput, y: &Vec<u32>, scale: f64, out: &mut Plane) {
-        for (node, &label) in y.iter().enumerate() {
-            for (feature, value) in x.rows().row(node).iter() {
-                out.push(feature * self.labels as u32 + label, scale * value);
-            }
-        }
-        for (of, parent, child) in x.edges() {
-            out.push(self.pair_index(of, y[parent], y[child]), scale);
-        }
+        self.slots(x).features(y, scale, out);
     }
 
     /// Nodes without a label, which no training data has, do not count.
@@ -75,45 +68,19 @@ impl Task for TreeTask {
         Some(self.costs.largest_loss(example.truth))
     }
 
-    fn decode(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Vec<u32>,
-    ) -> Result<Quality, String> {
-        self.decode_diverse(question, w, DiversityPenalty::default(), work, out)
+    fn decode(&self, call: Call<'_, Self>, out: &mut Vec<u32>) -> Result<Quality, String> {
+        let TreeScratch { unary, engine, .. } = call.scratch;
+        engine.solve(self.view(call.question, unary), call.question.input.shape(), out);
+        Ok(Quality::Exact)
     }
 
     fn prefetch(&self, x: &TreeInput) {
         x.rows().prefetch();
     }
 
-    fn plane(
-        &self,
-        example: ExampleOf<'_, Self>,
-        y: &Vec<u32>,
-        scale: f64,
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Plane,
-    ) {
-        let (x, truth) = (example.input, example.truth);
-        out.clear();
-        if y == truth {
-            return;
-        }
-        let difference = &mut work.scratch.difference;
-        difference.begin();
-        for (node, (&label, &right)) in y.iter().zip(truth).enumerate() {
-            if label != right {
-                difference.move_row(node, label, right);
-            }
-        }
-        difference.write_rows(x.rows(), self.labels as u32, scale, out);
-        self.places(x).differing(truth, y, |index, sign| difference.add_single(index, sign));
-        difference.write_singles(scale, out);
-        out.set_circ(scale * self.loss(truth, y));
-        out.seal();
+    fn plane(&self, case: Case<'_, Self>, y: &Vec<u32>, out: &mut Plane) {
+        let Case { input: x, truth, scale, scratch, .. } = case;
+        scratch.difference.write_plane(&self.slots(x), (truth, y), scale, || self.loss(truth, y), out);
     }
 
     fn capabilities(&self) -> TaskCapabilities<'_, Self> {
@@ -129,24 +96,27 @@ impl Task for TreeTask {
 }
 
 impl TreeTask {
-    /// Returns the scores as energies, those of nodes as they stand in the scratch.
-    fn asked(&self, x: &TreeInput, w: &[f64], scratch: &TreeScratch) -> Result<ModelQuestion, String> {
-        let model = self.model(x, w, scratch).map_err(|error| error.to_string())?;
-        Ok(ModelQuestion { model, engine: EngineChoice::Tree, max_iterations: 0 })
+    /// Scores everything, penalties taken off.
+    pub(super) fn view<'a>(&self, question: Question<'a, Self>, unary: &'a mut Vec<f64>) -> TreeView<'a> {
+        let Question { input: x, w, truth, penalty, .. } = question;
+        self.score_nodes(x, w, truth, unary);
+        penalty.each(x.nodes(), |node, label, penalty| unary[node * self.labels + label as usize] -= penalty);
+        TreeView { labels: self.labels, unary, pair: &w[self.pair_start()..], types: x.types() }
     }
 
-    fn model(&self, x: &TreeInput, w: &[f64], scratch: &TreeScratch) -> Result<Mrf, Error> {
-        let mut mrf = Mrf::new();
-        for scores in scratch.unary.chunks_exact(self.labels) {
-            mrf.add_node(&scores.iter().map(|score| -score).collect::<Vec<f64>>())?;
+    /// Returns the scores as energies.
+    fn energies(&self, x: &TreeInput, view: TreeView<'_>) -> Result<ModelQuestion, Error> {
+        let mut model = Mrf::new();
+        for scores in view.unary.chunks_exact(self.labels) {
+            model.add_node(&scores.iter().map(|score| -score).collect::<Vec<f64>>())?;
         }
-        let tables = w[self.pair_start()..].chunks_exact(self.labels * self.labels);
+        let tables = view.pair.chunks_exact(self.labels * self.labels);
         let terms = tables.map(|table| Table::new(self.labels, table.iter().map(|score| -score).collect()));
-        let terms = terms.map(|table| mrf.add_term(Term::Table(table?))).collect::<Result<Vec<_>, Error>>()?;
+        let terms = terms.map(|table| model.add_term(Term::Table(table?))).collect::<Result<Vec<_>, Error>>()?;
         for (of, parent, child) in x.edges() {
-            mrf.add_edge(child as u32, parent as u32, terms[of], 1.0)?;
+            model.add_edge(child as u32, parent as u32, terms[of], 1.0)?;
         }
-        Ok(mrf)
+        Ok(ModelQuestion { model, engine: EngineChoice::Tree, max_iterations: 0 })
     }
 }
 
@@ -157,12 +127,7 @@ impl ScoreMagnitudes<TreeTask> for TreeTask {
         let (n, pairs) = (examples.labels.len() as f64, self.labels * self.labels);
         let mut counts = vec![0.0; self.types];
         examples.inputs.iter().flat_map(TreeInput::edges).for_each(|(of, ..)| counts[of] += 1.0 / n);
-        let unary = Magnitudes::new(sizes.loss, sizes.additions, sizes.rows).with_table(
-            0,
-            self.labels,
-            Layout::ColumnMajor,
-            sizes.columns,
-        );
+        let unary = sizes.by_column(self.labels);
         counts.into_iter().enumerate().fold(unary, |magnitudes, (of, count)| {
             magnitudes.with_table(self.pair_start() + of * pairs, pairs, Layout::ColumnMajor, vec![count])
         })
@@ -170,14 +135,6 @@ impl ScoreMagnitudes<TreeTask> for TreeTask {
 }
 
 impl LabelledVariables<TreeTask> for TreeTask {
-    fn labels<'a>(&self, y: &'a Vec<u32>) -> &'a [u32] {
-        y
-    }
-
-    fn labelling(&self, labels: Vec<u32>) -> Vec<u32> {
-        labels
-    }
-
     fn variables(&self, x: &TreeInput) -> usize {
         x.nodes()
     }
@@ -188,95 +145,46 @@ impl LabelledVariables<TreeTask> for TreeTask {
 }
 
 impl KBest<TreeTask> for TreeTask {
-    fn top(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        work: WorkspaceOf<'_, Self>,
-        out: &mut [Vec<u32>],
-    ) -> Result<(usize, Quality), String> {
-        let (x, scratch, count) = (question.input, work.scratch, out.len());
+    fn top(&self, call: Call<'_, Self>, out: &mut [Vec<u32>]) -> Result<(usize, Quality), String> {
+        let (x, count) = (call.question.input, out.len());
         let Some(first) = out.first_mut() else { return Ok((0, Quality::Exact)) };
-        let work = WorkspaceOf::<Self> { scratch: &mut *scratch, memory: work.memory };
-        let quality = self.decode(question, w, work, first)?;
-        let (list, quality) = self.asked(x, w, scratch)?.list((first.clone(), quality), count)?;
+        let TreeScratch { unary, engine, .. } = call.scratch;
+        let view = self.view(call.question, unary);
+        engine.solve(view, x.shape(), first);
+        let model = self.energies(x, view).map_err(|error| error.to_string())?;
+        let (list, quality) = model.list((first.clone(), Quality::Exact), count)?;
         Ok((kbest::write_list(list, out), quality))
     }
 
-    fn decode_diverse(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        penalty: DiversityPenalty<'_>,
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Vec<u32>,
-    ) -> Result<Quality, String> {
-        let (x, TreeScratch { unary, engine, .. }) = (question.input, work.scratch);
-        self.score_nodes(x, w, question.truth, unary);
-        penalty.each(x.nodes(), |node, label, penalty| unary[node * self.labels + label as usize] -= penalty);
-        let view = TreeView { labels: self.labels, unary, pair: &w[self.pair_start()..], types: x.types() };
-        engine.solve(view, x.shape(), out);
-        Ok(Quality::Exact)
-    }
-
-    fn max_marginals(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Vec<f64>,
-    ) -> Result<(), String> {
-        self.score_nodes(question.input, w, question.truth, &mut work.scratch.unary);
-        self.asked(question.input, w, work.scratch)?.max_marginals(out)
+    fn max_marginals(&self, call: Call<'_, Self>, out: &mut Vec<f64>) -> Result<(), String> {
+        let view = self.view(call.question, &mut call.scratch.unary);
+        self.energies(call.question.input, view).map_err(|error| error.to_string())?.max_marginals(out)
     }
 }
 
 impl RecombineLabels<TreeTask> for TreeTask {
-    fn recombine(
-        &self,
-        example: ExampleOf<'_, Self>,
-        w: &[f64],
-        codes: &[u32],
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Vec<u32>,
-    ) -> Result<(), String> {
-        let (x, truth, scratch) = (example.input, example.truth, work.scratch);
-        scratch.candidates.collect(truth, codes);
-        self.score_nodes(x, w, Some(truth), &mut scratch.unary);
-        let unary = |node: usize, label: u32| scratch.unary[node * self.labels + label as usize];
+    fn recombine(&self, case: Case<'_, Self>, w: &[f64], codes: &[u32], out: &mut Vec<u32>) -> Result<(), String> {
+        let (x, truth, TreeScratch { unary, candidates, .. }) = (case.input, case.truth, case.scratch);
+        candidates.collect(truth, codes);
+        self.score_nodes(x, w, Some(truth), unary);
+        let unary = |node: usize, label: u32| unary[node * self.labels + label as usize];
         let pair = |child: usize, to: u32, from: u32| w[self.pair_index(x.types()[child] as usize, from, to) as usize];
-        scratch.candidates.solve(x.shape(), unary, pair, out);
+        candidates.solve(x.shape(), unary, pair, out);
         Ok(())
     }
 }
 
 impl CodedFeatures<TreeTask> for TreeTask {
-    fn compile(&self, example: ExampleOf<'_, Self>, codes: &[u32], scratch: &mut TreeScratch, compiled: &mut Vec<u32>) {
-        scratch.label_codes.compile(&self.places(example.input), example.truth, codes, compiled);
+    fn compile(&self, case: Case<'_, Self>, codes: &[u32], compiled: &mut Vec<u32>) {
+        case.scratch.label_codes.compile(&self.slots(case.input), case.truth, codes, compiled);
     }
 
-    fn linear_scores(
-        &self,
-        example: ExampleOf<'_, Self>,
-        w: &[f64],
-        planes: Coded<'_>,
-        scratch: &mut TreeScratch,
-        out: &mut [f64],
-    ) {
-        let (x, truth) = (example.input, &example.truth[..]);
-        scratch.label_codes.score(&self.places(x), (x.rows(), truth), w, planes, out);
+    fn linear_scores(&self, case: Case<'_, Self>, w: &[f64], planes: Coded<'_>, out: &mut [f64]) {
+        case.scratch.label_codes.score(&self.slots(case.input), case.truth, w, planes, out);
     }
 
-    fn add_planes(
-        &self,
-        example: ExampleOf<'_, Self>,
-        planes: Coded<'_>,
-        amounts: &[f64],
-        scale: f64,
-        scratch: &mut TreeScratch,
-        target: &mut [f64],
-    ) {
-        let (x, truth) = (example.input, &example.truth[..]);
-        scratch.label_codes.add(&self.places(x), (x.rows(), truth), planes, (amounts, scale), target);
+    fn add_planes(&self, case: Case<'_, Self>, planes: Coded<'_>, amounts: &[f64], target: &mut [f64]) {
+        let slots = self.slots(case.input);
+        case.scratch.label_codes.add(&slots, case.truth, planes, (amounts, case.scale), target);
     }
 }

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use multiplane_core::example::{Examples, Question, Workspace};
-use multiplane_core::oracle::{Coded, MaxOracle};
+use multiplane_core::example::Examples;
+use multiplane_core::oracle::MaxOracle;
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::{CodedFeatures, ExampleOf, RecombineLabels, ScoreMagnitudes, Task};
+use multiplane_core::task::Task;
 use multiplane_core::task_oracle::TaskOracle;
-use multiplane_infer::brute;
 use multiplane_infer::score_tree::ROOT;
 
 use super::*;
 use crate::builtin::chain::Chain;
-use crate::builtin::task::{BuiltinTask, from_file_layout, to_file_layout};
+use crate::builtin::task::{from_file_layout, to_file_layout};
+use crate::builtin::testing::ListedExample;
 use crate::data::SparseRows;
 use crate::losses::{CostTable, LossSpec};
 
@@ -42,13 +42,6 @@ fn random(seed: u64) -> (TreeTask, TreeInput, Vec<f64>, Vec<u32>, Rng) {
     (task, x, w, truth, rng)
 }
 
-fn features(task: &TreeTask, x: &TreeInput, y: &Vec<u32>, scale: f64) -> Plane {
-    let mut phi = Plane::new();
-    task.features(x, y, scale, &mut phi);
-    phi.seal();
-    phi
-}
-
 /// Weights come back from the layout of files, where labels' rows and parents' rows stand together.
 #[test]
 fn file_layout_round_trip() {
@@ -63,47 +56,13 @@ fn file_layout_round_trip() {
     }
 }
 
-/// Decoding finds the best labelling, with and without loss, by `features` and `loss` alone; the plain reference on weights
-/// in the layout of files agrees, and its planes are those of training; magnitudes are as large as any score.
+/// Answers are the best of all labellings, and their planes and bounds are those of features.
 #[test]
 fn decoding_equals_enumeration() {
     let mut scratch = TreeScratch::default();
     for seed in 0..400 {
         let (task, x, w, truth, _) = random(seed);
-        let score = |y: &[u32], augmented: bool| {
-            let y = y.to_vec();
-            features(&task, &x, &y, 1.0).view().score(&w) + if augmented { task.loss(&truth, &y) } else { 0.0 }
-        };
-        let mut found = Vec::new();
-        for augmented in [false, true] {
-            let question = Question { index: 0, input: &x, truth: augmented.then_some(&truth) };
-            let work = Workspace { scratch: &mut scratch, memory: &mut () };
-            task.decode(question, &w, work, &mut found).unwrap();
-            let best = brute::best(x.nodes(), task.labels, |y| score(y, augmented)).1;
-            assert!((score(&found, augmented) - best).abs() < 1e-12, "seed {seed}");
-        }
-        let hinge = score(&found, true) - score(&truth, true);
-        let file = to_file_layout(&task, &w);
-        let reference = task.reference_hinge(&x, &truth, &file);
-        assert!((hinge - reference).abs() < 1e-12, "seed {seed}: {hinge} is not {reference}");
-
-        let example = ExampleOf::<TreeTask> { index: 0, input: &x, truth: &truth };
-        let mut plane = Plane::new();
-        task.plane(example, &found, 1.0, Workspace { scratch: &mut scratch, memory: &mut () }, &mut plane);
-        let mut rest = vec![0.0; task.dim()];
-        plane.view().star.add_to(1.0, &mut rest);
-        let mut rest = to_file_layout(&task, &rest);
-        let circ = task.reference_plane(&x, &truth, &found, &mut |k, value| rest[k] -= value).unwrap();
-        assert!(
-            rest.iter().all(|value| value.abs() < 1e-12) && (circ - plane.view().circ).abs() < 1e-12,
-            "seed {seed}"
-        );
-
-        let examples = Examples::new(vec![x.clone()], vec![truth.clone()]);
-        let most = task.magnitudes(&examples).most(&w);
-        assert!(score(&found, false).abs() <= most + 1e-9, "seed {seed}: {most}");
-        let largest = brute::best(x.nodes(), task.labels, |y| task.loss(&truth, &y.to_vec())).1;
-        assert!((task.largest_loss(example).unwrap() - largest).abs() < 1e-12, "seed {seed}");
+        ListedExample::new(&task, (&x, &truth, &w), seed).check_answers(&mut scratch);
     }
 }
 
@@ -113,52 +72,25 @@ fn recombination_is_the_best_of_what_is_known() {
     let mut scratch = TreeScratch::default();
     for seed in 0..300 {
         let (task, x, w, truth, mut rng) = random(seed);
-        let mut labelling = || (0..x.nodes()).map(|_| rng.below(task.labels as u64) as u32).collect::<Vec<u32>>();
-        let known = [labelling(), labelling()];
-        let example = ExampleOf::<TreeTask> { index: 0, input: &x, truth: &truth };
-        let (work, mut found) = (Workspace { scratch: &mut scratch, memory: &mut () }, Vec::new());
-        task.recombine(example, &w, &known.concat(), work, &mut found).unwrap();
-        let made = |y: &[u32]| (0..y.len()).all(|t| y[t] == truth[t] || known.iter().any(|known| known[t] == y[t]));
-        assert!(found.len() == x.nodes() && made(&found), "seed {seed}");
-        let value = |y: &[u32]| match made(y) {
-            true => features(&task, &x, &y.to_vec(), 1.0).view().score(&w) + task.loss(&truth, &y.to_vec()),
-            false => f64::NEG_INFINITY,
-        };
-        let best = brute::best(x.nodes(), task.labels, value).1;
-        assert!((value(&found) - best).abs() < 1e-12, "seed {seed}");
+        let known = [(); 2].map(|()| labelling(&task, &x, &mut rng));
+        ListedExample::new(&task, (&x, &truth, &w), seed).check_recombination(&known, &mut scratch);
     }
 }
 
-/// Planes known by their labellings alone, compiled or not, score and add up like differences of feature vectors.
+/// Planes known by their labellings alone are differences of feature vectors.
 #[test]
 fn planes_by_code_are_feature_differences() {
     let mut scratch = TreeScratch::default();
     for seed in 0..300 {
         let (task, x, w, truth, mut rng) = random(seed);
         let count = if x.nodes() == 0 { 0 } else { seed % 5 };
-        let mut labelling = || (0..x.nodes()).map(|_| rng.below(task.labels as u64) as u32).collect::<Vec<u32>>();
-        let planes: Vec<Vec<u32>> = (0..count).map(|_| labelling()).collect();
-        let amounts: Vec<f64> = (0..planes.len()).map(|k| [0.0, 0.5, -2.0][(k + seed as usize) % 3]).collect();
-        let of_truth = features(&task, &x, &truth, 1.0).view().score(&w);
-        let mut expected = vec![0.25; task.dim()];
-        for (y, amount) in planes.iter().zip(&amounts) {
-            features(&task, &x, y, 1.0).view().star.add_to(3.0 * amount, &mut expected);
-            features(&task, &x, &truth, 1.0).view().star.add_to(-3.0 * amount, &mut expected);
-        }
-        let (codes, mut compiled) = (planes.concat(), Vec::new());
-        let example = ExampleOf::<TreeTask> { index: 0, input: &x, truth: &truth };
-        task.compile(example, &codes, &mut scratch, &mut compiled);
-        for label_codes in [Coded::new(&codes), Coded { codes: &codes, compiled: &compiled }] {
-            let (mut scores, mut sum) = (vec![f64::NAN; planes.len()], vec![0.25; task.dim()]);
-            task.linear_scores(example, &w, label_codes, &mut scratch, &mut scores);
-            for (y, score) in planes.iter().zip(&scores) {
-                let right = features(&task, &x, y, 1.0).view().score(&w) - of_truth;
-                assert!((score - right).abs() < 1e-12, "seed {seed}");
-            }
-            task.add_planes(example, label_codes, &amounts, 3.0, &mut scratch, &mut sum);
-            assert!(sum.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "seed {seed}");
-        }
+        let planes: Vec<Vec<u32>> = (0..count).map(|_| labelling(&task, &x, &mut rng)).collect();
+        ListedExample::new(&task, (&x, &truth, &w), seed).check_codes(&planes, &mut scratch);
     }
+}
+
+fn labelling(task: &TreeTask, x: &TreeInput, rng: &mut Rng) -> Vec<u32> {
+    (0..x.nodes()).map(|_| rng.below(task.labels as u64) as u32).collect()
 }
 
 /// A tree that is a path is a chain: the same planes, in the layout of files, for the same weights.

@@ -1,5 +1,5 @@
-//! Writes sums of arcs' features as planes: entry by entry and sorted, or, where there are more entries than pairs of the
-//! sentence's features, in a table of these.
+//! Writes sums of arcs' features as planes: entry by entry and sorted, or, where there are more entries than pairs of
+//! the sentence's features, in a table of these.
 
 use multiplane_core::linalg;
 use multiplane_core::plane::Plane;

@@ -1,4 +1,4 @@
-//! What the task is beside training: heads as text, attachment scores, neighbours, and the slow code of `verify`.
+//! The task beyond training: heads as text, attachment scores, neighbours, and the slow code of `verify`.
 
 use multiplane_core::rng::Rng;
 
@@ -10,7 +10,7 @@ use crate::builtin::tree::reading::TreeVocabulary;
 use crate::data::SparseRows;
 use crate::metrics::{Counts, Evaluation, Measure, Metric};
 use crate::problem::tables::WeightTable;
-use crate::reference;
+use crate::reference::{self, AddFeature};
 
 impl BuiltinTask for ArborescenceTask {
     type Vocabulary = TreeVocabulary;
@@ -39,13 +39,7 @@ impl BuiltinTask for ArborescenceTask {
         self.plain_hinge(x, truth, w)
     }
 
-    fn reference_plane(
-        &self,
-        x: &Sentence,
-        truth: &Vec<u32>,
-        code: &[u32],
-        add: &mut dyn FnMut(usize, f64),
-    ) -> Option<f64> {
+    fn reference_plane(&self, x: &Sentence, truth: &Vec<u32>, code: &[u32], add: AddFeature<'_>) -> Option<f64> {
         if code.len() != truth.len() || !self.is_tree(code) {
             return None;
         }

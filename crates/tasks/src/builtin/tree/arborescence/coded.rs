@@ -1,8 +1,8 @@
-//! The trees kept of one sentence, compiled: the arcs in which any of them differs from the truth, each once, and which of
-//! these every tree has. An arc is scored once, however many trees have it.
+//! The trees kept of one sentence, compiled: the arcs in which any of them differs from the truth, each once, and which
+//! of these every tree has. An arc is scored once, however many trees have it.
 //!
-//! Compiled: the number of arcs, word and head of each, then for every tree the number of its arcs and the arcs. Arcs of a
-//! word stand together.
+//! Compiled: the number of arcs, word and head of each, then for every tree the number of its arcs and the arcs. Arcs
+//! of a word stand together.
 
 use multiplane_core::linalg;
 use multiplane_core::oracle::Coded;
@@ -13,13 +13,13 @@ use super::layout::ArborescenceTask;
 /// Working memory for planes by code.
 #[derive(Debug, Default)]
 pub(super) struct CodedArcs {
-    /// What is compiled of planes that came without.
+    /// The terms of planes that came without.
     compiled: Vec<u32>,
     /// Scores of arcs less those of the truth's, or their amounts.
     terms: Vec<f64>,
 }
 
-/// What is compiled, in parts.
+/// Compiled trees, in parts.
 struct ArcTerms<'a> {
     arcs: &'a [[u32; 2]],
     trees: &'a [u32],
@@ -138,7 +138,7 @@ impl CodedArcs {
     }
 }
 
-/// What the planes were compiled to, or are now.
+/// Returns the terms that the planes were compiled to, or compiles them.
 fn terms<'a>(room: &'a mut Vec<u32>, truth: &[u32], planes: Coded<'a>) -> ArcTerms<'a> {
     if planes.compiled.is_empty() {
         compile(truth, planes.codes, room);

@@ -1,8 +1,8 @@
 //! The weights of arcs, and the scores of all of them.
 //!
 //! An arc has *rows* of weights, each as wide as a word's features: that of the root, or that of its direction and
-//! distance, and one for every feature of the head. Each row is multiplied by the features of the word, so that a weight stands for
-//! a pair of features, one of either end: `root[feature]`, `distance[direction][bucket][feature]`,
+//! distance, and one for every feature of the head. Each row is multiplied by the features of the word, so that a
+//! weight stands for a pair of features, one of either end: `root[feature]`, `distance[direction][bucket][feature]`,
 //! `pair[head's feature][direction][feature]`, direction 0 where the head stands before the word.
 
 use multiplane_core::linalg;
@@ -23,7 +23,8 @@ pub struct ArborescenceTask {
     normalized: bool,
 }
 
-/// The tables of the weights, with the largest distances of the buckets. Features without names are counted from 0, as lists are.
+/// The tables of the weights, with the largest distances of the buckets. Features without names are counted from 0, as
+/// lists are.
 pub(in crate::builtin::tree) fn tables(features: usize, distances: &[u32]) -> Vec<WeightTable> {
     let feature = |name| Axis::features(name, features, 0);
     let direction = || Axis::own("direction", ["after its head", "before its head"]);
@@ -46,7 +47,8 @@ pub(in crate::builtin::tree) fn tables(features: usize, distances: &[u32]) -> Ve
 pub(super) struct ArcScores {
     /// `[words + 1][words + 1]`, heads first, as the engine reads them.
     pub(super) scores: Vec<f64>,
-    /// Of one word: scores with the root and the buckets, then with each feature of the sentence before it and after it.
+    /// Of one word: scores with the root and the buckets, then with each feature of the sentence before it and after
+    /// it.
     fixed: Vec<f64>,
     before: Vec<f64>,
     after: Vec<f64>,
@@ -70,7 +72,7 @@ impl ArborescenceTask {
         1 + 2 * (self.distances.len() + 1)
     }
 
-    /// What one wrong head costs.
+    /// Returns the cost of one wrong head.
     pub(super) fn cost(&self, words: usize) -> f64 {
         if self.normalized && words > 0 { 1.0 / words as f64 } else { 1.0 }
     }
@@ -157,7 +159,7 @@ impl ArborescenceTask {
         }
     }
 
-    /// Whether these are the heads of a tree that is allowed.
+    /// Returns if these are the heads of a tree that is allowed.
     pub(super) fn is_tree(&self, heads: &[u32]) -> bool {
         let in_range = |(word, &head): (usize, &u32)| head as usize <= heads.len() && head as usize != word + 1;
         if !heads.iter().enumerate().all(in_range) {

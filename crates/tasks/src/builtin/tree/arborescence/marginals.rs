@@ -1,14 +1,14 @@
-//! Sums over the trees of a sentence, by the matrix-tree theorem. Marginals: `arcs[words + 1][words + 1]`, how probable each
-//! head (row) of each word (column) is, then `weights[words + 1][words + 1]`, which say what distribution that is:
+//! Sums over the trees of a sentence, by the matrix-tree theorem. Marginals: `arcs[words + 1][words + 1]`, how probable
+//! each head (row) of each word (column) is, then `weights[words + 1][words + 1]`, which say what distribution that is:
 //! `q(y) ~ prod over words of weights[y_word][word]`, columns summing to 1.
 //!
-//! Expected planes are functions of `arcs` alone, and linear in them. Unlike those of chains, the distribution of largest
-//! entropy with given arcs is no formula in these, so it travels along. After a mixture of two, `weights` are mixed as well:
-//! what is followed then is not that mixture, but the distribution whose words choose between the two sides alone. That is a
-//! choice of direction; what certificates stand on is exact.
+//! Expected planes are functions of `arcs` alone, and linear in them. Unlike those of chains, the distribution of
+//! largest entropy with given arcs is no formula in these, so it travels along. After a mixture of two, `weights` are
+//! mixed as well: what is followed then is not that mixture, but the distribution whose words choose between the two
+//! sides alone. That is a choice of direction; what certificates stand on is exact.
 
 use multiplane_core::plane::Plane;
-use multiplane_core::task::{ExampleOf, LabelMarginals, QuestionOf, WorkspaceOf};
+use multiplane_core::task::{Call, Case, LabelMarginals};
 use multiplane_infer::arborescence::{Arborescence, EdgeMarginals, MatrixTree};
 use multiplane_infer::marginals::FLOOR;
 
@@ -55,22 +55,14 @@ impl LabelMarginals<ArborescenceTask> for ArborescenceTask {
         }
     }
 
-    fn gibbs(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        tau: f64,
-        from: &[f64],
-        work: WorkspaceOf<'_, Self>,
-        to: &mut [f64],
-    ) -> Result<f64, String> {
-        let (x, arcs, sums) = (question.input, &mut work.scratch.arcs, &mut work.scratch.sums);
-        let (words, side) = (x.words(), x.words() + 1);
-        self.score_arcs(x, w, question.truth, arcs);
-        let of_truth = question.truth.map_or(0.0, |truth| self.view(words, &arcs.scores).score(truth));
+    fn gibbs(&self, call: Call<'_, Self>, tau: f64, from: &[f64], to: &mut [f64]) -> Result<f64, String> {
+        let (scratch, question) = (call.scratch, call.question);
+        let (scores, sums) = (self.scored(question, &mut scratch.arcs), &mut scratch.sums);
+        let (words, side) = (scores.words, scores.words + 1);
+        let of_truth = question.truth.map_or(0.0, |truth| scores.score(truth));
         let HeadSums { engine, search, found, before, floored, tilted } = sums;
         tilted.clear();
-        tilted.extend(arcs.scores.iter().map(|score| score / tau));
+        tilted.extend(scores.scores.iter().map(|score| score / tau));
         let mut normalizer = 0.0;
         if let Some(weights) = from.get(side * side..) {
             logarithms(weights, before);
@@ -83,8 +75,8 @@ impl LabelMarginals<ArborescenceTask> for ArborescenceTask {
         }
         let (edges, next) = to.split_at_mut(side * side);
         search.weights(self.view(words, tilted), 0.0, next).map_err(text)?;
-        // Sums are taken over these weights and not over e^tilted: of scores as large as 1e6 their logarithms lose digits, each
-        // word's by themselves, and the probabilities of arcs would be of no distribution over trees.
+        // Sums are taken over these weights and not over e^tilted: of scores as large as 1e6 their logarithms lose
+        // digits, each word's by themselves, and the probabilities of arcs would be of no distribution over trees.
         logarithms(next, before);
         engine.solve(self.view(words, before), found).map_err(lost)?;
         edges.copy_from_slice(&found.edges);
@@ -93,15 +85,9 @@ impl LabelMarginals<ArborescenceTask> for ArborescenceTask {
         Ok(if tau.is_finite() { tau * (found.log_partition + shift - normalizer) - of_truth } else { 0.0 })
     }
 
-    fn expected(
-        &self,
-        example: ExampleOf<'_, Self>,
-        marginals: &[f64],
-        scale: f64,
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Plane,
-    ) {
-        let (x, truth, planes) = (example.input, example.truth, &mut work.scratch.planes);
+    fn expected(&self, case: Case<'_, Self>, marginals: &[f64], out: &mut Plane) {
+        let Case { input: x, truth, scale, scratch, .. } = case;
+        let planes = &mut scratch.planes;
         let (side, mut wrong) = (x.words() + 1, 0.0);
         out.clear();
         planes.arcs.clear();

@@ -10,7 +10,7 @@ use crate::dataset::Dataset;
 use crate::losses::LossSpec;
 use crate::problem::{OpenError, Problem, Vocabulary};
 
-/// What both structures of the task have.
+/// The options that both structures of the task have.
 pub(in crate::builtin::tree) struct SharedOptions<'a> {
     pub(in crate::builtin::tree) name: &'static str,
     pub(in crate::builtin::tree) bias: bool,

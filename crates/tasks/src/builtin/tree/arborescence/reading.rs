@@ -17,12 +17,13 @@ use crate::problem::{FeatureSpace, MAX_DIM, OpenError, Vocabulary, check_dim};
 /// Most words of a sentence: it takes tables of words times words numbers, some of them for as long as a run lasts.
 const MOST_WORDS: usize = 4096;
 
-/// Reads `data`; with a vocabulary (that of a model) features that it lacks get one warning, and parents may be missing.
+/// Reads `data`; with a vocabulary (that of a model) features that it lacks get one warning, and parents may be
+/// missing.
 ///
 /// # Errors
 ///
-/// The data are no trees, have several roots where one is demanded, lack parents in training, are longer than sentences get, do not fit the model, or need
-/// more weights than there may be; distances that do not ascend.
+/// The data are no trees, have several roots where one is demanded, lack parents in training, are longer than sentences
+/// get, do not fit the model, or need more weights than there may be; distances that do not ascend.
 pub(super) fn read(
     spec: &ArborescenceSpec,
     data: &Dataset,

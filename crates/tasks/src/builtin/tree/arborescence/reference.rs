@@ -1,18 +1,19 @@
-//! Hinge and planes of sentences by plain code, for `verify`: twice the digits, features by their definition, and a search
-//! of its own: cycles of best heads are contracted in a table of all arcs, and every word is tried as the root's only child.
+//! Hinge and planes of sentences by plain code, for `verify`: twice the digits, features by their definition, and a
+//! search of its own: cycles of best heads are contracted in a table of all arcs, and every word is tried as the root's
+//! only child.
 
 use std::cmp::Ordering;
 
 use super::input::Sentence;
 use super::layout::ArborescenceTask;
 use crate::double_double::DoubleDouble;
-use crate::reference::row_features;
+use crate::reference::{AddFeature, row_features};
 
 /// `[head][word]`: scores of arcs, the root being 0; nothing where there is none.
 type ArcTable = Vec<Vec<Option<DoubleDouble>>>;
 
 impl ArborescenceTask {
-    /// Where the weights of an arc's rows begin, with their amounts.
+    /// Returns the places where the weights of an arc's rows begin, with their amounts.
     fn plain_rows(&self, x: &Sentence, head: usize, word: usize) -> Vec<(usize, f64)> {
         let (d, buckets) = (self.features, self.distances.len() + 1);
         if head == 0 {
@@ -62,7 +63,7 @@ impl ArborescenceTask {
     }
 
     /// Hands over `scale * phi(x, y)`, one occurrence after the other.
-    pub(super) fn plain_features(&self, x: &Sentence, y: &[u32], scale: f64, add: &mut dyn FnMut(usize, f64)) {
+    pub(super) fn plain_features(&self, x: &Sentence, y: &[u32], scale: f64, add: AddFeature<'_>) {
         for (word, &head) in y.iter().enumerate() {
             for (start, amount) in self.plain_rows(x, head as usize, word) {
                 row_features(x.rows().row(word), start, scale * amount, add);

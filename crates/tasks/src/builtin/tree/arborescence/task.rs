@@ -7,10 +7,10 @@ use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
 use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task::{
-    CodedFeatures, DiversityPenalty, ExampleOf, KBest, LabelledVariables, QuestionOf, RecombineLabels, ScoreMagnitudes,
-    Task, TaskCapabilities, WorkspaceOf,
+    Call, Case, CodedFeatures, ExampleOf, KBest, LabelledVariables, Question, RecombineLabels, ScoreMagnitudes, Task,
+    TaskCapabilities,
 };
-use multiplane_infer::arborescence::Arborescence;
+use multiplane_infer::arborescence::{Arborescence, HeadScores};
 
 use super::arcs::ArcSums;
 use super::coded::{self, CodedArcs};
@@ -69,29 +69,18 @@ impl Task for ArborescenceTask {
         Some(Arborescence::default().solve(self.view(words, &costs), &mut heads).ok()? * self.cost(words))
     }
 
-    fn decode(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Vec<u32>,
-    ) -> Result<Quality, String> {
-        self.decode_diverse(question, w, DiversityPenalty::default(), work, out)
+    fn decode(&self, call: Call<'_, Self>, out: &mut Vec<u32>) -> Result<Quality, String> {
+        let ArborescenceScratch { arcs, engine, .. } = call.scratch;
+        engine.solve(self.scored(call.question, arcs), out).map_err(|error| error.to_string())?;
+        Ok(Quality::Exact)
     }
 
     fn prefetch(&self, x: &Sentence) {
         x.rows().prefetch();
     }
 
-    fn plane(
-        &self,
-        example: ExampleOf<'_, Self>,
-        y: &Vec<u32>,
-        scale: f64,
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Plane,
-    ) {
-        let (truth, planes) = (example.truth, &mut work.scratch.planes);
+    fn plane(&self, case: Case<'_, Self>, y: &Vec<u32>, out: &mut Plane) {
+        let Case { input: x, truth, scale, scratch: ArborescenceScratch { planes, .. }, .. } = case;
         out.clear();
         planes.arcs.clear();
         for (word, (&head, &right)) in y.iter().zip(truth).enumerate().filter(|(_, (head, right))| head != right) {
@@ -100,7 +89,7 @@ impl Task for ArborescenceTask {
         if planes.arcs.is_empty() {
             return out.seal();
         }
-        planes.write(self, example.input, scale, out);
+        planes.write(self, x, scale, out);
         out.set_circ(scale * self.loss(truth, y));
     }
 
@@ -120,8 +109,8 @@ impl Task for ArborescenceTask {
 const PER_WORD: usize = 4;
 
 impl ScoreMagnitudes<ArborescenceTask> for ArborescenceTask {
-    /// Every word gives its row to the root or to one bucket; for every feature of heads, to one direction, as large as that
-    /// feature gets in the sentence.
+    /// Every word gives its row to the root or to one bucket; for every feature of heads, to one direction, as large as
+    /// that feature gets in the sentence.
     fn magnitudes(&self, examples: &Examples<Sentence, Vec<u32>>) -> Magnitudes {
         let (n, d, fixed) = (examples.labels.len() as f64, self.features, self.fixed_rows());
         let (mut columns, mut pairs) = (vec![0.0; d], vec![Vec::new(); d]);
@@ -157,14 +146,6 @@ impl ScoreMagnitudes<ArborescenceTask> for ArborescenceTask {
 }
 
 impl LabelledVariables<ArborescenceTask> for ArborescenceTask {
-    fn labels<'a>(&self, y: &'a Vec<u32>) -> &'a [u32] {
-        y
-    }
-
-    fn labelling(&self, labels: Vec<u32>) -> Vec<u32> {
-        labels
-    }
-
     fn variables(&self, x: &Sentence) -> usize {
         x.words()
     }
@@ -178,49 +159,31 @@ impl LabelledVariables<ArborescenceTask> for ArborescenceTask {
     }
 }
 
+impl ArborescenceTask {
+    /// Scores all arcs, penalties taken off.
+    pub(super) fn scored<'a>(&self, question: Question<'_, Self>, arcs: &'a mut ArcScores) -> HeadScores<'a> {
+        let Question { input: x, truth, w, penalty, .. } = question;
+        self.score_arcs(x, w, truth, arcs);
+        let side = x.words() + 1;
+        penalty.each(x.words(), |word, head, penalty| arcs.scores[head as usize * side + word + 1] -= penalty);
+        self.view(x.words(), &arcs.scores)
+    }
+}
+
 impl KBest<ArborescenceTask> for ArborescenceTask {
-    fn top(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        work: WorkspaceOf<'_, Self>,
-        out: &mut [Vec<u32>],
-    ) -> Result<(usize, Quality), String> {
-        let (x, ArborescenceScratch { arcs, engine, .. }) = (question.input, work.scratch);
-        self.score_arcs(x, w, question.truth, arcs);
-        let listed = engine.solve_best(self.view(x.words(), &arcs.scores), out.len());
+    fn top(&self, call: Call<'_, Self>, out: &mut [Vec<u32>]) -> Result<(usize, Quality), String> {
+        let ArborescenceScratch { arcs, engine, .. } = call.scratch;
+        let listed = engine.solve_best(self.scored(call.question, arcs), out.len());
         let listed = listed.map_err(|error| error.to_string())?;
         let found = out.iter_mut().zip(listed).map(|(out, tree)| *out = tree.heads).count();
         Ok((found, Quality::Exact))
     }
 
-    fn decode_diverse(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        penalty: DiversityPenalty<'_>,
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Vec<u32>,
-    ) -> Result<Quality, String> {
-        let (x, ArborescenceScratch { arcs, engine, .. }) = (question.input, work.scratch);
-        self.score_arcs(x, w, question.truth, arcs);
-        let side = x.words() + 1;
-        penalty.each(x.words(), |word, head, penalty| arcs.scores[head as usize * side + word + 1] -= penalty);
-        engine.solve(self.view(x.words(), &arcs.scores), out).map_err(|error| error.to_string())?;
-        Ok(Quality::Exact)
-    }
-
     /// One search for each arc, O(words^4): 40 words take some 20 ms. Where no tree has the arc, -inf.
-    fn max_marginals(
-        &self,
-        question: QuestionOf<'_, Self>,
-        w: &[f64],
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Vec<f64>,
-    ) -> Result<(), String> {
-        let (x, ArborescenceScratch { arcs, engine, .. }) = (question.input, work.scratch);
-        self.score_arcs(x, w, question.truth, arcs);
-        let (words, side, scores) = (x.words(), x.words() + 1, &mut arcs.scores);
+    fn max_marginals(&self, call: Call<'_, Self>, out: &mut Vec<f64>) -> Result<(), String> {
+        let ArborescenceScratch { arcs, engine, .. } = call.scratch;
+        let words = self.scored(call.question, arcs).words;
+        let (side, scores) = (words + 1, &mut arcs.scores);
         let (mut best, mut other) = (Vec::new(), Vec::new());
         let most = engine.solve(self.view(words, scores), &mut best).map_err(|error| error.to_string())?;
         out.clear();
@@ -267,15 +230,8 @@ impl KBest<ArborescenceTask> for ArborescenceTask {
 
 impl RecombineLabels<ArborescenceTask> for ArborescenceTask {
     /// Only arcs that are known are scored; all others are forbidden.
-    fn recombine(
-        &self,
-        example: ExampleOf<'_, Self>,
-        w: &[f64],
-        codes: &[u32],
-        work: WorkspaceOf<'_, Self>,
-        out: &mut Vec<u32>,
-    ) -> Result<(), String> {
-        let (x, truth, ArborescenceScratch { arcs, engine, .. }) = (example.input, example.truth, work.scratch);
+    fn recombine(&self, case: Case<'_, Self>, w: &[f64], codes: &[u32], out: &mut Vec<u32>) -> Result<(), String> {
+        let (x, truth, ArborescenceScratch { arcs, engine, .. }) = (case.input, case.truth, case.scratch);
         let (words, side, cost) = (x.words(), x.words() + 1, self.cost(x.words()));
         arcs.scores.clear();
         arcs.scores.resize(side * side, f64::NEG_INFINITY);
@@ -292,30 +248,15 @@ impl RecombineLabels<ArborescenceTask> for ArborescenceTask {
 }
 
 impl CodedFeatures<ArborescenceTask> for ArborescenceTask {
-    fn compile(&self, example: ExampleOf<'_, Self>, codes: &[u32], _: &mut ArborescenceScratch, out: &mut Vec<u32>) {
-        coded::compile(example.truth, codes, out);
+    fn compile(&self, case: Case<'_, Self>, codes: &[u32], compiled: &mut Vec<u32>) {
+        coded::compile(case.truth, codes, compiled);
     }
 
-    fn linear_scores(
-        &self,
-        example: ExampleOf<'_, Self>,
-        w: &[f64],
-        planes: Coded<'_>,
-        scratch: &mut ArborescenceScratch,
-        out: &mut [f64],
-    ) {
-        scratch.coded.score(self, (example.input, example.truth), w, planes, out);
+    fn linear_scores(&self, case: Case<'_, Self>, w: &[f64], planes: Coded<'_>, out: &mut [f64]) {
+        case.scratch.coded.score(self, (case.input, case.truth), w, planes, out);
     }
 
-    fn add_planes(
-        &self,
-        example: ExampleOf<'_, Self>,
-        planes: Coded<'_>,
-        amounts: &[f64],
-        scale: f64,
-        scratch: &mut ArborescenceScratch,
-        target: &mut [f64],
-    ) {
-        scratch.coded.add(self, (example.input, example.truth), planes, (amounts, scale), target);
+    fn add_planes(&self, case: Case<'_, Self>, planes: Coded<'_>, amounts: &[f64], target: &mut [f64]) {
+        case.scratch.coded.add(self, (case.input, case.truth), planes, (amounts, case.scale), target);
     }
 }

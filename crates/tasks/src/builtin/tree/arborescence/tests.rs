@@ -1,14 +1,13 @@
 //! Sentences against plain code: every tree of a few words.
 
-use multiplane_core::example::{Examples, Question, Workspace};
-use multiplane_core::oracle::Coded;
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::{CodedFeatures, ExampleOf, RecombineLabels, ScoreMagnitudes, Task};
+use multiplane_core::task::Task;
 use serde_json::json;
 
 use super::*;
 use crate::builtin::task::BuiltinTask;
+use crate::builtin::testing::ListedExample;
 use crate::builtin::tree::ENTRY;
 use crate::data::SparseRows;
 use crate::data::trees::{NodeFeatures, TreeParts, Trees};
@@ -63,15 +62,16 @@ fn random(seed: u64) -> RandomSentence {
     RandomSentence { task, x: Sentence::new(x), w, all, truth, rng }
 }
 
-fn features(task: &ArborescenceTask, x: &Sentence, y: &Vec<u32>) -> Plane {
-    let mut phi = Plane::new();
-    task.features(x, y, 1.0, &mut phi);
-    phi.seal();
-    phi
-}
+impl RandomSentence {
+    /// Draws a tree.
+    fn tree(&mut self) -> Vec<u32> {
+        self.all[self.rng.below(self.all.len() as u64) as usize].clone()
+    }
 
-fn score(task: &ArborescenceTask, x: &Sentence, y: &Vec<u32>, w: &[f64]) -> f64 {
-    features(task, x, y).view().score(w)
+    fn listed(&self, seed: u64) -> ListedExample<'_, ArborescenceTask> {
+        let RandomSentence { task, x, w, all, truth, .. } = self;
+        ListedExample { task, x, truth, w, all: all.clone(), seed }
+    }
 }
 
 /// There are as many trees as Cayley says, and what is allowed is what walks up end at the root of.
@@ -99,53 +99,11 @@ fn choices_of_heads(words: usize) -> Vec<Vec<u32>> {
     all
 }
 
-/// Decoding finds the best of all trees, with and without loss, by `features` and `loss` alone; the plain reference agrees,
-/// and its planes are those of training; magnitudes are as large as any score, and no loss is larger than the largest.
+/// Answers are the best of all trees, and their planes and bounds are those of features.
 #[test]
 fn decoding_equals_enumeration() {
     let mut scratch = ArborescenceScratch::default();
-    for seed in 0..400 {
-        let RandomSentence { task, x, w, all, truth, .. } = random(seed);
-        let value = |y: &Vec<u32>, augmented: bool| {
-            score(&task, &x, y, &w) + if augmented { task.loss(&truth, y) } else { 0.0 }
-        };
-        let mut found = Vec::new();
-        for augmented in [false, true] {
-            let question = Question { index: 0, input: &x, truth: augmented.then_some(&truth) };
-            let work = Workspace { scratch: &mut scratch, memory: &mut () };
-            task.decode(question, &w, work, &mut found).unwrap();
-            let best = all.iter().map(|y| value(y, augmented)).fold(f64::NEG_INFINITY, f64::max);
-            assert!(all.contains(&found), "seed {seed}: {found:?}");
-            assert!((value(&found, augmented) - best).abs() < 1e-12, "seed {seed}");
-        }
-        let hinge = value(&found, true) - value(&truth, true);
-        let reference = task.reference_hinge(&x, &truth, &w);
-        assert!((hinge - reference).abs() < 1e-12, "seed {seed}: {hinge} is not {reference}");
-
-        let example = ExampleOf::<ArborescenceTask> { index: 0, input: &x, truth: &truth };
-        let mut plane = Plane::new();
-        task.plane(example, &found, 1.0, Workspace { scratch: &mut scratch, memory: &mut () }, &mut plane);
-        assert_eq!(plane.fault(task.dim()), None, "seed {seed}");
-        let mut rest = vec![0.0; task.dim()];
-        plane.view().star.add_to(1.0, &mut rest);
-        let circ = task.reference_plane(&x, &truth, &found, &mut |k, value| rest[k] -= value).unwrap();
-        let near = rest.iter().all(|value| value.abs() < 1e-12) && (circ - plane.view().circ).abs() < 1e-12;
-        assert!(near, "seed {seed}");
-        let nonsense = vec![99; truth.len() + 1];
-        assert_eq!(task.reference_plane(&x, &truth, &nonsense, &mut |_, _| ()), None);
-
-        let examples = Examples::new(vec![x.clone()], vec![truth.clone()]);
-        let magnitudes = task.magnitudes(&examples);
-        let absolute: Vec<f64> = w.iter().map(|w| w.abs()).collect();
-        for y in &all {
-            let (phi, mut sizes) = (features(&task, &x, y), vec![0.0; task.dim()]);
-            phi.view().star.add_to(1.0, &mut sizes);
-            let terms: f64 = sizes.iter().zip(&absolute).map(|(phi, w)| phi.abs() * w).sum();
-            assert!(terms <= magnitudes.most(&w) + 1e-12, "seed {seed}");
-        }
-        let largest = all.iter().map(|y| task.loss(&truth, y)).fold(0.0, f64::max);
-        assert!((task.largest_loss(example).unwrap() - largest).abs() < 1e-12, "seed {seed}");
-    }
+    (0..400).for_each(|seed| random(seed).listed(seed).check_answers(&mut scratch));
 }
 
 /// A combination has only arcs of what is known, and none such is better.
@@ -153,47 +111,21 @@ fn decoding_equals_enumeration() {
 fn recombination_is_the_best_of_what_is_known() {
     let mut scratch = ArborescenceScratch::default();
     for seed in 0..200 {
-        let RandomSentence { task, x, w, all, truth, mut rng } = random(seed);
-        let mut tree = || all[rng.below(all.len() as u64) as usize].clone();
-        let known = [tree(), tree(), truth.clone()];
-        let example = ExampleOf::<ArborescenceTask> { index: 0, input: &x, truth: &truth };
-        let (work, mut found) = (Workspace { scratch: &mut scratch, memory: &mut () }, Vec::new());
-        task.recombine(example, &w, &known[..2].concat(), work, &mut found).unwrap();
-        let made = |y: &Vec<u32>| (0..y.len()).all(|word| known.iter().any(|known| known[word] == y[word]));
-        assert!(all.contains(&found) && made(&found), "seed {seed}");
-        let value = |y: &Vec<u32>| score(&task, &x, y, &w) + task.loss(&truth, y);
-        let best = all.iter().filter(|y| made(y)).map(value).fold(f64::NEG_INFINITY, f64::max);
-        assert!((value(&found) - best).abs() < 1e-12, "seed {seed}");
+        let mut random = random(seed);
+        let known = [random.tree(), random.tree()];
+        random.listed(seed).check_recombination(&known, &mut scratch);
     }
 }
 
-/// Planes known by their trees alone, compiled or not, score and add up like differences of feature vectors.
+/// Planes known by their trees alone are differences of feature vectors.
 #[test]
 fn planes_by_code_are_feature_differences() {
     let mut scratch = ArborescenceScratch::default();
     for seed in 0..200 {
-        let RandomSentence { task, x, w, all, truth, mut rng } = random(seed);
-        let count = if x.words() == 0 { 0 } else { seed % 5 };
-        let planes: Vec<Vec<u32>> = (0..count).map(|_| all[rng.below(all.len() as u64) as usize].clone()).collect();
-        let amounts: Vec<f64> = (0..planes.len()).map(|k| [0.0, 0.5, -2.0][(k + seed as usize) % 3]).collect();
-        let of_truth = score(&task, &x, &truth, &w);
-        let mut expected = vec![0.25; task.dim()];
-        for (y, amount) in planes.iter().zip(&amounts) {
-            features(&task, &x, y).view().star.add_to(3.0 * amount, &mut expected);
-            features(&task, &x, &truth).view().star.add_to(-3.0 * amount, &mut expected);
-        }
-        let (codes, mut compiled) = (planes.concat(), Vec::new());
-        let example = ExampleOf::<ArborescenceTask> { index: 0, input: &x, truth: &truth };
-        task.compile(example, &codes, &mut scratch, &mut compiled);
-        for coded in [Coded::new(&codes), Coded { codes: &codes, compiled: &compiled }] {
-            let (mut scores, mut sum) = (vec![f64::NAN; planes.len()], vec![0.25; task.dim()]);
-            task.linear_scores(example, &w, coded, &mut scratch, &mut scores);
-            for (y, found) in planes.iter().zip(&scores) {
-                assert!((found - (score(&task, &x, y, &w) - of_truth)).abs() < 1e-12, "seed {seed}");
-            }
-            task.add_planes(example, coded, &amounts, 3.0, &mut scratch, &mut sum);
-            assert!(sum.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "seed {seed}");
-        }
+        let mut random = random(seed);
+        let count = if random.x.words() == 0 { 0 } else { seed % 5 };
+        let planes: Vec<Vec<u32>> = (0..count).map(|_| random.tree()).collect();
+        random.listed(seed).check_codes(&planes, &mut scratch);
     }
 }
 
@@ -214,7 +146,9 @@ fn weights_by_hand() {
     let task = ArborescenceTask::new(2, vec![1], true, true);
     let mut x = SparseRows::new(2);
     [[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]].iter().for_each(|row| x.push(&[0, 1], row));
-    let phi = features(&task, &Sentence::new(x), &vec![2, 0, 1]);
+    let mut phi = Plane::new();
+    task.features(&Sentence::new(x), &vec![2, 0, 1], 1.0, &mut phi);
+    phi.seal();
     let mut dense = vec![0.0; task.dim()];
     phi.view().star.add_to(1.0, &mut dense);
     // Root; distances 1 and more, head before, then after; feature 0 before and after; feature 1 before and after.
@@ -236,7 +170,7 @@ fn opened(parameters: serde_json::Value, parents: Option<Vec<Option<i64>>>) -> R
     Ok(problem.dim())
 }
 
-/// What cannot be trained on is refused with its rule; several roots are for those who say so.
+/// Sentences that cannot be trained on are refused with the rule; several roots are allowed on request.
 #[test]
 fn bad_sentences_are_refused() {
     let roots = Some(vec![None, None, Some(0)]);

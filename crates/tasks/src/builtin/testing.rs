@@ -1,0 +1,127 @@
+//! Checks of any task whose labellings are lists of numbers: answers, planes, codes and combinations against sums of
+//! features.
+
+use multiplane_core::example::{Example, Examples};
+use multiplane_core::oracle::Coded;
+use multiplane_core::plane::Plane;
+use multiplane_core::task::{Case, Question};
+
+use crate::builtin::enumerate;
+use crate::builtin::task::{BuiltinTask, to_file_layout};
+
+/// One example of a task with weights, and all labellings of it.
+pub(super) struct ListedExample<'a, T: BuiltinTask> {
+    pub(super) task: &'a T,
+    pub(super) x: &'a T::Input,
+    pub(super) truth: &'a Vec<u32>,
+    pub(super) w: &'a [f64],
+    pub(super) all: Vec<Vec<u32>>,
+    pub(super) seed: u64,
+}
+
+impl<'a, T: BuiltinTask<Label = Vec<u32>, Memory = (), Input: Clone>> ListedExample<'a, T> {
+    /// Lists the labellings of an example: input, truth, weights.
+    pub(super) fn new(task: &'a T, (x, truth, w): (&'a T::Input, &'a Vec<u32>, &'a [f64]), seed: u64) -> Self {
+        let all = enumerate::codes(task, x, truth, usize::MAX).unwrap();
+        ListedExample { task, x, truth, w, all, seed }
+    }
+
+    fn example(&self) -> Example<'_, T::Input, Vec<u32>> {
+        Example { index: 0, input: self.x, truth: self.truth }
+    }
+
+    fn features(&self, y: &Vec<u32>) -> Plane {
+        let mut phi = Plane::new();
+        self.task.features(self.x, y, 1.0, &mut phi);
+        phi.seal();
+        phi
+    }
+
+    /// Returns the score of a labelling, the loss added if it is asked for.
+    fn score(&self, y: &Vec<u32>, augmented: bool) -> f64 {
+        self.features(y).view().score(self.w) + if augmented { self.task.loss(self.truth, y) } else { 0.0 }
+    }
+
+    fn best<'y>(&self, among: impl Iterator<Item = &'y Vec<u32>>, augmented: bool) -> f64 {
+        among.map(|y| self.score(y, augmented)).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// Decoding finds the best of all labellings, with and without loss, by `features` and `loss` alone; the plain
+    /// reference on weights in the layout of files agrees, and its planes are those of training; magnitudes are as
+    /// large as any score, and no loss is larger than the largest.
+    pub(super) fn check_answers(&self, scratch: &mut T::Scratch) {
+        let &ListedExample { task, x, truth, w, seed, .. } = self;
+        let mut found = Vec::new();
+        for augmented in [false, true] {
+            let ask = if augmented { Question::augmented } else { Question::plain };
+            task.decode(ask(self.example(), w).call(scratch, &mut ()), &mut found).unwrap();
+            assert!(self.all.contains(&found), "seed {seed}: {found:?}");
+            let best = self.best(self.all.iter(), augmented);
+            assert!((self.score(&found, augmented) - best).abs() < 1e-12, "seed {seed}");
+        }
+        let hinge = self.score(&found, true) - self.score(truth, true);
+        let reference = task.reference_hinge(x, truth, &to_file_layout(task, w));
+        assert!((hinge - reference).abs() < 1e-12, "seed {seed}: {hinge} is not {reference}");
+
+        let mut plane = Plane::new();
+        task.plane(Case::new(self.example(), 1.0, scratch, &mut ()), &found, &mut plane);
+        assert_eq!(plane.fault(task.dim()), None, "seed {seed}");
+        let mut rest = vec![0.0; task.dim()];
+        plane.view().star.add_to(1.0, &mut rest);
+        let mut rest = to_file_layout(task, &rest);
+        let circ = task.reference_plane(x, truth, &found, &mut |k, value| rest[k] -= value).unwrap();
+        let near = rest.iter().all(|value| value.abs() < 1e-12) && (circ - plane.view().circ).abs() < 1e-12;
+        assert!(near, "seed {seed}");
+        let nonsense = vec![99; truth.len() + 1];
+        assert_eq!(task.reference_plane(x, truth, &nonsense, &mut |_, _| ()), None);
+
+        let examples = Examples::new(vec![x.clone()], vec![truth.clone()]);
+        let most = task.capabilities().magnitudes.unwrap().magnitudes(&examples).most(w);
+        for y in &self.all {
+            let terms = self.features(y).view().star.absolute_dot(w);
+            assert!(terms <= most + 1e-12, "seed {seed}: {terms} above {most}");
+        }
+        let largest = self.all.iter().map(|y| task.loss(truth, y)).fold(0.0, f64::max);
+        assert!((task.largest_loss(self.example()).unwrap() - largest).abs() < 1e-12, "seed {seed}");
+    }
+
+    /// A combination has only labels that variables have in the truth or a known labelling, and none such is better.
+    pub(super) fn check_recombination(&self, known: &[Vec<u32>], scratch: &mut T::Scratch) {
+        let (mut found, recombination, memory) = (Vec::new(), self.task.capabilities().recombination.unwrap(), &mut ());
+        let case = Case::new(self.example(), 1.0, scratch, memory);
+        recombination.recombine(case, self.w, &known.concat(), &mut found).unwrap();
+        let is_made =
+            |y: &&Vec<u32>| (0..y.len()).all(|v| y[v] == self.truth[v] || known.iter().any(|known| known[v] == y[v]));
+        assert!(self.all.contains(&found) && is_made(&&found), "seed {}: {found:?}", self.seed);
+        let best = self.best(self.all.iter().filter(is_made), true);
+        assert!((self.score(&found, true) - best).abs() < 1e-12, "seed {}", self.seed);
+    }
+
+    /// Planes known by their labellings alone, compiled or not, score and add up like differences of feature vectors,
+    /// and compiling changes no bit.
+    pub(super) fn check_codes(&self, planes: &[Vec<u32>], scratch: &mut T::Scratch) {
+        let &ListedExample { task, truth, w, seed, .. } = self;
+        let amounts: Vec<f64> = (0..planes.len()).map(|k| [0.0, 0.5, -2.0][(k + seed as usize) % 3]).collect();
+        let mut expected = vec![0.25; task.dim()];
+        for (y, amount) in planes.iter().zip(&amounts) {
+            self.features(y).view().star.add_to(3.0 * amount, &mut expected);
+            self.features(truth).view().star.add_to(-3.0 * amount, &mut expected);
+        }
+        let coded = task.capabilities().coded_planes.unwrap();
+        let (codes, mut compiled, mut bits) = (planes.concat(), Vec::new(), Vec::<u64>::new());
+        coded.compile(Case::new(self.example(), 1.0, scratch, &mut ()), &codes, &mut compiled);
+        for planes_coded in [Coded::new(&codes), Coded { codes: &codes, compiled: &compiled }] {
+            let (mut scores, mut sum) = (vec![f64::NAN; planes.len()], vec![0.25; task.dim()]);
+            coded.linear_scores(Case::new(self.example(), 1.0, scratch, &mut ()), w, planes_coded, &mut scores);
+            for (y, score) in planes.iter().zip(&scores) {
+                let right = self.score(y, false) - self.score(truth, false);
+                assert!((score - right).abs() < 1e-12, "seed {seed}: {y:?}, truth {truth:?}");
+            }
+            coded.add_planes(Case::new(self.example(), 3.0, scratch, &mut ()), planes_coded, &amounts, &mut sum);
+            assert!(sum.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "seed {seed}");
+            let found: Vec<u64> = scores.iter().chain(&sum).map(|value| value.to_bits()).collect();
+            assert!(bits.is_empty() || bits == found, "seed {seed}: compiling changed bits");
+            bits = found;
+        }
+    }
+}
