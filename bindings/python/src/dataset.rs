@@ -52,46 +52,25 @@ impl Dataset {
         guarded(|| py.detach(read).map_err(|error| unread(&path, error))).map(|data| Dataset { data })
     }
 
-    /// What a file held: `classified`, `sets`, `sequences` or `columns`.
-    fn kind(&self) -> &'static str {
-        let data = &self.data;
-        if data.get::<Classified>().is_some() {
-            "classified"
-        } else if data.get::<LabelSets>().is_some() {
-            "sets"
-        } else if data.get::<Words>().is_some() || data.get::<Tagged>().is_some() {
-            "sequences"
-        } else if data.get::<Columns>().is_some() {
-            "columns"
-        } else {
-            "opaque"
-        }
-    }
-
     /// Rows as CSR parts (offsets i64, indices i64, values f64), number of columns, where sequences end, labels.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Parts<'py>> {
-        if let Some(trees) = self.data.get::<Trees>() {
-            let ends = (0..trees.len()).map(|tree| trees.range(tree).end).collect();
-            return Ok(csr(py, &trees.rows, ends, Vec::new()));
-        }
-        if let Some(data) = self.data.get::<Classified>() {
-            let labels = data.labels.iter().map(|&label| data.name_of(label)).collect();
-            return Ok(csr(py, &data.rows, Vec::new(), labels));
-        }
-        if let Some(data) = self.data.get::<LabelSets>() {
+        let (rows, ends, labels) = if let Some(trees) = self.data.get::<Trees>() {
+            (&trees.rows, (0..trees.len()).map(|tree| trees.range(tree).end).collect(), Vec::new())
+        } else if let Some(data) = self.data.get::<Classified>() {
+            (&data.rows, Vec::new(), data.labels.iter().map(|&label| data.name_of(label)).collect())
+        } else if let Some(data) = self.data.get::<LabelSets>() {
             let names = |set: &Vec<u32>| set.iter().map(|&label| data.names.get(label)).collect::<Vec<_>>().join(",");
-            return Ok(csr(py, &data.rows, Vec::new(), data.sets.iter().map(names).collect()));
-        }
-        if let Some(Words { offsets, letters, pixels, .. }) = self.data.get() {
+            (&data.rows, Vec::new(), data.sets.iter().map(names).collect())
+        } else if let Some(Words { offsets, letters, pixels, .. }) = self.data.get() {
             let letters = letters.iter().map(|letter| char::from(b'a' + letter).to_string());
-            return Ok(csr(py, pixels, offsets[1..].to_vec(), letters.collect()));
-        }
-        if let Some(data) = self.data.get::<Tagged>() {
-            let ends = (0..data.len()).map(|i| data.range(i).end).collect();
+            (pixels, offsets[1..].to_vec(), letters.collect())
+        } else if let Some(data) = self.data.get::<Tagged>() {
             let names = data.tags.iter().map(|&tag| data.names.get(tag).to_owned());
-            return Ok(csr(py, &data.rows, ends, names.collect()));
-        }
-        Err(value_error(format!("{} have no numbers", self.data.describe())))
+            (&data.rows, (0..data.len()).map(|i| data.range(i).end).collect(), names.collect())
+        } else {
+            return Err(value_error(format!("{} have no numbers", self.data.describe())));
+        };
+        Ok(csr(py, rows, ends, labels))
     }
 
     /// Columns of text: the tokens of every sentence, the label being the last column.

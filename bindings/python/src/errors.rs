@@ -10,6 +10,7 @@ use multiplane::Error;
 use pyo3::PyErr;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use serde_json::{Map, Value};
 
 /// The Python exception for an error of the library.
 pub(crate) fn raised(error: Error) -> PyErr {
@@ -50,6 +51,11 @@ fn refusal(path: &Path) -> Option<io::Error> {
 /// A ValueError.
 pub(crate) fn value_error(reason: impl Into<String>) -> PyErr {
     PyValueError::new_err(reason.into())
+}
+
+/// The tree of a specification, of JSON text.
+pub(crate) fn tree_of(spec: &str) -> PyResult<Map<String, Value>> {
+    serde_json::from_str(spec).map_err(|_| value_error("the specification is no JSON object"))
 }
 
 /// Runs library code; a panic there, which is a bug, becomes a RuntimeError instead of an exception that

@@ -10,6 +10,7 @@ use crate::model::Model;
 /// A finished run: model, report and history.
 #[pyclass(frozen, module = "multiplane._core")]
 pub(crate) struct Fit {
+    #[pyo3(get)]
     pub(crate) model: Py<Model>,
     /// The report of `train --json`.
     #[pyo3(get)]
@@ -27,23 +28,11 @@ pub(crate) struct Fit {
     #[pyo3(get)]
     pub(crate) doubt: Option<String>,
     /// The exception that ended it early, if one did; the model is what there was by then.
+    #[pyo3(get)]
     pub(crate) interrupted: Option<Py<PyAny>>,
     /// sha256 of the training data.
     #[pyo3(get)]
     pub(crate) fingerprint: String,
     /// What the next run can start from.
     pub(crate) warm: Mutex<Option<WarmState>>,
-}
-
-#[pymethods]
-impl Fit {
-    #[getter]
-    fn model(&self, py: Python<'_>) -> Py<Model> {
-        self.model.clone_ref(py)
-    }
-
-    #[getter]
-    fn interrupted(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.interrupted.as_ref().map(|error| error.clone_ref(py))
-    }
 }

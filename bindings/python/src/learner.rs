@@ -5,10 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use multiplane::{Error, Learner as Inner, StreamSpec, StreamSummary};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use serde_json::Value;
 
 use crate::dataset::Dataset;
-use crate::errors::{guarded, raised, value_error};
+use crate::errors::{guarded, raised, tree_of};
 use crate::model::Model;
 
 /// A learner of a stream.
@@ -29,10 +28,7 @@ impl Learner {
     #[new]
     fn new(spec: &str) -> PyResult<Learner> {
         guarded(|| {
-            let Ok(Value::Object(mut tree)) = serde_json::from_str(spec) else {
-                return Err(value_error("the specification is no JSON object"));
-            };
-            let (stream, run) = StreamSpec::take(&mut tree).map_err(raised)?;
+            let (stream, run) = StreamSpec::take(&mut tree_of(spec)?).map_err(raised)?;
             let inner = Mutex::new(Inner::new(run, stream).map_err(raised)?);
             Ok(Learner { inner })
         })

@@ -12,7 +12,6 @@ mod errors;
 mod examples;
 mod features;
 mod fit;
-mod forecast;
 mod infer;
 mod interrupt;
 mod learner;
@@ -21,47 +20,35 @@ mod model;
 mod parts;
 mod path;
 mod probe;
+mod progress;
 mod remote;
 mod task;
 mod train;
 mod watch;
 mod worker;
 
-use pyo3::prelude::*;
-
 /// The module that Python imports.
-#[pymodule(gil_used = true)]
+#[pyo3::pymodule(gil_used = true)]
 mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::command::run_command;
-    #[pymodule_export]
-    use crate::dataset::Dataset;
-    #[pymodule_export]
-    use crate::describe::describe;
-    #[pymodule_export]
-    use crate::examples::dataset;
-    #[pymodule_export]
-    use crate::fit::Fit;
-    #[pymodule_export]
-    use crate::forecast::Forecast;
-    #[pymodule_export]
-    use crate::infer::{Energies, engines, read_problem};
-    #[pymodule_export]
-    use crate::learner::Learner;
-    #[pymodule_export]
-    use crate::look::{feature_names, feature_rows, look};
-    #[pymodule_export]
-    use crate::model::{Model, PathModel, load};
-    #[pymodule_export]
-    use crate::path::path;
-    #[pymodule_export]
-    use crate::probe::{check, check_data};
-    #[pymodule_export]
-    use crate::task::UserTask;
-    #[pymodule_export]
-    use crate::train::train;
+    use crate::{
+        command::run_command,
+        dataset::Dataset,
+        describe::describe,
+        examples::dataset,
+        fit::Fit,
+        infer::{Energies, engines, read_problem},
+        learner::Learner,
+        look::{feature_names, feature_rows, look},
+        model::{Model, PathModel, load},
+        path::path,
+        probe::{check, check_data},
+        progress::{Progress, fitted},
+        task::UserTask,
+        train::train,
+    };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

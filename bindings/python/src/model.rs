@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use multiplane::oracle::OracleError;
-use multiplane::{MarginPrediction, Model as Inner, ModelFile, PathModel as InnerPath, TopPrediction, threads_for};
+use multiplane::{
+    MarginPrediction, Model as Inner, ModelFile, PathModel as InnerPath, Problem, TopPrediction, threads_for,
+};
 use multiplane_tasks::builtin::unused_columns::used_columns;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -27,8 +29,32 @@ fn floats<'py>(py: Python<'py>, numbers: &[f64]) -> Bound<'py, PyBytes> {
     PyBytes::new(py, &bytes)
 }
 
-fn failed(error: OracleError) -> PyErr {
-    PyRuntimeError::new_err(error.to_string())
+/// Gives labels other names.
+fn rename(labels: &mut Vec<String>, names: Vec<String>) -> PyResult<()> {
+    if names.len() != labels.len() {
+        return Err(value_error("one name per label is needed"));
+    }
+    *labels = names;
+    Ok(())
+}
+
+impl Model {
+    /// Asks the model's problem on `data`, with the weights in the problem's layout and the threads that it can use.
+    fn ask<T: Send>(
+        &self,
+        py: Python<'_>,
+        data: &Dataset,
+        threads: usize,
+        question: impl FnOnce(&dyn Problem, &[f64], usize) -> Result<T, OracleError> + Send,
+    ) -> PyResult<T> {
+        let work = || {
+            let problem = self.inner.open(data.data.clone()).map_err(raised)?;
+            let (w, threads) =
+                (problem.from_file_layout(&self.inner.w), threads_for(threads, &*problem).map_err(raised)?);
+            question(&*problem, &w, threads).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+        };
+        guarded(|| py.detach(work))
+    }
 }
 
 #[pymethods]
@@ -76,11 +102,8 @@ impl Model {
 
     /// The same model with other names for its labels.
     fn with_labels(&self, labels: Vec<String>) -> PyResult<Model> {
-        if labels.len() != self.inner.info.provenance.vocabulary.labels.len() {
-            return Err(value_error("one name per label is needed"));
-        }
         let mut inner = self.inner.clone();
-        inner.info.provenance.vocabulary.labels = labels;
+        rename(&mut inner.info.provenance.vocabulary.labels, labels)?;
         Ok(Model { inner })
     }
 
@@ -114,16 +137,13 @@ impl Model {
 
     /// Predicts every example of `data`: numbers of the labels, one per variable, as bytes of uint32.
     fn predict<'py>(&self, py: Python<'py>, data: &Dataset, threads: usize) -> PyResult<Bound<'py, PyBytes>> {
-        let work = || {
-            let problem = self.inner.open(data.data.clone()).map_err(raised)?;
-            let w = problem.from_file_layout(&self.inner.w);
+        let bytes = self.ask(py, data, threads, |problem, w, threads| {
             let mut bytes = Vec::new();
             let mut each = |numbers: &[u32]| bytes.extend(numbers.iter().flat_map(|number| number.to_ne_bytes()));
-            let threads = threads_for(threads, &*problem).map_err(raised)?;
-            problem.predictor().predict_numbers(&w, threads, &mut each).map_err(failed)?;
+            problem.predictor().predict_numbers(w, threads, &mut each)?;
             Ok(bytes)
-        };
-        Ok(PyBytes::new(py, &guarded(|| py.detach(work))?))
+        })?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
     /// Lists the `count` best labellings of every example of `data`: how many there are of each and whether they are proven,
@@ -135,9 +155,7 @@ impl Model {
         count: usize,
         threads: usize,
     ) -> PyResult<[Bound<'py, PyBytes>; 4]> {
-        let work = || {
-            let problem = self.inner.open(data.data.clone()).map_err(raised)?;
-            let w = problem.from_file_layout(&self.inner.w);
+        let found = self.ask(py, data, threads, |problem, w, threads| {
             let [mut counts, mut exact, mut scores, mut numbers] = [const { Vec::new() }; 4];
             let mut each = |found: TopPrediction| {
                 counts.extend((found.labellings.len() as u32).to_ne_bytes());
@@ -147,11 +165,10 @@ impl Model {
                     numbers.extend(one.numbers.iter().flat_map(|number| number.to_ne_bytes()));
                 }
             };
-            let threads = threads_for(threads, &*problem).map_err(raised)?;
-            problem.predictor().predict_top(&w, count, threads, &mut each).map_err(failed)?;
+            problem.predictor().predict_top(w, count, threads, &mut each)?;
             Ok([counts, exact, scores, numbers])
-        };
-        Ok(guarded(|| py.detach(work))?.map(|bytes| PyBytes::new(py, &bytes)))
+        })?;
+        Ok(found.map(|bytes| PyBytes::new(py, &bytes)))
     }
 
     /// The max-marginals of every example of `data`: numbers of the predicted labels and of the labels there are, variable
@@ -162,9 +179,7 @@ impl Model {
         data: &Dataset,
         threads: usize,
     ) -> PyResult<[Bound<'py, PyBytes>; 4]> {
-        let work = || {
-            let problem = self.inner.open(data.data.clone()).map_err(raised)?;
-            let w = problem.from_file_layout(&self.inner.w);
+        let found = self.ask(py, data, threads, |problem, w, threads| {
             let [mut numbers, mut counts, mut scores, mut margins] = [const { Vec::new() }; 4];
             let mut each = |found: MarginPrediction| {
                 numbers.extend(found.numbers.iter().flat_map(|number| number.to_ne_bytes()));
@@ -172,11 +187,10 @@ impl Model {
                 scores.extend(found.max_marginals.iter().flat_map(|score| score.to_ne_bytes()));
                 margins.extend(found.margins().iter().flat_map(|margin| margin.to_ne_bytes()));
             };
-            let threads = threads_for(threads, &*problem).map_err(raised)?;
-            problem.predictor().predict_margins(&w, threads, &mut each).map_err(failed)?;
+            problem.predictor().predict_margins(w, threads, &mut each)?;
             Ok([numbers, counts, scores, margins])
-        };
-        Ok(guarded(|| py.detach(work))?.map(|bytes| PyBytes::new(py, &bytes)))
+        })?;
+        Ok(found.map(|bytes| PyBytes::new(py, &bytes)))
     }
 
     /// What a user should know of `data` beside this model.
@@ -187,14 +201,10 @@ impl Model {
     /// On `data`: mean task loss, share of right variables, chunk F1 where there are chunks, and the number of examples of
     /// whose truth nothing is known, which all means leave out.
     fn evaluate(&self, py: Python<'_>, data: &Dataset, threads: usize) -> PyResult<Measured> {
-        let work = || {
-            let problem = self.inner.open(data.data.clone()).map_err(raised)?;
-            let w = problem.from_file_layout(&self.inner.w);
-            let threads = threads_for(threads, &*problem).map_err(raised)?;
-            let found = problem.predictor().evaluate(&w, threads).map_err(failed)?;
+        self.ask(py, data, threads, |problem, w, threads| {
+            let found = problem.predictor().evaluate(w, threads)?;
             Ok((found.loss, found.get("accuracy"), found.get("f1"), problem.predictor().unlabelled()))
-        };
-        guarded(|| py.detach(work))
+        })
     }
 }
 
@@ -239,11 +249,8 @@ impl PathModel {
 
     /// The same path with other names for its labels.
     fn with_labels(&self, labels: Vec<String>) -> PyResult<PathModel> {
-        if labels.len() != self.inner.info.provenance.vocabulary.labels.len() {
-            return Err(value_error("one name per label is needed"));
-        }
         let mut inner = self.inner.clone();
-        inner.info.provenance.vocabulary.labels = labels;
+        rename(&mut inner.info.provenance.vocabulary.labels, labels)?;
         Ok(PathModel { inner })
     }
 

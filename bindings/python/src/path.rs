@@ -1,7 +1,6 @@
 //! Paths and grids, cross-validated where that is asked for, with checkpoints.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use multiplane::{
@@ -13,7 +12,7 @@ use pyo3::prelude::*;
 use crate::errors::raised;
 use crate::interrupt::Interrupt;
 use crate::model::PathModel;
-use crate::train::{Job, Part, Source};
+use crate::train::{Job, JobRequest, Part, Source};
 
 /// How the examples are divided: into so many folds, or as these numbers say.
 #[derive(FromPyObject)]
@@ -110,20 +109,16 @@ type Followed = (PathModel, String, Vec<String>, Option<Py<PyAny>>);
 /// say; `cv` says how to cross-validate it, the other arguments where checkpoints go, every so many seconds, and which one to go
 /// on from.
 #[pyfunction]
-#[pyo3(signature = (spec, source, *, test=None, watcher=None, cv=None, checkpoint=None, checkpoint_every=None, resume=None))]
-#[expect(clippy::too_many_arguments, reason = "Python names them")]
+#[pyo3(signature = (order, *, cv=None, checkpoint=None, checkpoint_every=None, resume=None))]
 pub(crate) fn path(
     py: Python<'_>,
-    spec: &str,
-    source: &Bound<'_, PyAny>,
-    test: Option<&Bound<'_, PyAny>>,
-    watcher: Option<Py<PyAny>>,
+    order: JobRequest<'_>,
     cv: Option<Folds>,
     checkpoint: Option<PathBuf>,
     checkpoint_every: Option<f64>,
     resume: Option<PathBuf>,
 ) -> PyResult<Followed> {
-    let mut job = Job::new(py, spec, source, test, watcher)?;
+    let mut job = Job::new(py, order)?;
     let options = OuterOptions::take(&mut job.tree).map_err(raised)?;
     let checkpoints = Checkpoints { path: checkpoint, every: checkpoint_every, resume };
     let interrupt = job.interrupt.clone();
@@ -151,7 +146,7 @@ pub(crate) fn path(
                         summary.cross_validation = Some(found);
                     }
                     // What was trained is not lost.
-                    Err(_) if interrupt.flag.load(Ordering::Relaxed) => summary.stop_reason = PathEnd::Interrupt,
+                    Err(_) if interrupt.is_set() => summary.stop_reason = PathEnd::Interrupt,
                     Err(error) => told.push(format!("the path is complete, but not its cross-validation: {error}")),
                 }
             }

@@ -1,5 +1,6 @@
 //! A user's task as the oracle doctor asks it: every answer as it came, every exception as text.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,13 +12,15 @@ use multiplane_tasks::foreign::DeclaredQuality;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
-use serde_json::Value;
 
 use crate::dataset::Dataset;
-use crate::errors::{guarded, raised, value_error};
+use crate::errors::{guarded, raised, tree_of, value_error};
 use crate::features;
 use crate::parts::{Label, Parts};
 use crate::task::UserTask;
+
+/// Labellings of other examples that an example is asked about, at most: each takes up to four decodings.
+const OTHERS: usize = 16;
 
 /// A user's task under examination.
 pub(crate) struct PythonProbe {
@@ -25,6 +28,8 @@ pub(crate) struct PythonProbe {
     /// `multiplane._doctor` and its `Neighbours` of this task.
     helper: Py<PyAny>,
     neighbours: Py<PyAny>,
+    /// The labellings of other examples that an example was asked about, and whether it has them.
+    asked: HashMap<usize, Vec<(Label, bool)>>,
     /// What stopped the examination: an exception that is none of the task's faults, as that of Ctrl-C.
     stopped: Option<PyErr>,
 }
@@ -34,7 +39,7 @@ impl PythonProbe {
         let helper = py.import("multiplane._doctor")?;
         let truths: Vec<_> = parts.ys.iter().map(|y| y.clone_ref(py)).collect();
         let neighbours = helper.getattr("Neighbours")?.call1((task, truths))?.unbind();
-        Ok(PythonProbe { parts, helper: helper.into_any().unbind(), neighbours, stopped: None })
+        Ok(PythonProbe { parts, helper: helper.into_any().unbind(), neighbours, asked: HashMap::new(), stopped: None })
     }
 
     /// Runs Python code; an exception becomes its text.
@@ -53,12 +58,38 @@ impl PythonProbe {
         })
     }
 
-    /// Whether decoding returns a labelling where the weights speak for it. Only then is one that was guessed known to
-    /// be a labelling of the example: labellings may be constrained in ways that the task does not say.
-    fn is_reached(&mut self, example: usize, label: &Label, change: &Label) -> bool {
+    /// True if decoding returns a labelling where the weights speak for it, with `opposites` also where they speak
+    /// against it, as a sign may be the fault that is looked for. Only then is one that was guessed known to be a
+    /// labelling of the example: labellings may be constrained in ways that the task does not say.
+    fn is_reached(&mut self, example: usize, label: &Label, change: &Label, opposites: bool) -> bool {
         let (Ok(there), Ok(here)) = (self.dense(example, change), self.dense(example, label)) else { return false };
-        let away: Vec<f64> = there.iter().zip(&here).map(|(there, here)| there - here).collect();
-        [away, there].iter().any(|w| self.decode(example, w, false).is_ok_and(|(answer, _)| self.same(&answer, change)))
+        let away = there.iter().zip(&here).map(|(there, here)| there - here).collect();
+        let mut asked = vec![away, there];
+        if opposites {
+            asked.extend(asked.clone().iter().map(|w| w.iter().map(|number| -number).collect()));
+        }
+        asked.iter().any(|w| self.decode(example, w, false).is_ok_and(|(answer, _)| self.same(&answer, change)))
+    }
+
+    /// True if a labelling of the type and shape of the truth is a labelling of the example. Only some are asked about,
+    /// and none where several examples have the same object as their truth.
+    fn has(&mut self, example: usize, truth: &Label, label: &Label) -> bool {
+        if self.same(truth, label) {
+            return true;
+        }
+        if self.parts.ys.iter().filter(|y| y.is(&**truth)).count() != 1 {
+            return false;
+        }
+        let asked = self.asked.get(&example).cloned().unwrap_or_default();
+        if let Some((_, found)) = asked.iter().find(|(other, _)| self.same(other, label)) {
+            return *found;
+        }
+        if asked.len() >= OTHERS {
+            return false;
+        }
+        let found = self.is_reached(example, truth, label, true);
+        self.asked.entry(example).or_default().push((label.clone(), found));
+        found
     }
 
     fn dense(&mut self, example: usize, label: &Label) -> Result<Vec<f64>, String> {
@@ -72,6 +103,9 @@ impl PythonProbe {
                     *place.ok_or("an index is wrong")? += value;
                 }
             }
+        }
+        if !all.iter().all(|number| number.is_finite()) {
+            return Err("a number is not finite".into());
         }
         Ok(all)
     }
@@ -146,13 +180,20 @@ impl Probe for PythonProbe {
         });
         let (guessed, found) = found.unwrap_or_default();
         let found = found.into_iter().map(Arc::new);
-        if guessed { found.filter(|change| self.is_reached(example, label, change)).collect() } else { found.collect() }
+        if guessed {
+            found.filter(|change| self.is_reached(example, label, change, false)).collect()
+        } else {
+            found.collect()
+        }
     }
 
     fn is_labelling_of(&mut self, example: usize, label: &Label) -> bool {
-        let truth = Python::attach(|py| self.parts.ys[example].clone_ref(py));
-        self.helped(|helper| helper.call_method1("fits", (truth, label.bind(helper.py())))?.extract::<bool>())
-            .unwrap_or(false)
+        let Ok(truth) = self.truth(example) else { return false };
+        let alike = self.helped(|helper| {
+            let py = helper.py();
+            helper.call_method1("is_alike", (truth.bind(py), label.bind(py)))?.extract::<bool>()
+        });
+        alike.unwrap_or(false) && self.has(example, &truth, label)
     }
 
     fn same(&mut self, one: &Label, other: &Label) -> bool {
@@ -212,10 +253,7 @@ pub(crate) fn check(
 /// Examines a built-in task on data: `spec` is the run's specification as JSON text.
 #[pyfunction]
 pub(crate) fn check_data(py: Python<'_>, spec: &str, data: &Dataset, extent: Extent) -> PyResult<String> {
-    let Ok(Value::Object(tree)) = serde_json::from_str(spec) else {
-        return Err(value_error("the specification is no JSON object"));
-    };
-    let data = data.data.clone();
+    let (tree, data) = (tree_of(spec)?, data.data.clone());
     let work = || {
         let session = Session::on(RunSpec::from_tree(&tree).map_err(raised)?, data, None).map_err(raised)?;
         let problem = session.problem();

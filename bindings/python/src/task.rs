@@ -3,7 +3,7 @@
 //! The oracle runs on the thread that called `fit`, which gives up the interpreter lock while the library works; so
 //! the user's methods see the context that they expect, and Ctrl-C reaches them.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use multiplane::Problem;
 use multiplane_core::executor::PoolStats;
@@ -18,7 +18,7 @@ use crate::features;
 use crate::interrupt::{Interrupt, interruptible};
 use crate::parts::{Parts, Processes};
 use crate::remote::Remote;
-use crate::worker::{Raised, Worker, keep};
+use crate::worker::Worker;
 
 /// A user's task on examples.
 #[pyclass(frozen, module = "multiplane._core")]
@@ -122,23 +122,13 @@ impl UserTask {
 
     /// Decodes every example at `w` without the loss, in the workers elsewhere.
     fn decode(&self, py: Python<'_>, w: Vec<f64>) -> PyResult<Vec<Py<PyAny>>> {
-        let (interrupt, raised) = (Interrupt::default(), Raised::default());
-        let problem = self.foreign(py, &interrupt, &raised, 0)?;
-        let (found, signal) = interruptible(py, &interrupt, || problem.labels(&w, 1))?;
-        let stopped = raised.lock().unwrap_or_else(PoisonError::into_inner).take().or(signal);
-        match (found, stopped) {
+        let interrupt = Interrupt::default();
+        let problem = self.foreign(py, &interrupt, 0)?;
+        let found = interruptible(py, &interrupt, || problem.labels(&w, 1))?;
+        match (found, interrupt.take()) {
             (_, Some(stopped)) => Err(stopped),
             (Ok(labels), None) => Ok(labels.iter().map(|label| label.clone_ref(py)).collect()),
             (Err(error), None) => Err(lost_workers(py, &error)?),
-        }
-    }
-
-    /// The declared quality of the decoder, as the library understands it.
-    fn quality(&self) -> &'static str {
-        match self.parts.declared {
-            Some(DeclaredQuality::Exact) => "exact",
-            Some(DeclaredQuality::UpperBound) => "upper-bound",
-            Some(DeclaredQuality::Heuristic) | None => "heuristic",
         }
     }
 
@@ -157,30 +147,23 @@ impl UserTask {
         UserTask { parts: Arc::new(self.parts.of(py, examples)) }
     }
 
-    /// The task as the library sees it. The first exception of the user's methods goes to `raised`; one that is no
-    /// `Exception`, as that of Ctrl-C, counts as a wish to stop.
-    pub(crate) fn problem(&self, py: Python<'_>, interrupt: &Interrupt, raised: &Raised) -> PyResult<Arc<dyn Problem>> {
-        Ok(Arc::new(self.foreign(py, interrupt, raised, 1)?))
+    /// The task as the library sees it. The first exception of the user's methods goes to `interrupt`.
+    pub(crate) fn problem(&self, py: Python<'_>, interrupt: &Interrupt) -> PyResult<Arc<dyn Problem>> {
+        Ok(Arc::new(self.foreign(py, interrupt, 1)?))
     }
 
     /// The same, whose workers are elsewhere from this place on.
-    fn foreign(
-        &self,
-        py: Python<'_>,
-        interrupt: &Interrupt,
-        raised: &Raised,
-        elsewhere: usize,
-    ) -> PyResult<ForeignProblem<Worker>> {
-        let fate = (interrupt.clone(), raised.clone());
+    fn foreign(&self, py: Python<'_>, interrupt: &Interrupt, elsewhere: usize) -> PyResult<ForeignProblem<Worker>> {
+        let fate = interrupt.clone();
         let stats = Arc::new(PoolStats::with_on_loss(move |error| {
             Python::attach(|py| match lost_workers(py, error) {
-                Ok(lost) | Err(lost) => drop(keep(py, lost, &fate.0, &fate.1)),
+                Ok(lost) | Err(lost) => drop(fate.keep(py, lost)),
             });
         }));
-        let (parts, interrupt, raised, counts) = (self.parts.clone(), interrupt.clone(), raised.clone(), stats.clone());
+        let (parts, interrupt, counts) = (self.parts.clone(), interrupt.clone(), stats.clone());
         let make = move |place: usize| -> Result<Worker, String> {
             let remote = if place < elsewhere { None } else { Remote::start(&parts, &interrupt, &counts)? };
-            Python::attach(|py| Worker::new(py, &parts, &interrupt, &raised, remote)).map_err(|error| error.to_string())
+            Python::attach(|py| Worker::new(py, &parts, &interrupt, remote)).map_err(|error| error.to_string())
         };
         let first = make(0).map_err(value_error)?;
         let shape = self.parts.shape.clone();

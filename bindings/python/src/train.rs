@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::dataset::Dataset;
-use crate::errors::{guarded, value_error};
+use crate::errors::{guarded, tree_of, value_error};
 use crate::fit::Fit;
 use crate::interrupt::{Interrupt, interruptible};
 use crate::model::Model;
@@ -35,6 +35,11 @@ fn rescaled(tree: &Map<String, Value>, problem: Arc<dyn Problem>) -> Result<Arc<
     })
 }
 
+/// The tree of a run as JSON text, a Dataset or a UserTask to train on, another to test with, and a watcher. It is
+/// called with the text of each record and, between them, with pass, calls (all of them) and seconds.
+#[derive(FromPyObject)]
+pub(crate) struct JobRequest<'py>(String, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<Py<PyAny>>);
+
 /// A job: everything of it can go to another thread.
 pub(crate) struct Job {
     pub(crate) tree: Map<String, Value>,
@@ -42,32 +47,20 @@ pub(crate) struct Job {
     test: Option<Source>,
     watcher: Option<Py<PyAny>>,
     pub(crate) interrupt: Interrupt,
-    raised: Arc<Mutex<Option<PyErr>>>,
     history: Shared,
 }
 
 impl Job {
-    pub(crate) fn new(
-        py: Python<'_>,
-        spec: &str,
-        source: &Bound<'_, PyAny>,
-        test: Option<&Bound<'_, PyAny>>,
-        watcher: Option<Py<PyAny>>,
-    ) -> PyResult<Job> {
-        let tree = match serde_json::from_str(spec) {
-            Ok(Value::Object(tree)) => tree,
-            _ => return Err(value_error("the specification is no JSON object")),
-        };
+    pub(crate) fn new(py: Python<'_>, JobRequest(spec, source, test, watcher): JobRequest<'_>) -> PyResult<Job> {
+        let tree = tree_of(&spec)?;
         let interrupt = Interrupt::default();
-        let raised = Arc::new(Mutex::new(None));
         let read = |source: &Bound<'_, PyAny>| -> PyResult<Source> {
             Ok(match source.cast::<UserTask>() {
                 Ok(task) => {
-                    let problem = task.get().problem(py, &interrupt, &raised)?;
-                    let (task, interrupt, raised) = (task.clone().unbind(), interrupt.clone(), raised.clone());
-                    let tree = tree.clone();
+                    let problem = task.get().problem(py, &interrupt)?;
+                    let (task, interrupt, tree) = (task.clone().unbind(), interrupt.clone(), tree.clone());
                     let part = move |examples: &[usize]| {
-                        let made = Python::attach(|py| task.get().of(py, examples).problem(py, &interrupt, &raised))
+                        let made = Python::attach(|py| task.get().of(py, examples).problem(py, &interrupt))
                             .map_err(|error| Error::failed(error.to_string()));
                         rescaled(&tree, made?)
                     };
@@ -76,9 +69,8 @@ impl Job {
                 Err(_) => Source::Data(source.cast::<Dataset>()?.get().data.clone()),
             })
         };
-        let source = read(source)?;
-        let test = test.map(read).transpose()?;
-        Ok(Job { tree, source, test, watcher, interrupt, raised, history: Shared::default() })
+        let (source, test) = (read(&source)?, test.as_ref().map(read).transpose()?);
+        Ok(Job { tree, source, test, watcher, interrupt, history: Shared::default() })
     }
 
     fn session(
@@ -130,14 +122,13 @@ impl Job {
 
     fn hooks(&self, on_calling_thread: bool) -> RunOptions {
         let mut observers: Vec<Box<dyn Observer>> = vec![Box::new(JsonLines::new(self.history.clone()))];
-        let (interrupt, raised) = (self.interrupt.clone(), self.raised.clone());
+        let interrupt = self.interrupt.clone();
         if let Some(callable) = &self.watcher {
             let callable = Python::attach(|py| callable.clone_ref(py));
-            let told = Instant::now();
-            observers.push(Box::new(Watcher { callable, interrupt: interrupt.clone(), raised: raised.clone(), told }));
+            observers.push(Box::new(Watcher { callable, interrupt: interrupt.clone(), told: Instant::now() }));
         }
         if on_calling_thread {
-            observers.push(Box::new(Signals { interrupt: interrupt.clone(), raised, looked: Instant::now() }));
+            observers.push(Box::new(Signals { interrupt: interrupt.clone(), looked: Instant::now() }));
         }
         let flag = Some(interrupt.flag);
         RunOptions {
@@ -156,7 +147,7 @@ impl Job {
         py: Python<'_>,
         work: impl FnOnce(Session, RunOptions) -> Result<T, Error> + Send,
     ) -> PyResult<(T, Option<PyErr>, String)> {
-        let (interrupt, raised, history) = (self.interrupt.clone(), self.raised.clone(), self.history.clone());
+        let (interrupt, history) = (self.interrupt.clone(), self.history.clone());
         let source = std::mem::replace(
             &mut self.source,
             Source::Data(multiplane::dataset::Dataset::new(multiplane::data::Classified::default())),
@@ -168,13 +159,11 @@ impl Job {
             let session = Job::session(&self.tree, source, self.test.take(), flag)?;
             work(session, hooks)
         };
-        let (result, signal) = if on_calling_thread {
-            (guarded(|| Ok(py.detach(job)))?, None)
-        } else {
-            interruptible(py, &interrupt, job)?
+        let result = match on_calling_thread {
+            true => guarded(|| Ok(py.detach(job)))?,
+            false => interruptible(py, &interrupt, job)?,
         };
-        let stopped = raised.lock().unwrap_or_else(PoisonError::into_inner).take().or(signal);
-        match (result, stopped) {
+        match (result, interrupt.take()) {
             (Ok(result), stopped) => Ok((result, stopped, history.text())),
             (Err(_), Some(stopped)) => Err(stopped),
             // What the library refuses of a user's task is a wrong value.
@@ -190,21 +179,11 @@ fn set(name: &str, value: &str) -> String {
     format!("{keyword}=\"{value}\"")
 }
 
-/// Trains. `spec` is the tree of a run as JSON text, `source` a Dataset or a UserTask. `watcher` is called with the
-/// text of each record and, between them, with pass, calls (all of them) and seconds. `start` is the Fit to go on from; with `keep`
-/// the result can be gone on from.
+/// Trains. `start` is the Fit to go on from; with `keep` the result can be gone on from.
 #[pyfunction]
-#[pyo3(signature = (spec, source, *, test=None, watcher=None, start=None, keep=false))]
-pub(crate) fn train(
-    py: Python<'_>,
-    spec: &str,
-    source: &Bound<'_, PyAny>,
-    test: Option<&Bound<'_, PyAny>>,
-    watcher: Option<Py<PyAny>>,
-    start: Option<&Fit>,
-    keep: bool,
-) -> PyResult<Fit> {
-    let job = Job::new(py, spec, source, test, watcher)?;
+#[pyo3(signature = (order, *, start=None, keep=false))]
+pub(crate) fn train(py: Python<'_>, order: JobRequest<'_>, start: Option<&Fit>, keep: bool) -> PyResult<Fit> {
+    let job = Job::new(py, order)?;
     let warm = start.and_then(|start| start.warm.lock().unwrap_or_else(PoisonError::into_inner).clone());
     let work = move |session: Session, hooks: RunOptions| {
         let mut warnings = session.warnings().to_vec();

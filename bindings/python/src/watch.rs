@@ -1,7 +1,6 @@
 //! Those who watch a run: its records, a Python callable, and a look at signals.
 
 use std::io;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -40,7 +39,6 @@ impl io::Write for Shared {
 pub(crate) struct Watcher {
     pub(crate) callable: Py<PyAny>,
     pub(crate) interrupt: Interrupt,
-    pub(crate) raised: Arc<Mutex<Option<PyErr>>>,
     pub(crate) told: Instant,
 }
 
@@ -48,8 +46,7 @@ impl Watcher {
     fn tell(&self, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<()>) {
         Python::attach(|py| {
             if let Err(error) = call(self.callable.bind(py)) {
-                self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                self.interrupt.flag.store(true, Ordering::Relaxed);
+                self.interrupt.stop(error);
             }
         });
     }
@@ -75,7 +72,6 @@ impl Observer for Watcher {
 /// Looks for signals between the calls of a user's oracle, which runs on the calling thread.
 pub(crate) struct Signals {
     pub(crate) interrupt: Interrupt,
-    pub(crate) raised: Arc<Mutex<Option<PyErr>>>,
     pub(crate) looked: Instant,
 }
 
@@ -89,8 +85,7 @@ impl Observer for Signals {
         }
         self.looked = Instant::now();
         if let Err(error) = Python::attach(|py| py.check_signals()) {
-            self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-            self.interrupt.flag.store(true, Ordering::Relaxed);
+            self.interrupt.stop(error);
         }
     }
 }

@@ -3,8 +3,7 @@
 //! Every call costs one attachment to the interpreter (some 0.1 us where the thread has a state already) and the copy
 //! of w into one read-only array.
 
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use multiplane::oracle::Quality;
 use multiplane_core::executor::{HandOut, MESSAGE_SECONDS};
@@ -23,20 +22,6 @@ use crate::interrupt::Interrupt;
 use crate::parts::{Label, Parts};
 use crate::remote::{Described, Remote};
 
-/// The first exception of the user's methods.
-pub(crate) type Raised = Arc<Mutex<Option<PyErr>>>;
-
-/// Keeps an exception for the caller of `fit`; its text is the reason.
-pub(crate) fn keep(py: Python<'_>, error: PyErr, interrupt: &Interrupt, raised: &Raised) -> String {
-    let reason = error.to_string();
-    let keeps_results = || error.value(py).hasattr("keeps_results").unwrap_or(false);
-    if !error.is_instance_of::<PyException>(py) || keeps_results() {
-        interrupt.flag.store(true, Ordering::Relaxed);
-    }
-    raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-    reason
-}
-
 /// One thread's hold on a user's task, with its array of weights.
 pub(crate) struct Worker {
     parts: Arc<Parts>,
@@ -45,7 +30,6 @@ pub(crate) struct Worker {
     /// Where it is written.
     buffer: PyBuffer<f64>,
     interrupt: Interrupt,
-    raised: Raised,
     /// The process that decodes, if it is not done here.
     remote: Option<Remote>,
 }
@@ -55,30 +39,18 @@ impl Worker {
         py: Python<'_>,
         parts: &Arc<Parts>,
         interrupt: &Interrupt,
-        raised: &Raised,
         remote: Option<Remote>,
     ) -> PyResult<Worker> {
         let weights = py.import("numpy")?.call_method1("zeros", (parts.shape.dim,))?;
         let view = weights.call_method0("view")?;
         view.getattr("flags")?.setattr("writeable", false)?;
-        let (interrupt, raised) = (interrupt.clone(), raised.clone());
-        Ok(Worker {
-            parts: parts.clone(),
-            weights: view.unbind(),
-            buffer: array(&weights, "float64")?,
-            interrupt,
-            raised,
-            remote,
-        })
+        let (parts, interrupt, buffer) = (parts.clone(), interrupt.clone(), array(&weights, "float64")?);
+        Ok(Worker { parts, weights: view.unbind(), buffer, interrupt, remote })
     }
 
     /// Runs Python code about an example; an exception is kept for the caller of `fit`, its text is the reason.
     fn ask<T>(&self, example: usize, work: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T, String> {
-        Python::attach(|py| work(py).map_err(|error| self.keep(py, noted(py, error, example))))
-    }
-
-    fn keep(&self, py: Python<'_>, error: PyErr) -> String {
-        keep(py, error, &self.interrupt, &self.raised)
+        Python::attach(|py| work(py).map_err(|error| self.interrupt.keep(py, noted(py, error, example))))
     }
 
     fn refresh(&self, py: Python<'_>, w: &[f64]) -> PyResult<()> {
@@ -99,30 +71,25 @@ impl Worker {
         PyTuple::new(py, [chosen(&self.parts.xs)?.into_any(), self.weights.bind(py).clone(), truths])
     }
 
-    /// Answers of the process: features and loss come with them, and of truths that it sees for the first time.
-    fn ask_process(
+    /// Takes the answers of the process. Features and loss come with them, and those of truths that it sees first.
+    fn take_reply(
         &mut self,
         examples: &[usize],
-        w: &[f64],
-        augmented: bool,
+        reply: &[u8],
         out: &mut [ForeignAnswer<Label>],
     ) -> Result<(), (usize, String)> {
-        let Some(remote) = &mut self.remote else { return Ok(()) };
-        let reply = remote.reply(examples, w, augmented).map_err(|reason| (0, reason))?;
-        remote.earn(examples.len());
-        remote.truths.clear();
         Python::attach(|py| {
-            let read = py.import("pickle").and_then(|pickle| pickle.call_method1("loads", (PyBytes::new(py, &reply),)));
+            let read = py.import("pickle").and_then(|pickle| pickle.call_method1("loads", (PyBytes::new(py, reply),)));
             let (found, failed) = read
                 .and_then(|read| read.extract::<(Vec<Described>, Bound<'_, PyAny>)>())
-                .map_err(|error| (0, self.keep(py, error)))?;
+                .map_err(|error| (0, self.interrupt.keep(py, error)))?;
             // An exception of a process has its example's number from there.
             if !failed.is_none() {
-                return Err((0, self.keep(py, PyErr::from_value(failed))));
+                return Err((0, self.interrupt.keep(py, PyErr::from_value(failed))));
             }
             for (slot, ((&example, answer), described)) in examples.iter().zip(out).zip(found).enumerate() {
                 let taken = self.take_described(py, example, described, answer);
-                taken.map_err(|error| (slot, self.keep(py, noted(py, error, example))))?;
+                taken.map_err(|error| (slot, self.interrupt.keep(py, noted(py, error, example))))?;
             }
             Ok(())
         })
@@ -308,8 +275,11 @@ impl ForeignTask for Worker {
         augmented: bool,
         out: &mut [ForeignAnswer<Label>],
     ) -> Result<(), (usize, String)> {
-        if self.remote.is_some() {
-            return self.ask_process(examples, w, augmented, out);
+        if let Some(remote) = &mut self.remote {
+            let reply = remote.reply(examples, w, augmented).map_err(|reason| (0, reason))?;
+            remote.earn(examples.len());
+            remote.truths.clear();
+            return self.take_reply(examples, &reply, out);
         }
         let Some(decode_many) = &self.parts.decode_many else {
             for (slot, (&example, answer)) in examples.iter().zip(out).enumerate() {
@@ -367,10 +337,10 @@ impl WorkerControl for Worker {
     fn goes_on_waiting(&mut self) -> bool {
         Python::attach(|py| {
             if let Err(error) = py.check_signals() {
-                self.keep(py, error);
+                self.interrupt.keep(py, error);
             }
         });
-        !self.interrupt.flag.load(Ordering::Relaxed)
+        !self.interrupt.is_set()
     }
 }
 

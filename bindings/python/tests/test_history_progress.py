@@ -16,7 +16,6 @@ import pytest
 from conftest import blobs
 
 from multiplane import ConvergenceWarning, MulticlassSSVM, StructuredSVM, History, _core, _progress, load
-from multiplane._progress import known, number
 from problems import Multiclass
 
 matplotlib.use("Agg")
@@ -105,14 +104,29 @@ def test_records_before_the_first_evaluation(monkeypatch, caplog):
     pyplot.close("all")
 
 
+def progress(stop=None, records=(), spent=(2.0, 20, 4.0)):
+    """The parts of a line by their ranks, after these records: seconds with what they hold."""
+    found = _core.Progress("auto", json.dumps(stop or {}), "wall")
+    for seconds, record in records:
+        found.hear(json.dumps({"primal": None, "dual": None, "gap": None, "certified": False, **record}), seconds)
+    parts = {}
+    for rank, text in found.parts(*spent):
+        parts.setdefault(rank, text)
+    return parts
+
+
 def test_gaps_with_and_without_a_mark():
     """The progress line has a tilde at gaps that nothing proves, and none at a proven one; an estimate that is smaller counts."""
+
+    def known(record):
+        return progress(records=[(1.0, record)])[0]
+
     record = {"primal": None, "dual": 0.4, "gap": None, "certified": False, "gap_estimate": 0.1}
-    assert known(record) == (0.1, True) and known({**record, "gap_estimate": None}) is None
+    assert known(record) == "gap ~0.1" and known({**record, "gap_estimate": None}) == "gap -"
     proven = {**record, "primal": 1.0, "gap": 0.6, "certified": True}
-    assert known(proven) == (0.1, True) and known({**proven, "gap_estimate": 0.7}) == (0.6, False)
-    assert known({**proven, "certified": False, "gap_estimate": None}) == (0.6, True)
-    assert known({**record, "primal": 0.7, "dual": None, "gap_estimate": None}) is None
+    assert known(proven) == "gap ~0.1" and known({**proven, "gap_estimate": 0.7}) == "gap 0.6"
+    assert known({**proven, "certified": False, "gap_estimate": None}) == "gap ~0.6"
+    assert known({**record, "primal": 0.7, "dual": None, "gap_estimate": None}) == "gap -"
 
 
 class Terminal(io.StringIO):
@@ -184,25 +198,26 @@ def test_an_echo_is_wiped(monkeypatch, at_once):
     assert stream.getvalue() == "\r" + "x" * 47 + "\r" + "y" * 20 + " " * 29 + "\b" * 29 + "\r" + " " * 22 + "\r"
 
 
-def forecast(**stop):
-    return _core.Forecast(json.dumps(stop), "s")
+def gap_of(value, primal=1.0):
+    """The bounds of a record with this gap, proven."""
+    return {"primal": primal, "dual": primal - value, "gap": value, "certified": True}
 
 
 def test_forecasts_are_those_of_the_command_line():
     """A gap that falls by a tenth in two seconds is forecast, budgets are, and the nearest end counts."""
-    falling = forecast(gap=0.01)
-    for eighth in range(1, 33):
-        falling.push(eighth / 8, 10 ** (0.75 - eighth / 16), 1.0)
-    assert falling.remaining(2.0, 20, 4.0) == "about 2 s to go" and 0.5 < falling.share(2.0, 20, 4.0) < 1
-    assert forecast(seconds=10.0).remaining(2.0, 20, 4.0) == "about 6 s to go"
-    percent = forecast(gap="1%", passes=4)
-    percent.push(1.0, 0.5, 2.0)
-    assert percent.remaining(2.0, 20, 4.0) == "at most 4 s to go" and percent.wanted == pytest.approx(0.02)
-    assert forecast().remaining(2.0, 20, 4.0) == "" and forecast(gap="x").wanted == 0
+    falling = [(eighth / 8, gap_of(10 ** (0.75 - eighth / 16))) for eighth in range(1, 33)]
+    parts = progress({"gap": 0.01}, falling)
+    assert parts[1] == "about 2 s to go" and 10 < parts[6].count("=") < 20
+    assert progress({"seconds": 10.0})[1] == "about 6 s to go"
+    percent = progress({"gap": "1%", "passes": 4}, [(1.0, gap_of(0.5, primal=2.0))])
+    assert percent[1] == "at most 4 s to go" and percent[0] == "gap 0.5 -> 0.02"
+    assert progress()[1] == "" and progress({"gap": "x"}, [(1.0, gap_of(0.5))])[0] == "gap 0.5"
 
 
 def test_numbers_are_short():
-    assert [number(value) for value in (0.012345, 250, 1534, 2e6, 1e-7, 0)] == ["0.0123", "250", "1.53k", "2M", "1e-7", "0"]
+    numbers = [0.012345, 250, 1534, 2e6, 1e-7, 0]
+    shown = [progress(records=[(1.0, gap_of(value, primal=value))])[0] for value in numbers]
+    assert shown == ["gap 0.0123", "gap 250", "gap 1.53k", "gap 2M", "gap 1e-7", "gap 0"]
 
 
 def test_the_loss_held_out_is_shown(monkeypatch):
@@ -230,7 +245,10 @@ def test_the_loss_held_out_is_shown(monkeypatch):
 def test_patience_reaches_the_line(solver, warm):
     """Of every solver, and where a fit goes on from the last one, whose budgets are no forecast."""
     model = MulticlassSSVM(solver=solver, patience=3)
-    assert model._watcher(model._tree(), is_warm=warm).patience == 3
+    watcher = model._watcher(model._tree(), is_warm=warm)
+    bounds = {**gap_of(0.1), "pass": 1.0, "oracle_calls": 1, "seconds": 1.0}
+    watcher.progress.hear(json.dumps({**bounds, "early_stopping": {"loss": 0.5, "since": 2}}), 1.0)
+    assert (2, "held out 0.5 (2 of 3)") in watcher.progress.parts(1.0, 1, 1.0)
 
 
 def test_lines_come_at_most_five_times_a_second(monkeypatch):

@@ -9,7 +9,7 @@ use crate::eta::{Decline, about};
 
 /// The progress of a run towards the first of its stops.
 #[derive(Default)]
-pub struct Eta {
+pub(crate) struct Eta {
     target: Option<GapTarget>,
     stop: StopSpec,
     /// The gap where one was first known, the last one, what that is to be, and how it has fallen between.
@@ -21,12 +21,12 @@ pub struct Eta {
 
 impl Eta {
     /// Of a run that ends at this gap, if at any, and by the budgets of these stops.
-    pub fn new(target: Option<GapTarget>, stop: StopSpec) -> Self {
+    pub(crate) fn new(target: Option<GapTarget>, stop: StopSpec) -> Self {
         Eta { target, stop, ..Eta::default() }
     }
 
     /// Hears of the gap after so many seconds, and of the primal value that goes with it.
-    pub fn push(&mut self, seconds: f64, gap: f64, primal: f64) {
+    pub(crate) fn push(&mut self, seconds: f64, gap: f64, primal: f64) {
         self.wanted = self.target.map_or(0.0, |target| target.at(primal));
         self.first.get_or_insert(gap);
         self.last = Some(gap);
@@ -34,7 +34,7 @@ impl Eta {
     }
 
     /// Returns the gap that ends the run, at the primal value heard of last; 0 where none does.
-    pub fn wanted(&self) -> f64 {
+    pub(crate) fn wanted(&self) -> f64 {
         self.wanted
     }
 
@@ -47,7 +47,7 @@ impl Eta {
     }
 
     /// Returns the share of the way that is done, of 0 to 1: by the logarithm of the gap, or by budgets.
-    pub fn share(&self, tick: Tick) -> f64 {
+    pub(crate) fn share(&self, tick: Tick) -> f64 {
         let wanted = self.wanted;
         let by_gap = match (self.first, self.last) {
             (Some(first), Some(gap)) if wanted > 0.0 && first > wanted => {
@@ -61,7 +61,7 @@ impl Eta {
     /// Returns what is said of the seconds until the first stop, which are called `unit`: budgets are spent evenly,
     /// and the gap goes on as it has fallen lately. Where that says nothing the budgets are no more than a limit;
     /// nothing is said where nothing is known.
-    pub fn remaining(&self, tick: Tick, unit: &str) -> String {
+    pub(crate) fn remaining(&self, tick: Tick, unit: &str) -> String {
         let spent = self.spent(tick).filter(|&share| share > 0.0);
         let by_budget = spent.map(|share| tick.seconds * (1.0 / share - 1.0).max(0.0)).reduce(f64::min);
         let by_gap = if self.wanted > 0.0 { self.decline.remaining(tick.seconds, self.wanted) } else { None };

@@ -23,7 +23,8 @@ use std::io::Write;
 
 use multiplane::Error;
 
-pub use crate::forecast::Eta;
+pub use crate::progress::RunProgress;
+pub use crate::status_line::{StatusPart, fitted};
 
 use crate::args::{Cli, Command};
 use crate::commands::done::Done;

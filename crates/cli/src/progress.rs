@@ -3,23 +3,25 @@
 
 use std::io;
 
-use multiplane::Session;
-use multiplane::observe::{EarlyStopping, Observer, Record, Tick};
+use multiplane::clock::ClockKind;
+use multiplane::observe::{Certificate, Observer, Record, Tick};
+use multiplane::run::GapTarget;
+use multiplane::{Session, StopSpec};
 use multiplane_lab::numbers::label;
 
 use crate::forecast::Eta;
 use crate::status_line::{StatusLine, StatusPart};
 use crate::terminal::seconds_of;
 
-/// The line; it goes away when it is dropped.
-pub(crate) struct ProgressLine {
-    line: StatusLine,
+/// The parts of a run's progress line. Python's line has the same.
+#[derive(Default)]
+pub struct RunProgress {
     label: String,
     forecast: Eta,
     /// The gap now.
     known: Option<KnownGap>,
-    /// The lowest loss on held-out data, if it may end the run, and the patience.
-    watched: Option<EarlyStopping>,
+    /// The lowest loss on held-out data with the measurements since then, if it may end the run; and the patience.
+    watched: Option<(f64, u64)>,
     patience: Option<u64>,
     unit: &'static str,
 }
@@ -27,9 +29,7 @@ pub(crate) struct ProgressLine {
 /// A gap, with the primal value that goes with it.
 #[derive(Clone, Copy)]
 struct KnownGap {
-    seconds: f64,
     gap: f64,
-    /// The primal value that goes with it.
     primal: f64,
     /// True if the gap is only an estimate.
     estimated: bool,
@@ -37,12 +37,12 @@ struct KnownGap {
 
 impl KnownGap {
     /// The smaller of the gap proven so far and the estimate of the present one.
-    fn of(record: &Record) -> Option<KnownGap> {
-        let (seconds, proven) = (record.tick().seconds, record.certificate.gap.filter(|gap| gap.is_finite()));
-        let estimate = record.tick().gap_estimate.filter(|&estimate| proven.is_none_or(|gap| estimate < gap));
+    fn of(certificate: &Certificate, estimate: Option<f64>) -> Option<KnownGap> {
+        let proven = certificate.gap.filter(|gap| gap.is_finite());
+        let estimate = estimate.filter(|&estimate| proven.is_none_or(|gap| estimate < gap));
         let gap = estimate.or(proven)?;
-        let primal = record.certificate.dual? + gap;
-        Some(KnownGap { seconds, gap, primal, estimated: estimate.is_some() || !record.certificate.certified })
+        let primal = certificate.dual? + gap;
+        Some(KnownGap { gap, primal, estimated: estimate.is_some() || !certificate.certified })
     }
 
     /// Shows it, and what it is to be; 0 where that is not said.
@@ -55,53 +55,69 @@ impl KnownGap {
     }
 }
 
-impl ProgressLine {
-    /// A line for a run of this session; `None` where nobody would see it.
-    pub(crate) fn new(label: &str, session: &Session) -> Option<ProgressLine> {
-        let line = StatusLine::new()?;
-        let stop = session.spec().stop.clone();
-        let (patience, unit) = (stop.patience, seconds_of(session.spec().clock));
-        let forecast = Eta::new(session.target(), stop);
-        Some(ProgressLine { line, label: label.into(), forecast, known: None, watched: None, patience, unit })
+impl RunProgress {
+    /// The progress of a run that ends at this gap, if at any, and by these stops.
+    pub fn new(label: &str, target: Option<GapTarget>, stop: StopSpec, clock: ClockKind) -> RunProgress {
+        let (patience, unit) = (stop.patience, seconds_of(clock));
+        RunProgress { label: label.into(), forecast: Eta::new(target, stop), patience, unit, ..RunProgress::default() }
+    }
+
+    /// Hears of the bounds after so many seconds, and of the lowest loss on held-out data with the measurements since.
+    pub fn hear(&mut self, seconds: f64, bounds: &Certificate, estimate: Option<f64>, watched: Option<(f64, u64)>) {
+        if let Some(known) = KnownGap::of(bounds, estimate) {
+            self.forecast.push(seconds, known.gap, known.primal);
+            self.known = Some(known);
+        }
+        self.watched = watched;
     }
 
     /// The lowest loss on held-out data, and how long it has stood.
     fn held_out(&self) -> String {
-        let (Some(watched), Some(patience)) = (self.watched, self.patience) else { return String::new() };
-        format!("held out {} ({} of {patience})", label(watched.loss, 3), watched.since)
+        let (Some((loss, since)), Some(patience)) = (self.watched, self.patience) else { return String::new() };
+        format!("held out {} ({since} of {patience})", label(loss, 3))
     }
 
-    fn show(&mut self, tick: Tick) {
-        let (label, forecast, known, unit) = (&self.label, &self.forecast, self.known, self.unit);
-        let held_out = self.held_out();
-        self.line.show(|| {
-            vec![
-                StatusPart::new(4, label),
-                StatusPart::bar(6, forecast.share(tick)),
-                StatusPart::new(0, known.map_or("gap -".into(), |known| known.show(forecast.wanted()))),
-                StatusPart::new(1, forecast.remaining(tick, unit)),
-                StatusPart::new(2, held_out),
-                StatusPart::new(3, format!("{:.1} passes", tick.pass)),
-                StatusPart::new(5, format!("{} calls", tick.oracle_calls + tick.evaluation_calls)),
-                StatusPart::new(2, format!("{:.1} {unit}", tick.seconds)),
-            ]
-        });
+    /// Returns the parts of the line in their order.
+    pub fn parts(&self, tick: Tick) -> Vec<StatusPart> {
+        let (forecast, unit) = (&self.forecast, self.unit);
+        vec![
+            StatusPart::new(4, self.label.as_str()),
+            StatusPart::bar(6, forecast.share(tick)),
+            StatusPart::new(0, self.known.map_or("gap -".into(), |known| known.show(forecast.wanted()))),
+            StatusPart::new(1, forecast.remaining(tick, unit)),
+            StatusPart::new(2, self.held_out()),
+            StatusPart::new(3, format!("{:.1} passes", tick.pass)),
+            StatusPart::new(5, format!("{} calls", tick.oracle_calls + tick.evaluation_calls)),
+            StatusPart::new(2, format!("{:.1} {unit}", tick.seconds)),
+        ]
+    }
+}
+
+/// The line; it goes away when it is dropped.
+pub(crate) struct ProgressLine {
+    line: StatusLine,
+    run: RunProgress,
+}
+
+impl ProgressLine {
+    /// A line for a run of this session; `None` where nobody would see it.
+    pub(crate) fn new(label: &str, session: &Session) -> Option<ProgressLine> {
+        let (line, spec) = (StatusLine::new()?, session.spec());
+        Some(ProgressLine { line, run: RunProgress::new(label, session.target(), spec.stop.clone(), spec.clock) })
     }
 }
 
 impl Observer for ProgressLine {
     fn evaluated(&mut self, record: &Record) -> io::Result<()> {
-        if let Some(known) = KnownGap::of(record) {
-            self.forecast.push(known.seconds, known.gap, known.primal);
-            self.known = Some(known);
-        }
-        self.watched = record.early_stopping;
-        self.show(record.tick());
+        let tick = record.tick();
+        let watched = record.early_stopping.map(|watched| (watched.loss, watched.since));
+        self.run.hear(tick.seconds, &record.certificate, tick.gap_estimate, watched);
+        self.ticked(tick);
         Ok(())
     }
 
     fn ticked(&mut self, tick: Tick) {
-        self.show(tick);
+        self.line.show(|| self.run.parts(tick));
     }
 }
 
@@ -112,7 +128,7 @@ mod tests {
     /// A gap with a tilde is an estimate, and what it is to be stands behind it.
     #[test]
     fn gaps_are_shown() {
-        let known = KnownGap { seconds: 4.0, gap: 0.1, primal: 1.0, estimated: true };
+        let known = KnownGap { gap: 0.1, primal: 1.0, estimated: true };
         assert_eq!((known.show(0.01), known.show(0.0)), ("gap ~0.1 -> 0.01".into(), "gap ~0.1".into()));
     }
 }

@@ -28,14 +28,16 @@ const ECHO: usize = 2;
 static SHOWN: AtomicUsize = AtomicUsize::new(0);
 
 /// A part of the line. Where there is no room for all of them, those of the highest rank go first.
-pub(crate) struct StatusPart {
-    rank: u8,
-    text: String,
+pub struct StatusPart {
+    /// Its rank, 0 for the most important part.
+    pub rank: u8,
+    /// Its text; an empty one is left out.
+    pub text: String,
 }
 
 impl StatusPart {
-    /// A part of one-column characters; an empty text is none.
-    pub(crate) fn new(rank: u8, text: impl Into<String>) -> Self {
+    /// A part of one-column characters.
+    pub fn new(rank: u8, text: impl Into<String>) -> Self {
         StatusPart { rank, text: text.into() }
     }
 
@@ -50,7 +52,7 @@ impl StatusPart {
 
 /// The parts that fit into so many columns, in their order, two spaces between; the most important one is cut where not
 /// even it fits.
-pub(crate) fn fitted(parts: &[StatusPart], columns: usize) -> String {
+pub fn fitted(parts: &[StatusPart], columns: usize) -> String {
     let mut kept: Vec<&StatusPart> = parts.iter().filter(|part| !part.text.is_empty()).collect();
     loop {
         let line = kept.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("  ");

@@ -96,10 +96,7 @@ pub fn of_task<T>(
     all: impl Fn(&T::Label) -> Vec<T::Label>,
 ) -> Small
 where
-    T: Task + Send + Sync + 'static,
-    T::Input: Send + Sync,
-    T::Label: Send + Sync,
-    T::Scratch: Send,
+    T: Task<Input: Send + Sync, Label: Send + Sync, Scratch: Send> + Send + Sync + 'static,
 {
     small_of(name, task, examples, all, |_| true, Variables::Free)
 }
@@ -114,10 +111,7 @@ fn small_of<T>(
     variables: Variables,
 ) -> Small
 where
-    T: Task + Send + Sync + 'static,
-    T::Input: Send + Sync,
-    T::Label: Send + Sync,
-    T::Scratch: Send,
+    T: Task<Input: Send + Sync, Label: Send + Sync, Scratch: Send> + Send + Sync + 'static,
 {
     let dim = task.dim();
     let scale = 1.0 / examples.labels.len() as f64;

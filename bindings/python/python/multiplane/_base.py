@@ -249,14 +249,8 @@ class Estimator(Looked, Parameters):
         start = getattr(self, "_fit", None) if self.warm_start and same else None
         watcher = self._watcher(tree, is_warm=start is not None)
         try:
-            fit = _core.train(
-                json.dumps(tree),
-                source,
-                test=test,
-                watcher=watcher if watcher.needed() else None,
-                start=start,
-                keep=bool(self.warm_start),
-            )
+            order = json.dumps(tree), source, test, watcher if watcher.needed() else None
+            fit = _core.train(order, start=start, keep=bool(self.warm_start))
         finally:
             watcher.close()
         summary, history = json.loads(fit.summary), History._parse(fit.history)
@@ -402,9 +396,8 @@ class Estimator(Looked, Parameters):
             if value is not None or name != "lambda_max":
                 section[name] = plain(value, name)
         try:
-            model, summary, told, interrupted = _core.path(
-                json.dumps(tree), source, test=test, watcher=watcher if watcher.needed() else None, **more
-            )
+            order = json.dumps(tree), source, test, watcher if watcher.needed() else None
+            model, summary, told, interrupted = _core.path(order, **more)
         finally:
             watcher.close()
         found = PathResult(self._named_path(model), json.loads(summary), self)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from multiplane import _core
-from multiplane._doctor import examining, same
+from multiplane._doctor import same
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,7 @@ def examine(task: Any, x: list[Any], y: list[Any], **extent: Any) -> Findings:
     """Asks the core's doctor; ``extent`` says how much is examined."""
     complete = all(callable(getattr(task, name, None)) for name in ("dim", "features", "loss", "decode"))
     watched = _Watched(task) if complete else None  # of any other the core says what it lacks
-    with examining(task, x, y):
-        findings = diagnosed(_core.check(watched or task, x, y, extent))
+    findings = diagnosed(_core.check(watched or task, x, y, extent))
     if watched is not None and watched.is_free:
         times = f"{watched.others} times for another than the truth"
         message = f"loss returned 0 for every labelling seen, {times}, expected a number > 0"

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-
-from multiplane import _core
-from multiplane._tasks import Bounded
-
-OTHERS = 16
-"""Labellings of other examples that an example is asked about, at most: each takes up to four decodings."""
 
 
 def kind(label: Any) -> str:
@@ -52,80 +44,8 @@ def _flat(label: Any) -> list[Any] | None:
     return None
 
 
-class Reach:
-    """Labellings of other examples that decode returns for an example at some weights: only these are known to be
-    allowed there.
-    """
-
-    def __init__(self, task: Any, x: Sequence[Any], y: Sequence[Any]) -> None:
-        self.task = task
-        # The core names an example by its truth. Where several have the same object, none is known by it.
-        self.inputs: dict[int, list[Any]] = {}
-        for one, truth in zip(x, y, strict=False):
-            self.inputs.setdefault(id(truth), []).append(one)
-        self.asked: dict[int, list[tuple[Any, bool]]] = {}
-
-    def has(self, truth: Any, label: Any) -> bool:
-        """Whether a labelling is the truth of the example that has this truth, or one that decode returns for it."""
-        if same(truth, label):
-            return True
-        inputs = self.inputs.get(id(truth), [])
-        if len(inputs) != 1:
-            return False
-        asked = self.asked.setdefault(id(truth), [])
-        for other, found in asked:
-            if same(other, label):
-                return found
-        if len(asked) >= OTHERS:
-            return False
-        asked.append((label, self._decodes(inputs[0], truth, label)))
-        return asked[-1][1]
-
-    def _decodes(self, x: Any, truth: Any, label: Any) -> bool:
-        """Asks at weights that speak for a labelling, and at their opposites: a sign may be the fault that is looked for."""
-        try:
-            there, here = self._dense(x, label), self._dense(x, truth)
-        except Exception:  # features refuse what is no labelling of x
-            return False
-        for w in (there - here, there, here - there, -there):
-            w.flags.writeable = False
-            try:
-                answer = self.task.decode(x, w)
-            except Exception:  # told where decode raises at weights that are asked about
-                continue
-            if same(answer.y if isinstance(answer, Bounded) else answer, label):
-                return True
-        return False
-
-    def _dense(self, x: Any, y: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-        out = np.zeros(int(self.task.dim()))
-        for index, value in _core.UserTask.read_features(self.task.features(x, y), len(out)):
-            out[index] += value
-        return out
-
-
-_REACH: ContextVar[Reach | None] = ContextVar("reach", default=None)
-
-
-@contextmanager
-def examining(task: Any, x: Sequence[Any], y: Sequence[Any]) -> Iterator[None]:
-    """Lets :func:`fits`, which is told of truths and labellings alone, ask the task about its examples."""
-    before = _REACH.set(Reach(task, x, y))
-    try:
-        yield
-    finally:
-        _REACH.reset(before)
-
-
-def fits(truth: Any, label: Any) -> bool:
-    """Returns True if a labelling of another example has the type and shape of this truth, and decode returns it at
-    some weights.
-    """
-    reach = _REACH.get()
-    return _is_alike(truth, label) and (reach is None or reach.has(truth, label))
-
-
-def _is_alike(truth: Any, label: Any) -> bool:
+def is_alike(truth: Any, label: Any) -> bool:
+    """Returns True if a labelling of another example has the type and shape of this truth."""
     if kind(truth) != kind(label):
         return False
     if isinstance(truth, np.ndarray):

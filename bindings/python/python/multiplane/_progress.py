@@ -26,9 +26,6 @@ LOGGED = 10.0
 #: What a terminal writes by itself when Ctrl-C is typed, ``^C``: room is left for it, and it is wiped with the line.
 ECHO = 2
 
-#: Cells of the bar.
-CELLS = 20
-
 
 def _notebook() -> Callable[..., Any] | None:
     """What shows something in a notebook, where this is one: IPython's ``display``. IPython is not imported for it."""
@@ -46,17 +43,6 @@ def _columns(stream: TextIO) -> int:
         return os.get_terminal_size(stream.fileno()).columns or 80
     except (AttributeError, OSError, ValueError):
         return 80
-
-
-def fitted(parts: list[tuple[int, str]], columns: int) -> str:
-    """Joins the parts that fit into so many columns, in their order: those of the highest rank are left out first."""
-    kept = [part for part in parts if part[1]]
-    while True:
-        line = "  ".join(text for _, text in kept)
-        if len(line) <= columns or len(kept) < 2:
-            return line[: max(columns, 0)]
-        highest = max(rank for rank, _ in kept)
-        kept.pop(max(k for k, (rank, _) in enumerate(kept) if rank == highest))
 
 
 class Line:
@@ -90,7 +76,7 @@ class Line:
         if self._display is not None:
             self._in_notebook("  ".join(text for _, text in parts() if text))
         elif self._terminal and self._stream is not None:
-            self._draw(fitted(parts(), _columns(self._stream) - 1 - ECHO))
+            self._draw(_core.fitted(parts(), _columns(self._stream) - 1 - ECHO))
         elif self._stream is not None:
             self._stream.write("  ".join(text for _, text in parts() if text) + "\n")
             self._stream.flush()
@@ -126,28 +112,6 @@ class Line:
             self._width = 0
 
 
-def known(record: dict[str, Any]) -> tuple[float, bool] | None:
-    """The gap that a record tells of, the smaller of what is proven and what is estimated, and whether it is an estimate."""
-    gap, estimate = record["gap"], record.get("gap_estimate")
-    if record["dual"] is None:
-        return None
-    if estimate is not None and (gap is None or estimate < gap):
-        return float(estimate), True
-    return None if gap is None else (float(gap), not record["certified"])
-
-
-def number(value: float) -> str:
-    """A number for readers, as the command line has it: three digits, 0.01, 250, 1.5k, 2M, 1e-7."""
-    value = float(f"{value:.2e}")
-    size = abs(value)
-    if size != 0 and not 1e-4 <= size < 1e9:
-        mantissa, power = f"{value:.2e}".split("e")
-        return f"{float(mantissa):g}e{int(power)}"
-    if size >= 1e6:
-        return f"{float(f'{value / 1e6:.2e}'):g}M"
-    return f"{float(f'{value / 1e3:.2e}'):g}k" if size >= 1e3 else f"{value:g}"
-
-
 class Watcher:
     """Shows the command line's progress line and logs records at level DEBUG. ``label`` is its first word, ``stop`` the
     section of the specification with the stops.
@@ -157,56 +121,22 @@ class Watcher:
         self, progress: bool | None, label: str = "", stop: dict[str, Any] | None = None, clock: str = "wall"
     ) -> None:
         self.line = Line(progress)
-        self.label = label
-        self.forecast = _core.Forecast(json.dumps(stop or {}), "s" if clock == "wall" else "work seconds")
-        self.gap = "gap -"
-        self.patience = (stop or {}).get("patience")
-        self.watched: dict[str, Any] | None = None
+        self.progress = _core.Progress(label, json.dumps(stop or {}), clock)
 
     def needed(self) -> bool:
-        """Whether anybody would see anything."""
+        """Returns True if the line is shown, or records are logged."""
         return self.line.shown or logger.isEnabledFor(logging.DEBUG)
 
     def __call__(self, first: Any, calls: int | None = None, seconds: float | None = None) -> None:
         if calls is None or seconds is None:
             record = json.loads(first)
             logger.debug("record: %s", record)
-            first, calls = record["pass"], record["oracle_calls"] + record.get("evaluation_calls", 0)
+            calls = record["oracle_calls"] + record.get("evaluation_calls", 0)
             seconds = record["seconds"] + record.get("evaluation_seconds", 0.0)
-            self._hear(record, seconds)
+            self.progress.hear(first, seconds)
+            first = record["pass"]
         spent = (first, calls, seconds)
-        self.line.show_ranked(lambda: self._parts(*spent))
-
-    def _hear(self, record: dict[str, Any], seconds: float) -> None:
-        self.watched = record.get("early_stopping")
-        found = known(record)
-        if found is None:
-            return
-        gap, is_estimate = found
-        self.forecast.push(seconds, gap, record["dual"] + gap)
-        wanted = self.forecast.wanted
-        self.gap = f"gap {'~' if is_estimate else ''}{number(gap)}" + (f" -> {number(wanted)}" if wanted > 0 else "")
-
-    def _held_out(self) -> str:
-        """The lowest loss on held-out data, and how long it has stood; nothing without patience."""
-        if self.watched is None or self.patience is None:
-            return ""
-        return f"held out {number(self.watched['loss'])} ({self.watched['since']} of {self.patience})"
-
-    def _parts(self, passes: float, calls: int, seconds: float) -> list[tuple[int, str]]:
-        share, unit = self.forecast.share(passes, calls, seconds), self.forecast.unit
-        done = int(share * CELLS)
-        bar = "=" * done + (">" if done < CELLS else "")
-        return [
-            (4, self.label),
-            (6, f"[{bar:<{CELLS}}]"),
-            (0, self.gap),
-            (1, self.forecast.remaining(passes, calls, seconds)),
-            (2, self._held_out()),
-            (3, f"{passes:.1f} passes"),
-            (5, f"{calls} calls"),
-            (2, f"{seconds:.1f} {unit}"),
-        ]
+        self.line.show_ranked(lambda: self.progress.parts(*spent))
 
     def close(self) -> None:
         """Takes the line away."""

@@ -23,6 +23,11 @@ pub(crate) fn indices(object: &Bound<'_, PyAny>, what: &str, end: usize) -> PyRe
     numbers.iter().enumerate().map(index).collect()
 }
 
+/// Some indices below a number, or all of them.
+pub(crate) fn chosen(object: Option<&Bound<'_, PyAny>>, what: &str, end: usize) -> PyResult<Vec<u32>> {
+    object.map_or_else(|| Ok((0..end as u32).collect()), |object| indices(object, what, end))
+}
+
 /// The labels of a labelling, which must be those of the model's nodes.
 pub(crate) fn labelling(
     object: &Bound<'_, PyAny>,

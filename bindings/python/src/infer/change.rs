@@ -1,5 +1,7 @@
 //! New energies in a model and its grid: all that are given, or none.
 
+use std::borrow::Borrow;
+
 use multiplane::infer::grid::Weights;
 use multiplane::infer::{Error, Mrf};
 
@@ -22,7 +24,7 @@ impl Solver {
         });
         let changes: Vec<(u32, &[f64])> = nodes.iter().copied().zip(rows).collect();
         if let Some(mrf) = &mut self.mrf {
-            replace_unary(mrf, &changes)?;
+            replace(mrf, &changes, |mrf, node| mrf.unary(node).to_vec(), Mrf::set_unary)?;
         }
         match &mut self.grid {
             Some(grid) => grid.set_unary(&changes),
@@ -39,8 +41,9 @@ impl Solver {
             let (found, expected) = (weights.len(), edges.len());
             return Err(Error::Invalid(format!("found {found} weights, expected one for each of {expected} edges")));
         }
-        let changes: Vec<(u32, f64)> = edges.iter().copied().zip(weights.iter().copied()).collect();
-        replace_weights(self.model()?, &changes)
+        let changes: Vec<(u32, &f64)> = edges.iter().copied().zip(weights).collect();
+        let present = |mrf: &Mrf, edge: u32| mrf.edges()[edge as usize].weight;
+        replace(self.model()?, &changes, present, |mrf, edge, &weight| mrf.set_weight(edge, weight))
     }
 
     /// Replaces the weights of a grid's edges in the directions that are not none.
@@ -61,27 +64,18 @@ impl Solver {
     }
 }
 
-/// Replaces unary energies; where one is refused those before it are taken back.
-fn replace_unary(mrf: &mut Mrf, changes: &[(u32, &[f64])]) -> Result<(), Error> {
-    let before: Vec<Vec<f64>> = changes.iter().map(|&(node, _)| mrf.unary(node).to_vec()).collect();
-    for (done, &(node, row)) in changes.iter().enumerate() {
-        if let Err(error) = mrf.set_unary(node, row) {
-            for (&(node, _), row) in changes[..done].iter().zip(&before).rev() {
-                mrf.set_unary(node, row)?;
-            }
-            return Err(error);
-        }
-    }
-    Ok(())
-}
-
-/// Replaces weights in the same way.
-fn replace_weights(mrf: &mut Mrf, changes: &[(u32, f64)]) -> Result<(), Error> {
-    let before: Vec<f64> = changes.iter().map(|&(edge, _)| mrf.edges()[edge as usize].weight).collect();
-    for (done, &(edge, weight)) in changes.iter().enumerate() {
-        if let Err(error) = mrf.set_weight(edge, weight) {
-            for (&(edge, _), &weight) in changes[..done].iter().zip(&before).rev() {
-                mrf.set_weight(edge, weight)?;
+/// Makes changes one after the other; where one is refused those before it are taken back.
+fn replace<T: ?Sized + ToOwned>(
+    mrf: &mut Mrf,
+    changes: &[(u32, &T)],
+    present: impl Fn(&Mrf, u32) -> T::Owned,
+    set: impl Fn(&mut Mrf, u32, &T) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let before: Vec<T::Owned> = changes.iter().map(|&(at, _)| present(mrf, at)).collect();
+    for (done, &(at, value)) in changes.iter().enumerate() {
+        if let Err(error) = set(mrf, at, value) {
+            for (&(at, _), value) in changes[..done].iter().zip(&before).rev() {
+                set(mrf, at, value.borrow())?;
             }
             return Err(error);
         }

@@ -8,7 +8,7 @@ use pyo3::types::{PyByteArray, PyList};
 use std::sync::Mutex;
 
 use super::answer::{Found, found, label_bytes};
-use super::arguments::{add_edges, indices, labelling, refused, weights};
+use super::arguments::{add_edges, chosen, indices, labelling, refused, weights};
 use super::limits::Limits;
 use super::solver::Solver;
 use crate::arrays::numbers;
@@ -89,20 +89,14 @@ impl Energies {
     /// Replaces the unary energies of nodes, of all where `nodes` is None; all of them or none.
     fn set_unary(&mut self, nodes: Option<&Bound<'_, PyAny>>, unary: &Bound<'_, PyAny>) -> PyResult<()> {
         let solver = solver!(self);
-        let nodes = match nodes {
-            Some(nodes) => indices(nodes, "nodes", solver.nodes())?,
-            None => (0..solver.nodes() as u32).collect(),
-        };
+        let nodes = chosen(nodes, "nodes", solver.nodes())?;
         solver.set_unary(&nodes, &numbers::<f64>(unary, "float64")?).map_err(refused)
     }
 
     /// Replaces the weights of edges, of all where `edges` is None; all of them or none.
     fn set_weights(&mut self, edges: Option<&Bound<'_, PyAny>>, weights: &Bound<'_, PyAny>) -> PyResult<()> {
         let solver = solver!(self);
-        let edges = match edges {
-            Some(edges) => indices(edges, "edges", solver.edges())?,
-            None => (0..solver.edges() as u32).collect(),
-        };
+        let edges = chosen(edges, "edges", solver.edges())?;
         solver.set_weights(&edges, &numbers::<f64>(weights, "float64")?).map_err(refused)
     }
 
