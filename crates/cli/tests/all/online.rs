@@ -114,7 +114,7 @@ fn a_stream_ends_and_counts_in_words() {
     assert!(ran.stdout.contains("  stopped: the stream has ended\n"), "{}", ran.stdout);
     assert_eq!(scratch.json(stream)["stop_reason"], "end");
     let ran = scratch.succeed(&format!("{stream} --set stream.window=10"));
-    assert!(ran.stdout.contains("  steps   3 steps in 3 windows\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("  steps   30 steps in 3 windows\n"), "{}", ran.stdout);
     let ran = scratch.succeed(&format!("{stream} --set solver.size=30"));
     assert!(ran.stdout.contains("  steps   1 step in 1 window\n"), "{}", ran.stdout);
 }

@@ -67,7 +67,7 @@ fn runs_with_a_prior_are_resumed() {
         "train --resume run.ckpt --prior whole.model --passes 8",
         "prior whole.model: these are not the weights of before",
     );
-    assert_refused(&scratch, "train --resume run.ckpt --freeze unary", "regularizer.freeze: the checkpoint has");
+    assert_refused(&scratch, "train --resume run.ckpt --freeze unary", "--freeze: the checkpoint has");
     let verify = "verify --model resumed.model --data new.data --prior old.model --checkpoint run.ckpt";
     assert_refused(&scratch, verify, "dual values of runs with prior or frozen weights are not recomputed");
 }
