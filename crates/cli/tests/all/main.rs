@@ -2,13 +2,13 @@
 //!
 //! One program of many files, because linking costs more than running: `--test all NAME::` runs one file.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod bad_files;
 mod bad_input;
 mod check;
 mod checkpoint;
 mod columns;
+#[path = "../common/mod.rs"]
+mod common;
 mod early_stopping;
 mod evaluate_report;
 mod external;

@@ -40,8 +40,10 @@ fn train_evaluate_predict_verify() {
     assert!((number(&found, "accuracy") - right as f64 / tokens as f64).abs() < 1e-12);
 
     assert_eq!(scratch.json("verify --model model --data train.conll")["verified"], true);
-    scratch
-        .write("train.gz", crate::common::samples::gzip(scratch.text("train.conll").replace('\n', "\r\n").replace(' ', "\t")));
+    scratch.write(
+        "train.gz",
+        crate::common::samples::gzip(scratch.text("train.conll").replace('\n', "\r\n").replace(' ', "\t")),
+    );
     assert_eq!(scratch.json("verify --model model --data train.gz")["verified"], true, "same text, other wrapping");
 }
 

@@ -2,12 +2,10 @@
 //!
 //! One program of many files, because linking costs more than running: `--test all NAME::` runs one file.
 
-#[path = "../common/mod.rs"]
-mod common;
-#[path = "../models/mod.rs"]
-mod models;
 mod arborescence;
 mod bad_files;
+#[path = "../common/mod.rs"]
+mod common;
 mod expansion;
 mod formats;
 mod grid;
@@ -22,6 +20,8 @@ mod maxflow_lowered;
 mod min_cut;
 mod min_marginals;
 mod model;
+#[path = "../models/mod.rs"]
+mod models;
 mod persistency;
 mod restricted;
 mod score_tree;

@@ -2,10 +2,10 @@
 //!
 //! One program of many files, because linking costs more than running: `--test all NAME::` runs one file.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod attempts;
 mod brackets;
+#[path = "../common/mod.rs"]
+mod common;
 mod constraints;
 mod cutting_planes;
 mod dear_calls;
