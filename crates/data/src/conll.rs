@@ -4,7 +4,7 @@
 //! Every line of a file has the same number of columns, at least two. Every distinct string is stored once.
 
 use super::columns::Columns;
-use super::example_windows::{LinePlace, ReadExamples};
+use super::example_windows::{LinePlace, ReadExamples, format_by_lines};
 use super::format::{Appended, FirstLine, FormatEntry};
 use super::rules::ReadRules;
 use super::text::{Line, keep_mark, words_of};
@@ -18,7 +18,7 @@ pub const FORMAT: FormatEntry = FormatEntry {
     names: &["conll", "iob"],
     known_by: Some((20, ends_in_chunk_tag)),
     likely: Some(is_word_and_tag),
-    ..FormatEntry::by_lines::<ColumnLines>(
+    ..format_by_lines::<ColumnLines>(
         "conll",
         "columns of text, one token per line, the label in the last; a blank line ends a sentence",
     )
@@ -107,7 +107,7 @@ impl ReadExamples for ColumnLines {
         (data.len(), data.tokens())
     }
 
-    fn into_dataset(&mut self, data: Columns) -> Dataset {
+    fn take_dataset(&mut self, data: Columns) -> Dataset {
         Dataset::new(data)
     }
 }

@@ -2,7 +2,7 @@
 //! sequence. Attributes are any words; their weight is 1 unless given. In names `\\:` is a colon and `\\\\` a
 //! backslash.
 
-use super::example_windows::{LinePlace, ReadExamples};
+use super::example_windows::{LinePlace, ReadExamples, format_by_lines};
 use super::format::{Appended, FirstLine, FormatEntry};
 use super::rules::ReadRules;
 use super::tagged::Tagged;
@@ -16,7 +16,7 @@ pub const FORMAT: FormatEntry = FormatEntry {
     appended: Some(Appended::Tokens),
     names: &["crfsuite"],
     known_by: Some((37, is_token)),
-    ..FormatEntry::by_lines::<AttributeLines>(
+    ..format_by_lines::<AttributeLines>(
         "crfsuite",
         "label, TAB, attributes `name` or `name:weight` divided by tabs; a blank line ends a sequence (CRFsuite)",
     )
@@ -161,7 +161,7 @@ impl ReadExamples for AttributeLines {
         (data.len(), data.tags.len())
     }
 
-    fn into_dataset(&mut self, data: Tagged) -> Dataset {
+    fn take_dataset(&mut self, data: Tagged) -> Dataset {
         Dataset::new(data)
     }
 }

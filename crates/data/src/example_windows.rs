@@ -2,7 +2,7 @@
 
 use multiplane_infer::file::DataError;
 
-use super::format::{StreamRules, Windows};
+use super::format::{FormatEntry, StreamRules, Windows};
 use super::rules::ReadRules;
 use super::text::{Line, Lines};
 use crate::dataset::Dataset;
@@ -67,7 +67,7 @@ pub(super) trait ReadExamples: Sized + 'static {
     }
 
     /// Hands out the examples.
-    fn into_dataset(&mut self, data: Self::Of) -> Dataset;
+    fn take_dataset(&mut self, data: Self::Of) -> Dataset;
 }
 
 /// Reads all examples of a file.
@@ -91,7 +91,15 @@ pub(super) fn read_lines<R: ReadExamples>(mut lines: Lines, rules: &ReadRules) -
     read.finish(&lines)?;
     let mut data = data.ok_or_else(|| read.nothing(&lines))?;
     read.end(&mut data);
-    Ok(read.into_dataset(data))
+    Ok(read.take_dataset(data))
+}
+
+/// Makes a format that is read line by line, also from streams.
+pub(super) const fn format_by_lines<R: ReadExamples>(name: &'static str, description: &'static str) -> FormatEntry {
+    FormatEntry {
+        windows: Some(|lines, rules| Box::new(ExampleWindows::<R>::new(lines, rules))),
+        ..FormatEntry::new(name, description, |path, rules| read_lines::<R>(Lines::open(path)?, rules))
+    }
 }
 
 /// Examples in windows.
@@ -169,11 +177,11 @@ impl<R: ReadExamples> Windows for ExampleWindows<R> {
                     };
                     self.fault = Some(fault);
                     let whole: Vec<usize> = (0..R::size(&data).0).collect(); // the example in hand is not
-                    return Ok(Some(self.read.into_dataset(data).subset(&whole)));
+                    return Ok(Some(self.read.take_dataset(data).subset(&whole)));
                 }
             }
         }
-        Ok(data.map(|data| self.read.into_dataset(data)))
+        Ok(data.map(|data| self.read.take_dataset(data)))
     }
 
     fn take_text(&mut self) -> String {

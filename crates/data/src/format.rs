@@ -5,7 +5,6 @@ use std::path::Path;
 
 use multiplane_infer::file::{DataError, Lines};
 
-use super::example_windows::{ExampleWindows, ReadExamples, read_lines};
 use super::rules::ReadRules;
 use crate::dataset::Dataset;
 
@@ -107,14 +106,6 @@ impl FormatEntry {
             known_by: None,
             likely: None,
             tensor: None,
-        }
-    }
-
-    /// Makes a format that is read line by line, also from streams.
-    pub(super) const fn by_lines<R: ReadExamples>(name: &'static str, description: &'static str) -> Self {
-        FormatEntry {
-            windows: Some(|lines, rules| Box::new(ExampleWindows::<R>::new(lines, rules))),
-            ..FormatEntry::new(name, description, |path, rules| read_lines::<R>(Lines::open(path)?, rules))
         }
     }
 

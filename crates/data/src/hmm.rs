@@ -3,7 +3,7 @@
 //! Consecutive tokens of the same qid are a sequence; qids ascend. Tags are numbers or any other words. Indices are as
 //! in LIBSVM text; memory follows what the file holds, never the size of its indices.
 
-use super::example_windows::{LinePlace, ReadExamples};
+use super::example_windows::{LinePlace, ReadExamples, format_by_lines};
 use super::format::{FirstLine, FormatEntry};
 use super::libsvm;
 use super::rules::ReadRules;
@@ -17,7 +17,7 @@ use std::io::{self, Write};
 pub const FORMAT: FormatEntry = FormatEntry {
     names: &["hmm"],
     known_by: Some((30, is_token)),
-    ..FormatEntry::by_lines::<HmmLines>("hmm", "rows `TAG qid:N index:value ...`, a sequence per qid (SVM-hmm)")
+    ..format_by_lines::<HmmLines>("hmm", "rows `TAG qid:N index:value ...`, a sequence per qid (SVM-hmm)")
 };
 
 /// A tag and a qid. Ranking data in the manner of LIBSVM has the same look with numbers for tags: there the file's name
@@ -139,7 +139,7 @@ impl ReadExamples for HmmLines {
         (data.len(), data.tags.len())
     }
 
-    fn into_dataset(&mut self, data: Tagged) -> Dataset {
+    fn take_dataset(&mut self, data: Tagged) -> Dataset {
         Dataset::new(data)
     }
 }

@@ -6,6 +6,7 @@
 //! the size of its indices.
 
 use super::classified::Classified;
+use super::example_windows::format_by_lines;
 use super::format::{FirstLine, FormatEntry};
 use super::row_labels::RowLabel;
 use super::row_reader::{Label, ReadRow, RowReader};
@@ -19,7 +20,7 @@ use std::io::{self, Write};
 pub const FORMAT: FormatEntry = FormatEntry {
     names: &["libsvm", "svm", "svmlight"],
     known_by: Some((40, is_row)),
-    ..FormatEntry::by_lines::<RowReader<SvmRows>>(
+    ..format_by_lines::<RowReader<SvmRows>>(
         "libsvm",
         "rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)",
     )

@@ -141,7 +141,7 @@ impl<R: ReadRow> ReadExamples for RowReader<R> {
         self.read.nothing(lines)
     }
 
-    fn into_dataset(&mut self, (mut data, labels): Self::Of) -> Dataset {
+    fn take_dataset(&mut self, (mut data, labels): Self::Of) -> Dataset {
         (data.labels, data.names) = labels.finish();
         data.features = self.read.names();
         if let Some(stream) = self.stream.as_mut().filter(|stream| !stream.reading.unlabelled) {

@@ -9,6 +9,7 @@ mod head;
 
 use self::head::{Field, TableHead, called, fields, is_header, is_missing, separator_of, without};
 use super::classified::Classified;
+use super::example_windows::format_by_lines;
 use super::format::{Appended, FirstLine, FormatEntry};
 use super::row_labels::RowLabel;
 use super::row_reader::{Label, ReadRow, RowReader};
@@ -24,7 +25,7 @@ pub const FORMAT: FormatEntry = FormatEntry {
     appended: Some(Appended::Rows),
     names: &["csv", "tsv"],
     known_by: Some((50, has_comma)),
-    ..FormatEntry::by_lines::<RowReader<TableReader>>(
+    ..format_by_lines::<RowReader<TableReader>>(
         "csv",
         "numbers separated by commas, tabs or semicolons, the label in the last column or data.label_column",
     )

@@ -5,7 +5,7 @@ use multiplane_infer::file::DataError;
 use super::form::{Form, FormedSequence, FormedSequences};
 use super::line::SequenceLine;
 use crate::dataset::Dataset;
-use crate::example_windows::{LinePlace, ReadExamples};
+use crate::example_windows::{LinePlace, ReadExamples, format_by_lines};
 use crate::format::{FirstLine, FormatEntry};
 use crate::json_text::complaint;
 use crate::rules::ReadRules;
@@ -15,7 +15,7 @@ use crate::text::Line;
 pub const FORMAT: FormatEntry = FormatEntry {
     names: &["jsonl"],
     known_by: Some((4, is_sequence)),
-    ..FormatEntry::by_lines::<JsonReader>(
+    ..format_by_lines::<JsonReader>(
         "jsonl",
         "a line `{\"tokens\": [{\"name\": value, ...} or \"word\", ...], \"labels\": [...]}` a sequence",
     )
@@ -100,7 +100,7 @@ impl ReadExamples for JsonReader {
         }
     }
 
-    fn into_dataset(&mut self, data: FormedSequences) -> Dataset {
+    fn take_dataset(&mut self, data: FormedSequences) -> Dataset {
         match data {
             FormedSequences::Columns(data) => Dataset::new(data),
             FormedSequences::Tagged(data) => Dataset::new(data),

@@ -5,7 +5,7 @@
 //! in a tab; blank lines are skipped; zero pixels are not stored. All lines must have the same number of pixels; within
 //! a word `word_id` and `fold` stay and `position` counts up from 1.
 
-use super::example_windows::{LinePlace, ReadExamples};
+use super::example_windows::{LinePlace, ReadExamples, format_by_lines};
 use super::format::{FirstLine, FormatEntry};
 use super::rows::Row;
 use super::rules::ReadRules;
@@ -20,7 +20,7 @@ use std::iter::repeat_n;
 pub const FORMAT: FormatEntry = FormatEntry {
     names: &["letter.data"],
     known_by: Some((10, is_letter_line)),
-    ..FormatEntry::by_lines::<Letters>(
+    ..format_by_lines::<Letters>(
         "letter",
         "letter.data: tab-separated id, letter, next_id, word_id, position, fold, pixels",
     )
@@ -148,7 +148,7 @@ impl ReadExamples for Letters {
         (words.len(), words.letters.len())
     }
 
-    fn into_dataset(&mut self, words: Words) -> Dataset {
+    fn take_dataset(&mut self, words: Words) -> Dataset {
         Dataset::new(words)
     }
 

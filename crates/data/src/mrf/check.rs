@@ -1,6 +1,6 @@
 //! Checks of the arrays of pairwise models.
 
-use super::MrfArrays;
+use super::arrays::MrfArrays;
 use crate::container::Matrix;
 use crate::pairwise::{NO_LABEL, check_offsets, place};
 

@@ -1,16 +1,18 @@
 //! Pairwise models given as tables of features: a row for every label of a node, and for every pair of labels of an
 //! edge. The content of a container of the format `mrf`, a safetensors file, and of arrays that programs hand over.
 
+mod arrays;
 mod check;
 
-use std::ops::{Deref, DerefMut};
+pub use arrays::MrfArrays;
+
 use std::path::Path;
 use std::sync::Arc;
 
 use multiplane_infer::file::DataError;
 use sha2::{Digest, Sha256};
 
-use crate::container::{Container, Matrix, Tensor};
+use crate::container::{Container, Tensor};
 use crate::dataset::{Data, Dataset};
 use crate::format::FormatEntry;
 use crate::pairwise::{NodesAndEdges, TensorList, matrix, offsets};
@@ -21,39 +23,6 @@ pub const FORMAT: FormatEntry = FormatEntry {
     tensor: Some("unary_features"),
     ..FormatEntry::new("mrf", "pairwise models as tables of features in a safetensors file", read)
 };
-
-/// Pairwise models as arrays, one after the other: all nodes with their labels, then all edges with theirs.
-#[derive(Clone, Debug)]
-pub struct MrfArrays {
-    /// Nodes and edges; a label is one of its node, numbered from 0.
-    pub frame: NodesAndEdges,
-    /// The first row of each node in `unary_features`, and the number of rows.
-    pub label_offsets: Vec<usize>,
-    /// `[label of a node][column]`.
-    pub unary_features: Matrix,
-    /// The features of the columns of `unary_features`; `None`: the first ones.
-    pub unary_columns: Option<Vec<u32>>,
-    /// The first row of each edge in `pair_features`, and the number of rows.
-    pub pair_offsets: Vec<usize>,
-    /// `[label of the tail][label of the head][column]`, edge by edge.
-    pub pair_features: Matrix,
-    /// The features of the columns of `pair_features`; `None`: the first ones.
-    pub pair_columns: Option<Vec<u32>>,
-}
-
-impl Deref for MrfArrays {
-    type Target = NodesAndEdges;
-
-    fn deref(&self) -> &NodesAndEdges {
-        &self.frame
-    }
-}
-
-impl DerefMut for MrfArrays {
-    fn deref_mut(&mut self) -> &mut NodesAndEdges {
-        &mut self.frame
-    }
-}
 
 /// Checked arrays.
 #[derive(Debug)]

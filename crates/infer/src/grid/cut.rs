@@ -7,7 +7,8 @@
 //! network laid out row by row. O(nodes) before the cut.
 
 use super::model::Grid;
-use super::weights::{RowWeights, STEPS};
+use super::row_weights::RowWeights;
+use super::weights::STEPS;
 use crate::engine::Answer;
 use crate::error::Error;
 use crate::maxflow::DirectFlow;

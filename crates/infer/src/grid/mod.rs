@@ -6,6 +6,7 @@
 
 mod cut;
 mod model;
+mod row_weights;
 mod weights;
 
 pub use cut::GridCut;

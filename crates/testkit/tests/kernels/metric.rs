@@ -30,7 +30,7 @@ impl KernelMatrix for Written {
 /// numbers that follow.
 pub(crate) fn table(seed: u64, stream: u64) -> (Rng, KernelTable) {
     let mut rng = Rng::new(seed, stream);
-    let layout = if seed % 2 == 0 { Layout::LabelMajor } else { Layout::ColumnMajor };
+    let layout = if seed.is_multiple_of(2) { Layout::LabelMajor } else { Layout::ColumnMajor };
     let mut examples = Vec::new();
     for _ in 0..4 {
         let first = examples.last().map_or(0, |last: &std::ops::Range<usize>| last.end);
