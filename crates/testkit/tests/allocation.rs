@@ -12,6 +12,7 @@ use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::registry;
 use multiplane_tasks::synth::synthetic_words;
 use multiplane_testkit::contract::solvers_on;
+use multiplane_testkit::on_all_cores;
 
 /// Steps after which a run counts as warm: its buffers have met the largest word, its working sets have settled.
 const WARM_STEPS: u64 = 150_000;
@@ -39,13 +40,15 @@ const LATE: [&str; 3] = ["n-slack", "div-m-best", "lasvm"];
 /// every example has met its largest active set. Four allocations in 20 000 steps are left, each of a list that doubles.
 #[test]
 fn steps_do_not_allocate_when_warm() {
-    for entry in solvers_on(oracle()).into_iter().filter(|entry| !LATE.contains(&entry.name)) {
+    let mut solvers = solvers_on(oracle());
+    solvers.retain(|entry| !LATE.contains(&entry.name));
+    on_all_cores(&solvers, |entry| {
         let mut oracle = oracle();
         let (n, d) = (oracle.blocks(), oracle.dim());
         let mut parameters = (entry.preset)();
         if parameters["planes"]["name"] == "gap-cache" {
             if parameters["step"]["name"] == "pairwise" {
-                continue;
+                return;
             }
             parameters["planes"]["max_planes"] = 3.into(); // a hundred take long to fill
         }
@@ -64,5 +67,5 @@ fn steps_do_not_allocate_when_warm() {
         }
         let allocated = allocations() - before;
         assert_eq!(allocated, 0, "{}: {allocated} allocations in {watched} steps", entry.name);
-    }
+    });
 }

@@ -10,6 +10,7 @@ use multiplane_core::rng::Rng;
 use multiplane_core::run::{Evaluate, GapTarget, Outcome, Run, RunError, Stop, StopReason};
 use multiplane_solvers::SolverEntry;
 use multiplane_testkit::contract::solvers_on;
+use multiplane_testkit::on_all_cores;
 
 use exact::Exact;
 use problems::Problem;
@@ -40,6 +41,21 @@ struct Counts {
     silent: usize,
 }
 
+impl Counts {
+    fn and(self, other: Counts) -> Counts {
+        Counts {
+            runs: self.runs + other.runs,
+            certified: self.certified + other.certified,
+            primal_too_low: self.primal_too_low + other.primal_too_low,
+            dual_too_high: self.dual_too_high + other.dual_too_high,
+            lost: self.lost + other.lost,
+            gap_too_small: self.gap_too_small + other.gap_too_small,
+            refused: self.refused + other.refused,
+            silent: self.silent + other.silent,
+        }
+    }
+}
+
 /// Trains to the end of the budget, or to a gap of 1 in 10^4 that is looked for at all moments or at good ones.
 fn run(
     problem: &Problem,
@@ -66,69 +82,68 @@ fn exactly(n: f64, value: f64) -> Exact {
     sum
 }
 
-fn sweep(problems: std::ops::Range<u64>) -> Counts {
+/// Runs some solvers on a problem.
+fn sweep(seed: u64) -> Counts {
     let mut counts = Counts::default();
-    for seed in problems {
-        let problem = random::random(seed);
-        let solvers: Vec<_> = solvers_on(problem.oracle()).into_iter().filter(|entry| entry.has_dual).collect();
-        let n = problem.blocks() as f64;
-        let lambda = [1.0 / n, 1e-3, 1.0, 1e-6][(seed / 5 % 4) as usize];
-        let regularizer = random::regularizer(seed, problem.dim, lambda);
-        // A prior of a million is not of the scale of features of 1.
-        let small = regularizer.prior().is_none_or(|prior| prior.iter().all(|w| w.abs() <= 1.0));
-        // Without a word of the losses nothing says that a P of 1e-10 is as good as none.
-        let ordinary = problem.ordinary && small && !problem.hidden;
-        let mut outcomes = Vec::new();
-        for turn in 0..4 {
-            let entry = solvers[(seed as usize * 5 + turn * 7) % solvers.len()];
-            counts.runs += 1;
-            match run(&problem, entry, &regularizer, [300.0, 20.0][(seed % 7 / 6) as usize], (seed + turn as u64) % 3) {
-                Ok(outcome) => outcomes.push((entry.name, outcome)),
-                Err(error) => {
-                    // Numbers that overflow, and nothing else: the oracle keeps its word.
-                    let told = error.to_string();
-                    eprintln!("{}, {}, lambda {lambda}: refused: {told}", problem.name, entry.name);
-                    counts.refused += 1;
-                }
+    let problem = random::random(seed);
+    let solvers: Vec<_> = solvers_on(problem.oracle()).into_iter().filter(|entry| entry.has_dual).collect();
+    let n = problem.blocks() as f64;
+    let lambda = [1.0 / n, 1e-3, 1.0, 1e-6][(seed / 5 % 4) as usize];
+    let regularizer = random::regularizer(seed, problem.dim, lambda);
+    // A prior of a million is not of the scale of features of 1.
+    let small = regularizer.prior().is_none_or(|prior| prior.iter().all(|w| w.abs() <= 1.0));
+    // Without a word of the losses nothing says that a P of 1e-10 is as good as none.
+    let ordinary = problem.ordinary && small && !problem.hidden;
+    let mut outcomes = Vec::new();
+    for turn in 0..4 {
+        let entry = solvers[(seed as usize * 5 + turn * 7) % solvers.len()];
+        counts.runs += 1;
+        match run(&problem, entry, &regularizer, [300.0, 20.0][(seed % 7 / 6) as usize], (seed + turn as u64) % 3) {
+            Ok(outcome) => outcomes.push((entry.name, outcome)),
+            Err(error) => {
+                // Numbers that overflow, and nothing else: the oracle keeps its word.
+                let told = error.to_string();
+                eprintln!("{}, {}, lambda {lambda}: refused: {told}", problem.name, entry.name);
+                counts.refused += 1;
             }
         }
-        let values: Vec<Exact> = outcomes.iter().map(|(_, outcome)| problem.primal(&outcome.w, &regularizer)).collect();
-        let lowest = values.iter().reduce(|lowest, value| if lowest.is_above(value) { value } else { lowest });
-        for ((solver, outcome), value) in outcomes.iter().zip(&values) {
-            let certificate = outcome.certificate;
-            if !certificate.certified {
-                // The oracles are exact, so only rounding, or a budget without room for an evaluation, stands against it.
-                if outcome.rounding.is_none() && certificate.primal.is_finite() {
-                    eprintln!("{}, {solver}, lambda {lambda}: not certified, no reason: {outcome:?}", problem.name);
-                    counts.silent += 1;
-                }
-                if ordinary {
-                    eprintln!("{}, {solver}, lambda {lambda}: lost: {outcome:?}", problem.name);
-                    counts.lost += 1;
-                }
-                continue;
+    }
+    let values: Vec<Exact> = outcomes.iter().map(|(_, outcome)| problem.primal(&outcome.w, &regularizer)).collect();
+    let lowest = values.iter().reduce(|lowest, value| if lowest.is_above(value) { value } else { lowest });
+    for ((solver, outcome), value) in outcomes.iter().zip(&values) {
+        let certificate = outcome.certificate;
+        if !certificate.certified {
+            // The oracles are exact, so only rounding, or a budget without room for an evaluation, stands against it.
+            if outcome.rounding.is_none() && certificate.primal.is_finite() {
+                eprintln!("{}, {solver}, lambda {lambda}: not certified, no reason: {outcome:?}", problem.name);
+                counts.silent += 1;
             }
-            counts.certified += 1;
-            let mut report = |what: &str, count: fn(&mut Counts) -> &mut usize| {
-                eprintln!("{}, {solver}, lambda {lambda}: {what}: {certificate:?}", problem.name);
-                *count(&mut counts) += 1;
-            };
-            if value.is_above(&exactly(n, certificate.primal)) {
-                report("the primal value is too low", |counts| &mut counts.primal_too_low);
+            if ordinary {
+                eprintln!("{}, {solver}, lambda {lambda}: lost: {outcome:?}", problem.name);
+                counts.lost += 1;
             }
-            let mut dual = Exact::zero();
-            dual.add(n, certificate.dual.unwrap(), 1.0 - TOLERANCE);
-            dual.add(-n, f64::MIN_POSITIVE, 1.0);
-            if lowest.is_some_and(|lowest| dual.is_above(lowest)) {
-                report("the dual value is too high", |counts| &mut counts.dual_too_high);
-            }
-            // P at the weights is at most the lowest known and what the gap says more.
-            let mut within = lowest.cloned().unwrap_or(Exact::zero());
-            within.add(n, certificate.gap.unwrap(), GAP_TOLERANCE);
-            within.add(n, f64::MIN_POSITIVE, 4.0);
-            if value.is_above(&within) {
-                report("the gap is too small", |counts| &mut counts.gap_too_small);
-            }
+            continue;
+        }
+        counts.certified += 1;
+        let mut report = |what: &str, count: fn(&mut Counts) -> &mut usize| {
+            eprintln!("{}, {solver}, lambda {lambda}: {what}: {certificate:?}", problem.name);
+            *count(&mut counts) += 1;
+        };
+        if value.is_above(&exactly(n, certificate.primal)) {
+            report("the primal value is too low", |counts| &mut counts.primal_too_low);
+        }
+        let mut dual = Exact::zero();
+        dual.add(n, certificate.dual.unwrap(), 1.0 - TOLERANCE);
+        dual.add(-n, f64::MIN_POSITIVE, 1.0);
+        if lowest.is_some_and(|lowest| dual.is_above(lowest)) {
+            report("the dual value is too high", |counts| &mut counts.dual_too_high);
+        }
+        // P at the weights is at most the lowest known and what the gap says more.
+        let mut within = lowest.cloned().unwrap_or(Exact::zero());
+        within.add(n, certificate.gap.unwrap(), GAP_TOLERANCE);
+        within.add(n, f64::MIN_POSITIVE, 4.0);
+        if value.is_above(&within) {
+            report("the gap is too small", |counts| &mut counts.gap_too_small);
         }
     }
     counts
@@ -139,7 +154,8 @@ fn sweep(problems: std::ops::Range<u64>) -> Counts {
 #[test]
 fn certificates_survive_rounding() {
     let problems = std::env::var("MULTIPLANE_ROUNDING").map_or(216, |problems| problems.parse().unwrap());
-    let counts = sweep(0..problems);
+    let seeds: Vec<u64> = (0..problems).collect();
+    let counts = on_all_cores(&seeds, |&seed| sweep(seed)).into_iter().fold(Counts::default(), Counts::and);
     eprintln!("{problems} problems: {counts:?}");
     let Counts { primal_too_low, dual_too_high, gap_too_small, .. } = counts;
     assert_eq!((primal_too_low, dual_too_high, gap_too_small), (0, 0, 0), "false certificates: {counts:?}");
