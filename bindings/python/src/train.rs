@@ -179,7 +179,7 @@ fn set(name: &str, value: &str) -> String {
     format!("{keyword}=\"{value}\"")
 }
 
-/// Trains. `start` is the Fit to go on from; with `keep` the result can be gone on from.
+/// Trains a model. `start` is the `Fit` to continue; with `keep` the result can be continued later.
 #[pyfunction]
 #[pyo3(signature = (order, *, start=None, keep=false))]
 pub(crate) fn train(py: Python<'_>, order: JobRequest<'_>, start: Option<&Fit>, keep: bool) -> PyResult<Fit> {

@@ -129,7 +129,7 @@ pub(crate) struct Eta {
 }
 
 impl Eta {
-    /// Of a run that ends at this gap, if at any, and by the budgets of these stops.
+    /// Makes the estimate for a run that ends at this gap, if any, and by the budgets of these stops.
     pub(crate) fn new(target: Option<GapTarget>, stop: StopSpec) -> Self {
         Eta { target, stop, ..Eta::default() }
     }

@@ -100,7 +100,7 @@ pub(crate) struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// A line for a run of this session; `None` where nobody would see it.
+    /// Makes the line for a run of this session; `None` if it would not be seen.
     pub(crate) fn new(label: &str, session: &Session) -> Option<ProgressLine> {
         let (line, spec) = (StatusLine::new()?, session.spec());
         Some(ProgressLine { line, run: RunProgress::new(label, session.target(), spec.stop.clone(), spec.clock) })
@@ -133,7 +133,7 @@ pub(crate) struct PathProgressLine {
 }
 
 impl PathProgressLine {
-    /// A line for a path down to `lambda_min`; `None` where nobody would see it.
+    /// Makes the line for a path down to `lambda_min`; `None` if it would not be seen.
     pub(crate) fn new(lambda_min: f64) -> Option<PathProgressLine> {
         let line = StatusLine::new()?;
         Some(PathProgressLine { line, lambda_min, first: None, lambda: f64::NAN, points: 0, gap: None })

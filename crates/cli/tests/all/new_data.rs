@@ -36,7 +36,7 @@ fn refused(scratch: &Scratch, arguments: &str) -> String {
     ran.stderr
 }
 
-/// That a command is refused with this message.
+/// Asserts that a command is refused with this message.
 fn told(scratch: &Scratch, arguments: &str, message: &str) {
     let found = refused(scratch, arguments);
     assert!(found.contains(message), "{arguments}: {found}");

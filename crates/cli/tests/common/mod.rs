@@ -76,7 +76,7 @@ impl Scratch {
         lines
     }
 
-    /// That a command comes to the same weights with these arguments and with those.
+    /// Asserts that a command ends at the same weights with these arguments and with those.
     pub(crate) fn assert_same_weights(&self, command: &str, ways: [&str; 2]) {
         let [one, other] = ways.map(|arguments| {
             self.succeed(&format!("{command} {arguments} --out way"));

@@ -30,7 +30,7 @@ pub(crate) fn assert_refused(scratch: &Scratch, arguments: &str, message: &str) 
     assert!(after == before, "`{arguments}` changed a file");
 }
 
-/// That a command is refused with each of these arguments, and with the message beside them.
+/// Asserts that a command is refused with each of these arguments, and with the message given with them.
 pub(crate) fn assert_all_refused<'a, A: AsRef<str>>(
     scratch: &Scratch,
     command: &str,

@@ -162,7 +162,7 @@ impl<O: MaxOracle> Capabilities for SlackOracle<O> {
     }
 }
 
-/// What all slack-rescaled oracles of one problem share.
+/// State that all slack-rescaled oracles of one problem share.
 #[derive(Debug, Default)]
 pub struct SlackFacts {
     listed: Vec<u32>,
