@@ -179,7 +179,9 @@ pub(crate) fn offsets(tensor: &Tensor<'_>) -> Result<Vec<usize>, DataError> {
 /// Reads a matrix, whose numbers are checked with all else.
 pub(crate) fn matrix(tensor: &Tensor<'_>) -> Result<Matrix, DataError> {
     let rows = tensor.rows(2)?;
-    Ok(Matrix::new(tensor.reals()?, rows, tensor.shape()[1]))
+    let matrix = Matrix::new(tensor.reals()?, rows, tensor.shape()[1]);
+    matrix.check_empty_rows().map_err(|fault| tensor.fault(fault))?;
+    Ok(matrix)
 }
 
 /// Reads pairs of nodes.

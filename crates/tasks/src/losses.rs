@@ -193,16 +193,22 @@ impl CostTable {
         if self.normalized && len > 0 { 1.0 / len as f64 } else { 1.0 }
     }
 
-    /// Returns the largest loss of any prediction where `truth` is true; the truth holds labels of the table only.
+    /// Returns the largest loss of any prediction where `truth` is true. The truth may hold labels that are not in the
+    /// table.
     pub fn largest_loss(&self, truth: &[u32]) -> f64 {
-        truth.iter().map(|&truth| self.most(truth as usize)).sum::<f64>() * self.factor(truth.len())
+        let most = |&t: &u32| if self.has(t) { self.most(t as usize) } else { UNSEEN_COST };
+        truth.iter().map(most).sum::<f64>() * self.factor(truth.len())
+    }
+
+    /// Returns true for a label of the table.
+    fn has(&self, label: u32) -> bool {
+        (label as usize) < self.labels
     }
 
     /// Returns the loss of predicting `labels` where `truth` is true. The truth may hold labels that are not in the
     /// table.
     pub fn loss(&self, truth: &[u32], labels: &[u32]) -> f64 {
-        let seen = |t: u32| (t as usize) < self.labels;
-        let cost = |(&t, &y): (&u32, &u32)| if seen(t) { self.row(t)[y as usize] } else { UNSEEN_COST };
+        let cost = |(&t, &y): (&u32, &u32)| if self.has(t) { self.row(t)[y as usize] } else { UNSEEN_COST };
         truth.iter().zip(labels).map(cost).sum::<f64>() * self.factor(truth.len())
     }
 }
@@ -232,6 +238,7 @@ mod tests {
         assert_eq!(hamming.loss(&[0, 1, 2, 2], &[0, 2, 2, 1]), 0.5);
         assert_eq!(hamming.loss(&[], &[]), 0.0);
         assert_eq!(hamming.loss(&[UNSEEN], &[0]), 1.0);
+        assert_eq!(hamming.largest_loss(&[UNSEEN, 1]), 1.0);
         let sum = CostTable::new(&LossSpec::HammingSum, Some(&[1.0, 2.0, 0.5]), 3).unwrap();
         assert_eq!(sum.loss(&[0, 1, 2, 2], &[1, 0, 2, 1]), 3.5);
         let matrix = vec![vec![0.0, 3.0], vec![1.0, 0.0]];

@@ -76,6 +76,36 @@ fn models(labels: Option<&[i64]>) -> Vec<u8> {
     pack(&tensors)
 }
 
+/// Rows without columns take no room in a file: one cannot claim nodes, labels or edges without end by them.
+#[test]
+fn empty_rows_are_counted() {
+    let nothing = Reals::from(Vec::<f64>::new());
+    for rows in [1 << 31, 1 << 60] {
+        let nodes = [0, rows as i64];
+        let graph = pack(&[
+            ("node_offsets", TensorToWrite::Integers(vec![2], &nodes)),
+            ("node_features", TensorToWrite::Reals(vec![rows, 0], &nothing)),
+            ("edge_offsets", TensorToWrite::Integers(vec![2], &[0, 0])),
+            ("edges", TensorToWrite::Integers(vec![0, 2], &[])),
+        ]);
+        let model = pack(&[
+            ("node_offsets", TensorToWrite::Integers(vec![2], &[0, 1])),
+            ("label_offsets", TensorToWrite::Integers(vec![2], &nodes)),
+            ("unary_features", TensorToWrite::Reals(vec![rows, 0], &nothing)),
+            ("edge_offsets", TensorToWrite::Integers(vec![2], &[0, 0])),
+            ("edges", TensorToWrite::Integers(vec![0, 2], &[])),
+            ("pair_offsets", TensorToWrite::Integers(vec![1], &[0])),
+            ("pair_features", TensorToWrite::Reals(vec![0, 2], &nothing)),
+        ]);
+        let scratch = Scratch::new().with("g.safetensors", graph).with("m.safetensors", model);
+        for (task, tensor) in [("graph", "node_features"), ("mrf", "unary_features")] {
+            let told =
+                format!("`{tensor}`: found the shape [{rows}, 0], expected at most 16777216 rows without columns");
+            assert_refused(&scratch, &format!("train --task {task} --data {}.safetensors", &task[..1]), &told);
+        }
+    }
+}
+
 /// A graph without a known label is no perfect one: it is left out of every mean, with one warning. Where none is known
 /// there is no number.
 #[test]

@@ -107,3 +107,17 @@ fn misuse_is_refused() {
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);
     scratch.succeed("train --task multilabel --data plain.svm --passes 2 --quiet --out m"); // one label each is a set, too
 }
+
+/// Pairs of labels that no memory would hold are refused before anything is made of them.
+#[test]
+fn pairs_are_not_too_many() {
+    let labels: Vec<String> = (0..5000).map(|label| format!("l{label}")).collect();
+    let scratch = Scratch::new().with("many", format!("{} 1:1\nl1 2:1\n", labels.join(",")));
+    let train = "train --task multilabel --data many --passes 1 --out m";
+    let ran = scratch.run(train);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    let expected =
+        "5000 labels have 12497500 pairs with weights, expected at most 1048576: use task.pairwise=tree or none";
+    assert!(ran.stderr.contains(expected), "{}", ran.stderr);
+    scratch.succeed(&format!("{train} --set task.pairwise=none"));
+}

@@ -365,6 +365,37 @@ fn unseen_labels_among_tags_are_reported() {
     scratch.succeed("evaluate --model m --data u.csv --report");
 }
 
+/// Labels that training never saw are errors, whatever the rescaling: every command says so, none panics.
+#[test]
+fn unseen_labels_are_errors_under_slack() {
+    let tree = |labels: [&str; 2]| {
+        let [a, b] = labels;
+        format!("{{\"nodes\":[{{\"label\":\"{a}\",\"features\":{{\"a\":1}}}},{{\"label\":\"{b}\",\"parent\":0}}]}}\n")
+    };
+    for (task, format, known, new) in [
+        ("binary", "libsvm", "-1 1:1\n1 2:1\n".to_owned(), "-1 1:1\n7 2:1\n".to_owned()),
+        ("multiclass", "libsvm", "0 1:1\n1 2:1\n".into(), "0 1:1\n7 2:1\n".into()),
+        ("multilabel", "multilabel", "a 1:1\na,b 2:1\n".into(), "a,q 1:1\nq 2:1\n".into()),
+        ("chain", "conll", "w A\nv B\n\nw A\n\n".into(), "w A\nv Q\n\nz Q\n\n".into()),
+        ("tree", "tree", tree(["A", "B"]).repeat(2), tree(["A", "Q"])),
+    ] {
+        let scratch = Scratch::new().with("known", known).with("new", new);
+        scratch.succeed(&format!(
+            "train --task {task} --format {format} --data known --set task.rescaling=slack --passes 5 --quiet --out m"
+        ));
+        for command in ["predict", "predict --json", "predict --top 2", "predict --confidence", "evaluate --report"] {
+            let ran = scratch.run(&format!("{command} --model m --data new --format {format}"));
+            assert_eq!(ran.code, Some(0), "{task}, {command}: {}", ran.stderr);
+            assert!(ran.stderr.contains("training never saw"), "{task}, {command}: {}", ran.stderr);
+        }
+        if !["multilabel", "tree"].contains(&format) {
+            piped(&scratch, &format!("predict --model m --data - --format {format}"), "new");
+        }
+        let told = refused(&scratch, &format!("verify --model m --data new --format {format}"));
+        assert!(told.contains("not the data that the model was trained on"), "{task}: {told}");
+    }
+}
+
 /// A table has all columns of the model, with or without a label, by name or not, of a file and of a stream; rows of
 /// libsvm may leave out what is zero.
 #[test]

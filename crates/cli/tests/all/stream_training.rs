@@ -61,6 +61,7 @@ fn a_stream_is_a_stream() {
 #[test]
 fn what_no_stream_has_is_refused() {
     let scratch = Scratch::new().with("rows.svm", rows()).with("a.seq", "1 qid:1 1:1\n").with("all", "1 1:1\n1 2:1\n");
+    let scratch = scratch.with("far.svm", "2 134217728:1\n1 1:1\n").with("wide.svm", "1 1:1\n2 12000000:1\n3 2:1\n");
     let before = scratch.snapshot();
     for (arguments, complaint) in [
         ("--task binary --data rows.svm --solver pegasos", "lambda = 1/n or c:X: of a stream must be a number"),
@@ -107,6 +108,14 @@ fn what_no_stream_has_is_refused() {
         (
             "--task binary --data rows.svm --set stream.features=6",
             "found index 16, expected at most 6 (stream.features)",
+        ),
+        (
+            "--task binary --data far.svm",
+            "far.svm:1:14: found index 134217728, expected at most 16777216 (stream.features)",
+        ),
+        (
+            "--task multiclass --data wide.svm",
+            "12000000 features of 3 labels need more than 33554432 weights: declare how",
         ),
     ] {
         let ran = scratch.run(&format!("train --stream --out model --json {arguments}"));

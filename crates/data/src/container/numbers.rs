@@ -114,6 +114,9 @@ impl<'a> RowOf<'a> {
     }
 }
 
+/// Most rows of a matrix without columns, whose numbers take no room in a file.
+const MOST_EMPTY_ROWS: usize = 1 << 24;
+
 /// A matrix of real numbers, row-major.
 #[derive(Clone, Debug)]
 pub struct Matrix {
@@ -142,6 +145,21 @@ impl Matrix {
     /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.columns
+    }
+
+    /// Refuses more rows without columns than memory is spent on: no file gets longer by them.
+    ///
+    /// # Errors
+    ///
+    /// The shape and the rule.
+    pub fn check_empty_rows(&self) -> Result<(), String> {
+        match self.columns == 0 && self.rows > MOST_EMPTY_ROWS {
+            true => {
+                let rows = self.rows;
+                Err(format!("found the shape [{rows}, 0], expected at most {MOST_EMPTY_ROWS} rows without columns"))
+            }
+            false => Ok(()),
+        }
     }
 
     /// Returns a row.

@@ -18,6 +18,12 @@ use crate::error::Error;
 /// The solver of a stream for which none is named: it needs no lambda.
 const DEFAULT_STREAM_SOLVER: &str = "sfd1";
 
+/// Most features of a stream that declares none: an index by mistake shall not take the machine's memory.
+const MOST_UNDECLARED: u32 = 1 << 24;
+
+/// Most weights of such a stream: w and its averages are kept several times over, 256 MiB each.
+const MOST_UNDECLARED_WEIGHTS: usize = 1 << 25;
+
 /// Parameters of a stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -28,7 +34,7 @@ pub struct StreamSpec {
     #[serde(deserialize_with = "text::integers")]
     #[schemars(with = "Value")]
     pub labels: Option<Vec<i64>>,
-    /// Features that there may be; where not given w grows by what comes.
+    /// Features that there may be; where not given 2^24, and so many that w has at most 2^25 weights.
     pub features: Option<u32>,
     /// Examples that there will be (n), for what is given in terms of it: lambda as `1/n` or `c:X`, and lambda_t = t/n.
     /// A stream of another length is learned by it all the same, with a warning.
@@ -85,6 +91,27 @@ impl StreamSpec {
         require(self.patience != Some(0), "patience", 0, "must be at least 1")?;
         let labels = self.labels.as_deref().unwrap_or(&[0, 1]);
         require(labels.len() > 1, "labels", text::listed(labels), "must be at least two")
+    }
+
+    /// Returns the most features that a line may have.
+    pub fn most_features(&self) -> u32 {
+        self.features.unwrap_or(MOST_UNDECLARED)
+    }
+
+    /// Refuses weights for so many features and tables where nobody declared as many features: w is kept several times.
+    ///
+    /// # Errors
+    ///
+    /// The numbers and the rule.
+    pub fn check_size(&self, features: usize, tables: usize) -> Result<(), Error> {
+        let most = self.features.map_or(MOST_UNDECLARED_WEIGHTS, |_| usize::MAX);
+        match features.saturating_mul(tables) > most {
+            true => Err(Error::input(format!(
+                "{features} features of {tables} labels need more than {most} weights: declare how many features there \
+                 may be (stream.features)"
+            ))),
+            false => Ok(()),
+        }
     }
 
     /// Returns what learners are told.

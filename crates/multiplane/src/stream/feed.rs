@@ -67,7 +67,7 @@ impl Feed {
         };
         let rules = StreamRules {
             labels: stream.labels.clone(),
-            features: stream.features,
+            features: Some(stream.most_features()),
             whole_lines: !is_file,
             reading: spec.data.rules(),
             ..StreamRules::default()

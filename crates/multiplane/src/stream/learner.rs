@@ -433,12 +433,14 @@ impl Learner {
     /// The features of the stream, once it has these rows.
     pub(super) fn features_with(&self, rows: &Classified, labels: usize) -> Result<usize, Error> {
         let columns = rows.rows.columns();
-        if let Some(most) = self.stream.features.filter(|&most| columns > most as usize) {
+        let most = self.stream.most_features();
+        if columns > most as usize {
             return Err(Error::input(format!("found {columns} features, expected at most {most} (stream.features)")));
         }
         let bias = usize::from(self.has_bias());
         // One column even where no row has had a feature yet.
         let features = self.features().max(columns.max(1 - bias) + bias);
+        self.stream.check_size(features, self.tables(labels))?;
         check_dim(features, self.tables(labels))?;
         Ok(features)
     }

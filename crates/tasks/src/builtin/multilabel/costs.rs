@@ -2,10 +2,10 @@
 
 use multiplane_infer::file::number;
 
-use crate::losses::{CostTable, LossSpec, UNSEEN};
+use crate::losses::{CostTable, LossSpec};
 use crate::problem::OpenError;
 
-/// A loss on sets, made ready. A truth is 0 or 1 for every label, and [`UNSEEN`] for each further one that training
+/// A loss on sets, made ready. A truth is 0 or 1 for every label, and [`UNSEEN`](crate::losses::UNSEEN) for each further one that training
 /// never saw; these cost 1 each and count as labels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SetCosts {
@@ -51,22 +51,26 @@ impl SetCosts {
 
     /// Returns the loss of answering `y`.
     pub(super) fn loss(&self, truth: &[u32], y: &[u32]) -> f64 {
-        let cost = |(k, (&t, &y)): (usize, (&u32, &u32))| self.row(k, t)[y as usize];
-        let known: f64 = truth.iter().zip(y).enumerate().map(cost).sum();
-        let unseen = truth.iter().filter(|&&t| t == UNSEEN).count();
-        (known + unseen as f64) * self.factor(truth.len())
+        self.sum(truth, |k, t| self.row(k, t)[y[k] as usize])
     }
 
     /// Returns the largest loss of any answer.
     pub(super) fn largest_loss(&self, truth: &[u32]) -> f64 {
-        let largest = |(k, &t): (usize, &u32)| self.row(k, t).into_iter().fold(0.0, f64::max);
-        truth.iter().enumerate().map(largest).sum::<f64>() * self.factor(truth.len())
+        self.sum(truth, |k, t| self.row(k, t).into_iter().fold(0.0, f64::max))
+    }
+
+    /// Adds up the costs of the labels, and 1 for each label that training never saw.
+    fn sum(&self, truth: &[u32], cost: impl Fn(usize, u32) -> f64) -> f64 {
+        let (known, unseen) = truth.split_at(self.weights.len());
+        let known: f64 = known.iter().enumerate().map(|(k, &t)| cost(k, t)).sum();
+        (known + unseen.len() as f64) * self.factor(truth.len())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::losses::UNSEEN;
 
     /// Misses and false alarms, weights, both normalisations, and labels that training never saw.
     #[test]
@@ -75,6 +79,7 @@ mod tests {
         assert_eq!(hamming.loss(&[0, 1, 1, 0], &[1, 1, 0, 0]), 0.5);
         assert_eq!(hamming.loss(&[0, 1, 1, 0, UNSEEN], &[1, 1, 1, 0]), 0.4);
         assert_eq!(hamming.largest_loss(&[0, 1, 1, 0]), 1.0);
+        assert_eq!(hamming.largest_loss(&[0, 1, 1, 0, UNSEEN]), 1.0);
         let matrix = vec![vec![0.0, 1.0], vec![5.0, 0.0]];
         let missed = SetCosts::new(&LossSpec::CostMatrix { matrix }, Some(&[1.0, 2.0]), 2).unwrap();
         assert_eq!(missed.loss(&[1, 0], &[0, 1]), 3.5);

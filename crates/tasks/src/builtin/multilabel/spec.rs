@@ -68,6 +68,9 @@ pub enum PairwiseSpec {
     },
 }
 
+/// Most pairs of labels with weights: a search holds about 1 KiB for each.
+const MOST_PAIRS: usize = 1 << 20;
+
 /// What a model remembers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -199,6 +202,12 @@ fn numbered(sets: &LabelSets, labels: &[String]) -> (Vec<Vec<u32>>, Vec<usize>) 
 /// The pairs that have weights.
 fn graph(pairwise: &PairwiseSpec, vocabulary: &MultilabelVocabulary) -> Result<LabelGraph, OpenError> {
     let labels = vocabulary.labels.len();
+    let few = |pairs: usize| match pairs <= MOST_PAIRS {
+        true => Ok(()),
+        false => Err(OpenError::new(format!(
+            "{labels} labels have {pairs} pairs with weights, expected at most {MOST_PAIRS}: use task.pairwise=tree or none"
+        ))),
+    };
     let edges: &[[u32; 2]] = match pairwise {
         PairwiseSpec::Full => {
             let weights = labels.saturating_mul(vocabulary.features + 2 * labels.saturating_sub(1));
@@ -208,12 +217,14 @@ fn graph(pairwise: &PairwiseSpec, vocabulary: &MultilabelVocabulary) -> Result<L
                      task.pairwise=tree"
                 )));
             }
+            few(labels * labels.saturating_sub(1) / 2)?;
             return Ok(LabelGraph::full(labels));
         }
         PairwiseSpec::None => &[],
         PairwiseSpec::Tree => &vocabulary.tree,
         PairwiseSpec::Edges { edges } => edges,
     };
+    few(edges.len())?;
     if let Some([j, k]) = edges.iter().find(|[j, k]| j == k || (*j).max(*k) as usize >= labels) {
         return Err(OpenError::new(format!(
             "task.pairwise.edges has [{j}, {k}]: must be two different labels, from 0 to {}",
