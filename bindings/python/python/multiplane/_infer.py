@@ -149,7 +149,9 @@ class PairwiseModel:
         Raises ValueError with file, line and column for what breaks the format, and for flow networks (``.max``), which
         :func:`infer` solves.
         """
-        core, _ = _core.read_problem(os.fspath(path))
+        core, answer = _core.read_problem(os.fspath(path))
+        if answer is not None and answer[3][0] is None:
+            raise ValueError(f"{os.fspath(path)}: every labelling is forbidden, as multiplane.infer answers")
         if core is None:
             raise ValueError(f"{os.fspath(path)}: it holds a flow network: multiplane.infer solves it")
         return cls._of(core, (core.nodes(),))
@@ -303,6 +305,8 @@ def infer(
         found = PairwiseModel._of(core, (core.nodes(),))
         return found.solve(engine, seconds=seconds, iterations=iterations, search=search)
     assert cut is not None
+    if cut[3][0] is None:  # every labelling is forbidden
+        return _inference(cut[3], (0,))
     if engine not in (None, "max-flow", "min-cut"):
         raise ValueError(f"{path}: it holds a flow network: engine max-flow solves it, not {engine}")
     nodes, _, flow, answer = cut

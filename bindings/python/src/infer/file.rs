@@ -27,12 +27,16 @@ pub(crate) fn engines() -> Vec<(&'static str, &'static str)> {
 /// A network's sizes and answer: nodes, edges, the flow if it is an integer, what else was found.
 type Cut = (usize, usize, Option<i64>, Found);
 
-/// Reads a file: a model, or else the cut of the flow network in it.
+/// Reads a file: a model, or else the answer: the cut of the flow network in it, or that every labelling is forbidden.
 #[pyfunction]
 pub(crate) fn read_problem(py: Python<'_>, path: PathBuf) -> PyResult<(Option<Energies>, Option<Cut>)> {
     let instance = guarded(|| py.detach(|| format::read(&path)).map_err(|error| unread(&path, Error::from(error))))?;
     match instance {
         Instance::Mrf(mrf) => Ok((Some(Energies::of(mrf)), None)),
+        Instance::Forbidden { variables, edges } => {
+            let answer = Answer { energy: f64::INFINITY, bound: f64::INFINITY, iterations: 0 };
+            Ok((None, Some((variables, edges, None, found(py, &[], answer, "none", 0.0, "")?))))
+        }
         Instance::Flow(Flow::Whole(network)) => {
             cut(py, &network, |flow| flow as f64, Some).map(|cut| (None, Some(cut)))
         }

@@ -23,6 +23,9 @@ pub(crate) const MAX_FLOW: &str = "max-flow";
 /// Its summary, in one line.
 pub(crate) const MAX_FLOW_SUMMARY: &str = "flow networks (.max): maximum flow and minimum cut, exact";
 
+/// Why it does not solve an energy.
+const ENERGY: &str = "it holds an energy: engine max-flow solves flow networks (.max)";
+
 /// Most labels that are shown to people.
 const SHOWN_LABELS: usize = 40;
 
@@ -49,6 +52,12 @@ pub(crate) fn run(args: &InferArgs) -> Result<Done, Error> {
     check(args)?;
     let report = match format::read(&args.data)? {
         Instance::Mrf(mrf) => minimise(args, &mrf)?,
+        Instance::Forbidden { variables, edges } => {
+            if args.engine.as_deref() == Some(MAX_FLOW) {
+                return Err(refused(&args.data, ENERGY));
+            }
+            forbidden(variables, edges)
+        }
         Instance::Flow(flow) => {
             check_flow_engine(args)?;
             match flow {
@@ -123,8 +132,7 @@ fn minimise(args: &InferArgs, mrf: &Mrf) -> Result<SolveReport, Error> {
     let (entry, mut engine) = match args.engine.as_deref() {
         None => registry::automatic(mrf).map_err(refuse)?,
         Some(name) => {
-            let reason = format!("it holds an energy: engine {MAX_FLOW} solves flow networks (.max)");
-            let entry = registry::find(name).ok_or_else(|| refused(&args.data, &reason))?;
+            let entry = registry::find(name).ok_or_else(|| refused(&args.data, ENERGY))?;
             let mut engine = (entry.make)();
             engine.prepare(mrf).map_err(refuse)?;
             (entry, engine)
@@ -177,6 +185,23 @@ fn minimise(args: &InferArgs, mrf: &Mrf) -> Result<SolveReport, Error> {
         solves: times.len(),
         ending,
     })
+}
+
+/// The answer that a file gives itself: no engine is asked.
+fn forbidden(variables: usize, edges: usize) -> SolveReport {
+    SolveReport {
+        engine: "none",
+        energy: f64::INFINITY,
+        bound: f64::INFINITY,
+        exact: true,
+        flow: None,
+        labels: None,
+        variables,
+        edges,
+        seconds: 0.0,
+        solves: 1,
+        ending: Ending::Done,
+    }
 }
 
 /// Solves a flow network. A signal ends it at once: there is nothing to keep before the end.

@@ -115,6 +115,20 @@ fn infeasible_models() {
     assert_eq!((&answer["variables"], &answer["exact"]), (&json!(2), &json!(true)));
     assert_eq!(ran.complaints("error:"), ["error: a.uai: every labelling is forbidden"]);
     assert_eq!(scratch.text("labels"), "old labels");
+    let scratch = scratch
+        .with("label.uai", "MARKOV 2 2 3 1 1 0 2 0 0")
+        .with("constant.wcsp", "x 1 2 1 9\n2\n0 12 0")
+        .with("lonely.max", "p max 3 1\nn 1 s\nn 3 t\na 1 2 5\n");
+    for file in ["label.uai", "constant.wcsp"] {
+        let ran = scratch.run(&format!("infer --data {file} --json"));
+        let answer = ran.object();
+        assert_keys(&answer, KEYS);
+        assert_eq!((ran.code, &answer["exact"], &answer["labels"]), (Some(1), &json!(true), &Value::Null), "{file}");
+        assert_eq!(ran.complaints("error:"), [format!("error: {file}: every labelling is forbidden")]);
+    }
+    assert_eq!(scratch.run("infer --data label.uai --engine max-flow").code, Some(2));
+    let answer = scratch.json("infer --data lonely.max");
+    assert_eq!((&answer["flow"], &answer["exact"], &answer["labels"][2]), (&json!(0), &json!(true), &json!(1)));
 }
 
 /// Engines go by name; one that does not apply, or is unknown, is refused with the reason.

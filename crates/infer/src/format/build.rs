@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 
+use super::entry::Instance;
 use super::words::Scope;
 use crate::mrf::{Edge, Mrf};
 use crate::term::{Table, Term};
@@ -28,6 +29,8 @@ pub(super) struct Build {
     /// The first term with a hash.
     found: BTreeMap<u64, u32>,
     implied: u64,
+    /// True if a function of at most one variable forbids every labelling.
+    forbidden: bool,
 }
 
 impl Build {
@@ -41,6 +44,7 @@ impl Build {
             edges: Vec::new(),
             found: BTreeMap::new(),
             implied: 0,
+            forbidden: false,
         }
     }
 
@@ -87,9 +91,7 @@ impl Build {
     }
 
     fn add_constant(&mut self, energy: f64) -> Result<(), BuildFault> {
-        if energy == f64::INFINITY {
-            return Err("found a constant that forbids every labelling, expected one that allows some".into());
-        }
+        self.forbidden |= energy == f64::INFINITY;
         self.constant = sum(self.constant, energy)?;
         Ok(())
     }
@@ -104,12 +106,8 @@ impl Build {
                 }
             }
         }
-        match sums.iter().any(|energy| energy.is_finite()) {
-            true => Ok(()),
-            false => Err(format!(
-                "found every label of variable {variable} forbidden, expected at least one that is allowed"
-            )),
-        }
+        self.forbidden |= sums.iter().all(|energy| !energy.is_finite());
+        Ok(())
     }
 
     fn add_pair(&mut self, tail: u32, head: u32, energies: &[f64]) -> Result<(), BuildFault> {
@@ -146,7 +144,10 @@ impl Build {
     }
 
     /// Makes the model of all functions that were added.
-    pub(super) fn finish(mut self) -> Result<Mrf, BuildFault> {
+    pub(super) fn finish(mut self) -> Result<Instance, BuildFault> {
+        if self.forbidden {
+            return Ok(Instance::Forbidden { variables: self.labels.len(), edges: self.edges.len() });
+        }
         let absent = |(unary, labels): (&Vec<f64>, &u32)| if unary.is_empty() { u64::from(*labels) } else { 0 };
         let implied = self.unary.iter().zip(&self.labels).map(absent).sum();
         self.imply(implied)?;
@@ -166,7 +167,7 @@ impl Build {
             mrf.add_edge(tail, head, term, weight).map_err(|error| error.to_string())?;
         }
         mrf.add_constant(self.constant).map_err(|error| error.to_string())?;
-        Ok(mrf)
+        Ok(Instance::Mrf(mrf))
     }
 }
 

@@ -28,7 +28,7 @@ use crate::maxflow::Capacity;
 const LONELY_LIMIT: u64 = 1 << 22;
 
 /// The format's entry in the list of formats. Errors name the place of whatever breaks the format: negative capacities, missing nodes, no or two sources or sinks,
-/// another number of arcs than promised, a sink that no path of arcs leads to.
+/// another number of arcs than promised.
 pub const ENTRY: ProblemFormat = ProblemFormat {
     name: "max",
     description: "a flow network (DIMACS): maximum flow and minimum cut",
@@ -112,10 +112,6 @@ fn finish(
         ));
     }
     let nodes = sizes.nodes as u32; // `problem` saw to it
-    if !reaches(nodes, source, sink, ends) {
-        let (source, sink) = (source + 1, sink + 1);
-        return refuse(format!("found no path of arcs from source {source} to sink {sink}, expected one"));
-    }
     let real = |capacities: &[f64]| -> Result<Flow, DataError> {
         let total: f64 = capacities.iter().sum();
         match total.is_finite() {
@@ -130,27 +126,6 @@ fn finish(
             false => real(&capacities.iter().map(|&c| c as f64).collect::<Vec<_>>()),
         },
     }
-}
-
-/// Returns whether arcs lead from one node to another: their lists by tail are searched in breadth.
-fn reaches(nodes: u32, from: u32, to: u32, ends: &[(u32, u32)]) -> bool {
-    let mut by_tail: Vec<u32> = (0..ends.len() as u32).collect();
-    by_tail.sort_unstable_by_key(|&arc| ends[arc as usize].0);
-    let mut seen = vec![false; nodes as usize];
-    seen[from as usize] = true;
-    let mut queue = vec![from];
-    let mut next = 0;
-    while let Some(&node) = queue.get(next) {
-        next += 1;
-        let start = by_tail.partition_point(|&arc| ends[arc as usize].0 < node);
-        for &arc in by_tail[start..].iter().take_while(|&&arc| ends[arc as usize].0 == node) {
-            let head = ends[arc as usize].1;
-            if !std::mem::replace(&mut seen[head as usize], true) {
-                queue.push(head);
-            }
-        }
-    }
-    seen[to as usize]
 }
 
 fn arcs<C: Capacity>(ends: &[(u32, u32)], capacities: &[C]) -> impl Iterator<Item = FlowArc<C>> {

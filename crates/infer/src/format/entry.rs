@@ -9,6 +9,13 @@ use crate::mrf::Mrf;
 pub enum Instance {
     /// An energy to be minimised.
     Mrf(Mrf),
+    /// An energy without a labelling: a constant forbids all of them, or a variable has no label that is allowed.
+    Forbidden {
+        /// The number of variables.
+        variables: usize,
+        /// The number of functions of two variables.
+        edges: usize,
+    },
     /// A network whose maximum flow is sought.
     Flow(Flow),
 }

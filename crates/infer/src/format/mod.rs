@@ -8,6 +8,7 @@
 //! use multiplane_infer::format::{self, Instance, flow::Flow};
 //! match format::read("problem.uai.gz".as_ref())? {
 //!     Instance::Mrf(mrf) => println!("{} nodes, {} edges", mrf.nodes(), mrf.edges().len()),
+//!     Instance::Forbidden { variables, .. } => println!("{variables} nodes, no labelling"),
 //!     Instance::Flow(Flow::Whole(network)) => println!("flow {}", network.cut().solve()),
 //!     Instance::Flow(Flow::Real(network)) => println!("flow {}", network.cut().solve()),
 //! }

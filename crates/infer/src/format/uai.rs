@@ -31,16 +31,16 @@ const AHEAD: u64 = 1 << 12;
 /// No written entry is below `exp(-SPREAD)`.
 const SPREAD: f64 = 690.0;
 
-/// The format's entry in the list of formats. Errors name the place of whatever breaks the format, of factors of three or more variables, of entries that are negative
-/// or not finite (or so small that no double but 0 is near), and of a variable with every label forbidden.
+/// The format's entry in the list of formats. Errors name the place of whatever breaks the format, of factors of three or more variables, and of entries that are
+/// negative or not finite (or so small that no double but 0 is near).
 pub const ENTRY: ProblemFormat = ProblemFormat {
     name: "uai",
     description: "a graphical model as tables of positive factors (UAI, MARKOV or BAYES), energy -sum ln",
     recognises: |start| start.starts_with(b"MARKOV") || start.starts_with(b"BAYES"),
-    read: |source| parse(Tokens::of(source)?).map(Instance::Mrf),
+    read: |source| parse(Tokens::of(source)?),
 };
 
-fn parse(mut tokens: Tokens) -> Result<Mrf, DataError> {
+fn parse(mut tokens: Tokens) -> Result<Instance, DataError> {
     let kind = tokens.expect(|| "MARKOV or BAYES".into())?.to_ascii_uppercase();
     if kind != "MARKOV" && kind != "BAYES" {
         return Err(tokens.bad("kind of model", "MARKOV or BAYES"));

@@ -32,13 +32,13 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 /// The same as an integer.
 const EXACT_INTEGER: u128 = 1 << f64::MANTISSA_DIGITS;
 
-/// The format's entry in the list of formats. Errors name the place of whatever breaks the format, of functions of three or more variables, of global cost functions, of
-/// costs that are no integers or beyond 2^53 but below the upper bound, and of a variable with every label forbidden.
+/// The format's entry in the list of formats. Errors name the place of whatever breaks the format, of functions of three or more variables, of global cost functions, and
+/// of costs that are no integers or beyond 2^53 but below the upper bound.
 pub const ENTRY: ProblemFormat = ProblemFormat {
     name: "wcsp",
     description: "a weighted constraint satisfaction problem with integer costs (toulbar2)",
     recognises: |_| false,
-    read: |source| parse(Tokens::of(source)?).map(Instance::Mrf),
+    read: |source| parse(Tokens::of(source)?),
 };
 
 struct WcspReader {
@@ -51,7 +51,7 @@ struct WcspReader {
     functions: u64,
 }
 
-fn parse(mut tokens: Tokens) -> Result<Mrf, DataError> {
+fn parse(mut tokens: Tokens) -> Result<Instance, DataError> {
     tokens.expect(|| "the problem's name".into())?;
     let variables = tokens.whole(|| "the number of variables".into())?;
     tokens.whole(|| "the largest number of labels".into())?;

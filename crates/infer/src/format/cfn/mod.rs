@@ -34,18 +34,17 @@ use super::entry::{Instance, ProblemFormat};
 use super::lexer::{Lexer, Piece};
 use super::words::Scope;
 use crate::file::{DataError, TextPlace, Tokens, quote};
-use crate::mrf::Mrf;
 
-/// The format's entry in the list of formats. Errors name the place of whatever breaks the format, of functions of three or more variables, of functions that are no
-/// tables, and of a variable with every value forbidden.
+/// The format's entry in the list of formats. Errors name the place of whatever breaks the format, of functions of three or more variables, and of functions that
+/// are no tables.
 pub const ENTRY: ProblemFormat = ProblemFormat {
     name: "cfn",
     description: "a cost function network with decimal costs in JSON's manner (toulbar2)",
     recognises: |start| start.starts_with(b"{"),
-    read: |source| parse(Tokens::of(source)?).map(Instance::Mrf),
+    read: |source| parse(Tokens::of(source)?),
 };
 
-fn parse(tokens: Tokens) -> Result<Mrf, DataError> {
+fn parse(tokens: Tokens) -> Result<Instance, DataError> {
     let mut lexer = Lexer::of(tokens);
     lexer.open("the file's object")?;
     let bound = CostBound::read(&mut lexer)?;
@@ -201,7 +200,7 @@ impl CfnReader {
         Ok(energies)
     }
 
-    fn finish(mut self) -> Result<Mrf, DataError> {
+    fn finish(mut self) -> Result<Instance, DataError> {
         for pending in std::mem::take(&mut self.pending) {
             let added = self.share(&pending);
             added.map_err(|fault| self.lexer.error_at(pending.place, fault))?;
