@@ -52,9 +52,7 @@ pub fn write(data: &Columns, out: &mut dyn Write) -> io::Result<()> {
                 line.push_str(if column == 0 { "" } else { " " });
                 line.push_str(data.text(token, column));
             }
-            if token == 0 {
-                keep_mark(&mut line);
-            }
+            keep_mark(&mut line);
             line.push('\n');
             out.write_all(line.as_bytes())?;
         }

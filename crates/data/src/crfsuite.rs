@@ -56,9 +56,7 @@ pub fn write(data: &Tagged, out: &mut dyn Write) -> io::Result<()> {
                     push_number(&mut line, weight);
                 }
             }
-            if token == 0 {
-                keep_mark(&mut line);
-            }
+            keep_mark(&mut line);
             line.push('\n');
             out.write_all(line.as_bytes())?;
         }

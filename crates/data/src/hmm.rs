@@ -41,9 +41,7 @@ pub fn write(data: &Tagged, out: &mut dyn Write) -> io::Result<()> {
             line.clear();
             line.push_str(&format!("{} qid:{}", data.tag(token).unwrap_or_default(), sequence + 1));
             libsvm::push_features(&mut line, &data.rows, token);
-            if token == 0 {
-                keep_mark(&mut line);
-            }
+            keep_mark(&mut line);
             line.push('\n');
             out.write_all(line.as_bytes())?;
         }

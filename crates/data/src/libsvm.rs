@@ -58,9 +58,7 @@ pub fn write(data: &Classified, out: &mut dyn Write) -> io::Result<()> {
         line.clear();
         line.push_str(&data.name_of(*label));
         push_features(&mut line, &data.rows, i);
-        if i == 0 {
-            keep_mark(&mut line);
-        }
+        keep_mark(&mut line);
         line.push('\n');
         out.write_all(line.as_bytes())?;
     }

@@ -49,9 +49,7 @@ pub fn write(data: &LabelSets, out: &mut dyn Write) -> io::Result<()> {
         if line.is_empty() {
             line.push_str(" qid:0"); // a blank line would be none
         }
-        if i == 0 {
-            keep_mark(&mut line);
-        }
+        keep_mark(&mut line);
         line.push('\n');
         out.write_all(line.as_bytes())?;
     }

@@ -11,11 +11,11 @@ use super::{
     rules::ReadRules,
 };
 
-/// Keeps the text that a file begins with: readers take a byte order mark away, so that one of the text's own needs
+/// Keeps the text that a line begins with: readers take a byte order mark away, so that one of the text's own needs
 /// another before it.
-pub fn keep_mark(first_line: &mut String) {
-    if first_line.starts_with('\u{feff}') {
-        first_line.insert(0, '\u{feff}');
+pub fn keep_mark(line: &mut String) {
+    if line.starts_with('\u{feff}') {
+        line.insert(0, '\u{feff}');
     }
 }
 

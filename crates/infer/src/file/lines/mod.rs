@@ -49,7 +49,8 @@ impl Lines {
         Lines { source, buffer: Vec::new(), count: 0, ended: true, blank: 0, most_blank: MOST_BLANK, kept: None }
     }
 
-    /// Reads the next line without its end (`\n` or `\r\n`), or `None` at the end of the file.
+    /// Reads the next line without its end (`\n` or `\r\n`) and without a byte order mark before it, or `None` at the
+    /// end of the file.
     ///
     /// # Errors
     /// A line over 16 MiB, text that is not UTF-8, gzip data that are damaged, cut off, wildly expanding, or blank for
@@ -126,10 +127,8 @@ impl Lines {
                 return Err(DataError::at(path, number, column(&self.buffer, at), message));
             }
         };
-        let text = match number {
-            1 => text.strip_prefix('\u{feff}').unwrap_or(text), // spreadsheets put it there
-            _ => text,
-        };
+        // Spreadsheets begin files with a mark, and files that are joined have it within.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         Ok(Line { path, number, text })
     }
 

@@ -19,7 +19,7 @@ fn parse(bytes: &[u8]) -> Result<Vec<String>, DataError> {
 #[test]
 fn wrappings_do_not_matter() {
     let expected: [String; 3] = ["α b", "", "c"].map(String::from);
-    for text in ["α b\n\nc", "α b\r\n\r\nc\r\n", "\u{feff}α b\n\nc\n"] {
+    for text in ["α b\n\nc", "α b\r\n\r\nc\r\n", "\u{feff}α b\n\nc\n", "\u{feff}α b\n\u{feff}\r\n\u{feff}c"] {
         assert_eq!(parse(text.as_bytes()).unwrap(), expected);
         assert_eq!(parse(&gzip(text.as_bytes())).unwrap(), expected);
     }
