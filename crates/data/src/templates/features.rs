@@ -2,7 +2,8 @@
 //!
 //! A feature's name is its template and the values found, divided by tabs, which no value can hold:
 //! `w[-1]|w[0]` TAB `the` TAB `dog`. Before the first token of a sentence stand `_B-1`, `_B-2`, ..., after the last
-//! `_B+1`, `_B+2`, ..., as in CRF++, for functions of them too. One hash of a name per feature of a token.
+//! `_B+1`, `_B+2`, ..., as in CRF++, for functions of them too; text that looks like one of them has a `\` before it.
+//! One hash of a name per feature of a token.
 
 use super::template::Template;
 use crate::{Columns, SparseRows, Strings};
@@ -86,7 +87,12 @@ fn each_feature(template: &Template, data: &Columns, sentence: usize, mut each: 
                 } else if place >= range.len() as i64 {
                     name.push_str(&format!("_B+{}", place - range.len() as i64 + 1));
                 } else {
+                    let start = name.len();
                     value.write(data.text(range.start + place as usize, value.column), &mut name);
+                    let unescaped = name[start..].trim_start_matches('\\');
+                    if unescaped.starts_with("_B+") || unescaped.starts_with("_B-") {
+                        name.insert(start, '\\');
+                    }
                 }
             }
             each(token, &name);
@@ -133,6 +139,23 @@ mod tests {
         let name = "suffix(w[0],2)|shape(w[1])";
         let expected = [format!("{name}\tis\tdx"), format!("{name}\t0s\t_B+1")];
         assert_eq!(dictionary.iter().collect::<Vec<_>>(), expected);
+    }
+
+    /// Words that look like what stands beyond the ends, or like words that do, have features of their own.
+    #[test]
+    fn words_that_look_like_ends() {
+        let words = ["_B-1", "\\_B-1", "\\\\_B-1", "_B+1", "_B", "\\"];
+        let data = columns(&[&words.join(" ")]);
+        let template = Template::of(&["w[0]".into(), "w[-1]".into(), "w[1]".into()], 2).unwrap();
+        let dictionary = build(&template, &data, 1);
+        assert_eq!(dictionary.len(), words.len() + 2 * words.len(), "every word and both ends differ");
+        let ends = ["w[-1]\t_B-1", "w[1]\t_B+1"];
+        let rows = &look_up(&template, &data, &dictionary, false).sentences[0];
+        for (end, at) in ends.into_iter().zip([0, words.len() - 1]) {
+            let number = dictionary.find(end).unwrap();
+            let having = (0..rows.len()).filter(|&token| rows.row(token).indices.contains(&number));
+            assert_eq!(having.collect::<Vec<_>>(), [at], "{end}");
+        }
     }
 
     /// The cut-off counts tokens; what it drops, and what is new, is counted once and ignored.
