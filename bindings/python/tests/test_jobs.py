@@ -1,8 +1,10 @@
 """``n_jobs``: scikit-learn's meaning, the same bits, and processes that may die."""
 
+import multiprocessing
 import os
 import pickle
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -445,3 +447,20 @@ def test_predictions_of_lost_processes(tmp_path):
     model.task.always = True
     with pytest.raises(LostWorkers, match="example .*: it ended .exit code 7."):
         model.predict(XS)
+
+
+def fitted(jobs):
+    """The weights of a fit, and its warnings."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model = StructuredSVM(Multiclass(), passes=3, n_jobs=jobs, clock="work").fit(XS, YS)
+    return model.coef_, model.predict(XS), [str(warning.message) for warning in told if warning.category is UserWarning]
+
+
+def test_in_a_worker_of_a_pool_one_process_goes_on():
+    """A worker of a multiprocessing.Pool may start no process: it decodes by itself, says so, and gives the same bits."""
+    with multiprocessing.Pool(1) as pool:
+        coef, predicted, told = pool.apply(fitted, (2,))
+        alone = pool.apply(fitted, (None,))
+    assert np.array_equal(coef, alone[0]) and predicted == alone[1] and not alone[2]
+    assert told and all("this process is a worker of a pool, which may start none" in text for text in told), told

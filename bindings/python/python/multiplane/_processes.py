@@ -39,6 +39,8 @@ class LostWorkers(RuntimeError):
 
 def refusal(task: Any, xs: Sequence[Any], ys: Sequence[Any] | None) -> str | None:
     """Returns why the task cannot be sent to processes, if so."""
+    if multiprocessing.current_process().daemon:
+        return "this process is a worker of a pool, which may start none"
     if multiprocessing.get_start_method() == "fork":
         return None  # they are born with it
     try:
