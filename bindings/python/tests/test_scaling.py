@@ -39,7 +39,7 @@ def test_scaled_models_take_raw_rows(tmp_path, scale, bias):
     for other in (mp.MulticlassSSVM.load(tmp_path / "m"), pickle.loads(pickle.dumps(model))):
         np.testing.assert_array_equal(other.predict(x), model.predict(x))
         np.testing.assert_array_equal(other.unscaled_coef(), model.unscaled_coef())
-    thin = mp.MulticlassSSVM(clock="work", params=params).fit(sparse.csr_matrix(x), y)
+    thin = mp.MulticlassSSVM(clock="work", params=params).fit(sparse.sparse.csr_matrix(x), y)
     np.testing.assert_array_equal(thin.coef_, model.coef_)
     assert json.loads(model._model.info())["spec"]["task"]["scale"] == scale
 
@@ -65,3 +65,28 @@ def test_the_warning_says_what_helps():
         warnings.simplefilter("error")
         assert mp.MulticlassSSVM(clock="work", params={"task.scale": "max-abs"}).fit(x, y).certified_
         mp.MulticlassSSVM(clock="work", passes=2, gap=None).fit(x / [1.0, 1.0, 1e4], y)
+
+
+@pytest.mark.parametrize("kind", [mp.BinarySSVM, mp.MulticlassSSVM, mp.MultiLabelSSVM], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("scale", ["max-abs", "standard"])
+@pytest.mark.parametrize("size", [1e-300, 3e-310, 5e-322])
+def test_columns_of_the_smallest_numbers(kind, scale, size):
+    """Columns that no number can be divided by into 1 are scaled as others are; rows that are larger by far are refused."""
+    from scipy import sparse
+
+    rng = np.random.default_rng(2)
+    y = rng.integers(2, size=40)
+    x = np.column_stack([np.where(y == 1, size, -size) * rng.integers(1, 4, size=40), rng.normal(size=40)])
+    model = kind(lam=0.01, gap="1%", scale=scale, bias=True).fit(x, y)
+    assert model.score(x, y) == 1.0
+    if kind is not mp.MultiLabelSSVM:
+        assert np.isfinite(model.decision_function(x)).all()
+        np.testing.assert_allclose(model.decision_function(sparse.csr_matrix(x)), model.decision_function(x), rtol=1e-12)
+        twin = kind(lam=0.01, gap="1%", scale=scale, bias=True).fit(np.column_stack([x[:, 0] / size, x[:, 1]]), y)
+        if size == 1e-300:
+            assert np.allclose(model.coef_, twin.coef_, rtol=1e-6)
+            return
+        with pytest.raises(ValueError, match="after division by the scale of the features"):
+            model.predict(np.ones((1, 2)))
+        with pytest.raises(ValueError, match="multiply the feature"):
+            model.unscaled_coef()

@@ -319,9 +319,15 @@ class Estimator(Looked, Parameters):
         return w.copy()
 
     def unscaled_coef(self) -> NDArray[np.float64]:
-        """``coef_`` for features as they are: where ``task.scale`` divided them, ``coef_`` belongs to the scaled ones."""
+        """``coef_`` for features as they are: where ``task.scale`` divided them, ``coef_`` belongs to the scaled ones.
+
+        Raises ValueError if a feature is so small that its weight is above what 64 bits hold.
+        """
         self._check_fitted()
-        return self._shaped(np.frombuffer(self._model.unscaled(), dtype=np.float64))
+        found = np.frombuffer(self._model.unscaled(), dtype=np.float64)
+        if not np.isfinite(found).all():
+            raise ValueError("the scale of a feature is so small that its weight divided by it is infinite: multiply the feature")
+        return self._shaped(found)
 
     def _is_evaluated(self) -> bool:
         return not math.isnan(self.primal_)

@@ -17,6 +17,19 @@ from multiplane._kernel import Kernels, kernel_docs, matrix_of
 from multiplane._stream import Learning, labels_of, stream_tree
 
 
+def _divided(x: Any, divisors: NDArray[np.float64]) -> Any:
+    """Rows with their columns divided by numbers so small that a weight divided by one is infinite."""
+    with np.errstate(over="ignore"):
+        if hasattr(x, "tocsr"):
+            x = x.tocsr().astype(np.float64, copy=True)
+            x.data /= divisors[x.indices]
+        else:
+            x = x / divisors
+    if not np.isfinite(x.data if hasattr(x, "tocsr") else x).all():
+        raise ValueError("X: after division by the scale of the features, found numbers that no 64 bits hold")
+    return x
+
+
 class _RowClassifier(Kernels):
     """What classifiers on rows share."""
 
@@ -234,13 +247,19 @@ class _RowClassifier(Kernels):
             return scores if self._multi_class else scores[:, 1:] - scores[:, :1]
         x = _validation.rows(X, self, reset=False)
         coef = np.atleast_2d(self.coef_)
-        scale = self._model.scale()
+        scale, divisors = self._model.scale(), None
         if scale is not None:
-            coef = coef / np.frombuffer(scale, dtype=np.float64)
+            divisors = np.frombuffer(scale, dtype=np.float64)
+            with np.errstate(over="ignore"):
+                divided = coef / divisors
+            if np.isfinite(divided).all():
+                coef, divisors = divided, None
         used = self._model.used_columns()
         if used is not None:  # w leaves out columns that no example had
             x = x[:, np.frombuffer(used, dtype=np.uint32)]
         features = x.shape[1]
+        if divisors is not None:
+            x = _divided(x, divisors[:features])
         scores = np.asarray(x @ coef[:, :features].T)
         return scores + coef[:, features] if coef.shape[1] > features else scores
 
