@@ -8,7 +8,7 @@ from conftest import sequences
 from problems import Viterbi
 from scipy.sparse import csr_array
 
-from multiplane import ChainSSVM, StructuredSVM
+from multiplane import ChainSSVM, StructuredSVM, TreeSSVM
 
 
 def test_weights_have_their_layout_and_predict_as_plain_viterbi():
@@ -146,3 +146,29 @@ def test_test_data_is_measured():
     assert all(record["test_loss"] is not None for record in model.history_)
     with pytest.raises(ValueError, match="y_test"):
         model.fit(x, y, X_test=x)
+
+
+@pytest.mark.parametrize("kind", [ChainSSVM, TreeSSVM], ids=lambda kind: kind.__name__)
+def test_labels_of_several_kinds(kind):
+    """Equal labels (1, 1.0, True) are one, as for rows; numbers with texts are refused with their place; tuples come back."""
+    rng = np.random.default_rng(0)
+    x = [rng.normal(size=(5, 2)) for _ in range(20)]
+    above = [(rows[:, 0] > 0).tolist() for rows in x]
+    x = [(rows, [-1, 0, 1, 2, 3]) for rows in x] if kind is TreeSSVM else x
+    plain = [[int(one) for one in labels] for labels in above]
+    right = kind(lam=0.05, clock="work").fit(x, plain)
+    floats = [[float(one) for one in labels] if i % 2 else labels for i, labels in enumerate(plain)]
+    arrays = [np.array(labels, dtype=float if i % 2 else int) for i, labels in enumerate(plain)]
+    for given in (floats, arrays, [labels if i else plain[0] for i, labels in enumerate(above)]):
+        model = kind(lam=0.05, clock="work").fit(x, given, X_test=x, y_test=above)
+        assert model.classes_.tolist() == [0, 1] and np.array_equal(model.coef_, right.coef_)
+        assert model.score(x, given) == right.score(x, plain) and model.summary_["test_loss"] == model.summary_["train_loss"]
+    for other in (1, 0.5):
+        with pytest.raises(ValueError, match=r"y\[\d+\] holds .*: expected labels of one kind"):
+            kind().fit(x, [["a" if one else other for one in labels] for labels in above])
+    for yes, no in [(("B", "x"), ("O",)), (("B", "x"), ("O", "x"))]:
+        given = [[yes if one else no for one in labels] for labels in above]
+        model = kind(lam=0.05).fit(x, given)
+        assert set(model.classes_.tolist()) == {yes, no} and model.score(x, given) > 0.9
+    with pytest.raises(ValueError, match=r"y\[0\] is .*: expected numbers, texts, or tuples"):
+        kind().fit(x, [[[one] for one in labels] for labels in above])

@@ -13,7 +13,8 @@ from conftest import blobs, sequences
 from problems import Multiclass, Viterbi
 
 import multiplane
-from multiplane import BinarySSVM, ChainSSVM, MulticlassSSVM, PathResult, StructuredSVM
+from multiplane import BinarySSVM, ChainSSVM, MulticlassSSVM, PathResult, StructuredSVM, TreeSSVM
+from multiplane import load, load_csv, load_hmm, load_multilabel
 
 
 def libsvm(path, x, y):
@@ -254,3 +255,40 @@ def test_test_data_has_the_columns_of_training_data(tmp_path):
     with pytest.warns(UserWarning, match="beyond 2"):
         found = multiplane.load_hmm(file, features=2)[0]
     assert all(np.array_equal(a, b[:, :2]) for a, b in zip(found, xs, strict=True))
+
+
+LABELS = {
+    "booleans": (False, True), "digits": ("0", "1"), "zeros before": ("1", "01"), "zip codes": ("00501", "10001"),
+    "signs": ("+1", "-1"), "two signs": ("--1", "--2"), "superscripts": ("\u00b9", "\u00b2"),
+    "other digits": ("\u0661", "\u0662"),
+    "floats": (0.0, 1.0), "texts": ("no", "yes"), "integers": (0, 1), "large": (2**60, 2**60 + 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("named", LABELS, ids=str)
+@pytest.mark.parametrize("kind", [BinarySSVM, MulticlassSSVM, ChainSSVM, TreeSSVM], ids=lambda kind: kind.__name__)
+def test_labels_survive_files(tmp_path, kind, named):
+    """A loaded model tells as many labels apart as were saved, and scores as before, whatever labels look like."""
+    no, yes = LABELS[named]
+    rng = np.random.default_rng(0)
+    if kind in (ChainSSVM, TreeSSVM):
+        x = [rng.normal(size=(4, 2)) for _ in range(15)]
+        y = [[yes if value > 0 else no for value in rows[:, 0]] for rows in x]
+        x = [(rows, [-1, 0, 1, 2]) for rows in x] if kind is TreeSSVM else x
+    else:
+        x = rng.normal(size=(60, 2))
+        y = np.array([yes if value > 0 else no for value in x[:, 0]])
+    model = kind(lam=0.01, gap="5%").fit(x, y)
+    model.save(tmp_path / "m")
+    for again in (load(tmp_path / "m"), pickle.loads(pickle.dumps(model))):
+        assert len(set(again.classes_.tolist())) == 2 and again.score(x, y) == model.score(x, y) > 0.9
+
+
+def test_labels_that_are_read(tmp_path):
+    """Readers make numbers of labels only where each is the usual writing of one: no two labels become one."""
+    (tmp_path / "t.csv").write_text('a,b,zip\n1,2,"00501"\n3,4,"10001"\n')
+    assert load_csv(tmp_path / "t.csv")[1].tolist() == ["00501", "10001"]
+    (tmp_path / "t.multilabel").write_text("01,1 1:1\n1 2:1\n01 3:1\n")
+    assert sorted(load_multilabel(tmp_path / "t.multilabel")[2].tolist()) == ["01", "1"]
+    (tmp_path / "t.hmm").write_text("01 qid:1 1:1\n1 qid:1 2:1\n\u00b2 qid:2 1:1\n")
+    assert [labels.tolist() for labels in load_hmm(tmp_path / "t.hmm")[1]] == [["01", "1"], ["\u00b2"]]

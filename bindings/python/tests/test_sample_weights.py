@@ -57,3 +57,56 @@ def test_weights_by_position(kind):
     x, y = sequences() if kind in (ChainSSVM, GraphSSVM) else blobs(2)
     with pytest.raises(TypeError, match=rf"^{kind.__name__}\.fit\(\) takes X and y by position, .* sample_weight=\.\.\.$"):
         kind().fit(x, y, np.ones(len(y)))
+
+
+# -- weights are copies --
+
+
+def overlaps(one, other):
+    """Whether two fits may have one optimum."""
+    return one.dual_ <= other.primal_ and other.dual_ <= one.primal_
+
+
+@pytest.mark.parametrize("kind", [BinarySSVM, MulticlassSSVM, ChainSSVM, GraphSSVM], ids=lambda kind: kind.__name__)
+def test_balanced_classes_of_weighted_examples(kind):
+    """Labels are counted as often as their examples weigh: the optimum is that of copies, and not that of labels counted once."""
+    rng = np.random.default_rng(5)
+    times = rng.integers(0, 6, size=60)
+    if kind in (ChainSSVM, GraphSSVM):
+        x = [rng.normal(size=(3, 4)) for _ in range(60)]
+        y = [rng.integers(3, size=3) for _ in range(60)]
+        copied = [x[i] for i in range(60) for _ in range(times[i])], [y[i] for i in range(60) for _ in range(times[i])]
+        if kind is GraphSSVM:
+            x, copied = [(one, [[0, 1]]) for one in x], ([(one, [[0, 1]]) for one in copied[0]], copied[1])
+        counts = np.bincount(np.concatenate(y), minlength=3)
+    else:
+        x, y = rng.normal(size=(60, 4)), rng.integers(3 if kind is MulticlassSSVM else 2, size=60)
+        copied = x.repeat(times, axis=0), y.repeat(times)
+        counts = np.bincount(y)
+    plain = {"lam": 0.05, "gap": "0.01%"}
+    weighed = kind(class_weight="balanced", **plain).fit(x, y, sample_weight=times)
+    assert overlaps(weighed, kind(class_weight="balanced", **plain).fit(*copied))
+    once = (counts.sum() / (len(counts) * counts)).tolist()
+    assert not overlaps(weighed, kind(class_weight=once, **plain).fit(x, y, sample_weight=times))
+
+
+def test_a_class_without_weight():
+    """One class that counts is refused as one class; of several the one without weight stays, and is named."""
+    x, y = blobs(2)
+    for kind in (BinarySSVM, MulticlassSSVM):
+        for given in ({}, {"class_weight": "balanced"}):
+            with pytest.raises(ValueError, match="at least 2 classes .* only one class of sample_weight above 0: .*1"):
+                kind(**given).fit(x, y, sample_weight=(y == 1) * 2.0)
+    x, y = blobs(3)
+    names = np.array(["low", "middle", "high"])[y]
+    for labels, told in ((y, "`2`"), (names, "`high`")):
+        model = MulticlassSSVM(lam=0.1, gap="1%", class_weight="balanced")
+        with pytest.warns(UserWarning, match=f"no example of weight above 0 has the label {told}"):
+            model.fit(x, labels, sample_weight=(y != 2) * 1.0)
+        assert len(model.classes_) == 3 and np.isfinite(model.coef_).all()
+        counted = y != 2
+        assert np.mean(model.predict(x[counted]) == labels[counted]) > 0.8
+    model = ChainSSVM(lam=0.1, class_weight="balanced")
+    with pytest.warns(UserWarning, match="has the label `1`"):
+        model.fit([x[:4], x[4:8]], [[0, 0, 2, 2], [0, 1, 2, 2]], sample_weight=[1, 0])
+    assert model.classes_.tolist() == [0, 1, 2]

@@ -316,7 +316,7 @@ def test_faults_of_class_weights_are_named():
             MulticlassSSVM(class_weight=given).fit(x, y)
     every = {0: 1.0, 1: 2.0, 2: 3.0, 9: 4.0}  # a part of the data lacks 9
     MulticlassSSVM(class_weight=every, gap="5%").fit(x, y)
-    with pytest.raises(ValueError, match="'balanced': the labels are not counted here"):
+    with pytest.raises(ValueError, match="class_weight: factors by name and `balanced` need the training data as a whole"):
         MulticlassSSVM(class_weight="balanced").partial_fit(x, y, classes=[0, 1, 2])
     stream = MulticlassSSVM(class_weight={0: 3.0}).partial_fit(x, y, classes=[0, 1, 2])
     listed = MulticlassSSVM(class_weight=[3.0, 1.0, 1.0]).partial_fit(x, y, classes=[0, 1, 2])

@@ -20,7 +20,8 @@ pub enum ClassWeights {
     List(Vec<f64>),
     /// By label; 1 for those that are left out.
     ByLabel(BTreeMap<String, f64>),
-    /// n / (labels * variables with the label), for n variables: all labels weigh the same in sum.
+    /// n / (labels * variables with the label), for n variables: all labels weigh the same in sum. A variable counts as
+    /// often as the weight of its example says.
     Balanced,
 }
 
@@ -35,7 +36,7 @@ impl ClassWeights {
     /// # Errors
     ///
     /// A label that is not there.
-    pub fn listed(&self, labels: &[String], counts: &[u64]) -> Result<Vec<f64>, LossError> {
+    pub fn listed(&self, labels: &[String], counts: &[f64]) -> Result<Vec<f64>, LossError> {
         match self {
             ClassWeights::List(weights) => Ok(weights.clone()),
             ClassWeights::ByLabel(weights) => {
@@ -45,10 +46,10 @@ impl ClassWeights {
                 Ok(labels.iter().map(|label| weights.get(label).copied().unwrap_or(1.0)).collect())
             }
             ClassWeights::Balanced => {
-                let all = counts.iter().sum::<u64>() as f64;
-                let balanced = |&count: &u64| match count {
-                    0 => 1.0, // of a label that is nowhere true
-                    count => all / (labels.len() * count as usize) as f64,
+                let all = counts.iter().sum::<f64>();
+                let balanced = |&count: &f64| match count > 0.0 {
+                    false => 1.0, // of a label that is nowhere true
+                    true => all / (labels.len() as f64 * count),
                 };
                 Ok(counts.iter().map(balanced).collect())
             }
@@ -141,8 +142,8 @@ mod tests {
             assert_eq!(read(given).unwrap().listed(&labels, &[]), Ok(vec![1.0, 0.5]));
         }
         let balanced = read(json!("balanced")).unwrap();
-        assert_eq!(balanced.listed(&labels, &[1, 3]), Ok(vec![2.0, 4.0 / 6.0]));
-        assert_eq!(balanced.listed(&labels, &[4, 0]), Ok(vec![0.5, 1.0]), "nowhere true");
+        assert_eq!(balanced.listed(&labels, &[1.0, 3.0]), Ok(vec![2.0, 4.0 / 6.0]));
+        assert_eq!(balanced.listed(&labels, &[4.0, 0.0]), Ok(vec![0.5, 1.0]), "nowhere true");
         let stranger = read(json!({"c": 2})).unwrap().listed(&labels, &[]).unwrap_err();
         assert_eq!(stranger.to_string(), "task.class_weights: `c` is no label of the data: these are `a`, `b, c`");
         let told = |given: Value| read(given).unwrap_err();

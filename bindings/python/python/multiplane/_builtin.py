@@ -61,17 +61,18 @@ class BuiltIn(Estimator):
     # -- the specification --
 
     def _task_value(self, name: str, value: Any) -> Any:
-        labels, counts = self._seen or (None, None)
         if name == "class_weight":
-            return _costs.class_weights(value, labels, counts or None)
+            return _costs.class_weights(value, self._seen)
         if name == "loss" and self._task in LABELLED:
-            return _costs.loss(value, labels)
+            return _costs.loss(value, self._seen)
         return super()._task_value(name, value)
 
     def _worded(self, text: str) -> str:
         """What the core says, with keywords in the place of the parameters that they give, and columns as they are called here."""
         given = {str(name).split(".")[1] for name in self.params or {} if str(name).startswith("task.")}
         names = {core: keyword for keyword, core in task_names(type(self)).items() if core.split(".")[0] not in given}
+        if self._named:  # the core knows classes by their numbers
+            text = re.sub(r"(?<=has the label `)\d+(?=`)", lambda found: str(self.classes_[int(found[0])]), text)
         text = re.sub(r"^(\S+) = null: must be true or false$", r"\1 = None: must be True or False", text)
         text = re.sub(r"^(\S+) = null:", r"\1 = None:", text)
         text = re.sub(r"(?<![\"'])\btask\.([a-z_]+)\b", lambda found: names.get(found[1], found[0]), text)
@@ -109,9 +110,8 @@ class BuiltIn(Estimator):
 
     def _classes_of(self, model: _core.Model) -> None:
         """Takes ``classes_`` over from a model that was trained elsewhere: numbers where all are."""
-        names = model.labels()
-        self._named = not all(re.fullmatch("[+-]?[0-9]+", name) for name in names)
-        self.classes_ = np.array(names if self._named else [int(name) for name in names])
+        self.classes_ = _costs.labels_named(model.labels())
+        self._named = self.classes_.dtype.kind != "i"
 
     def _named_path(self, model: _core.PathModel) -> _core.PathModel:
         return model.with_labels([str(label) for label in self.classes_]) if self._named else model

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from multiplane._params import plain
 
@@ -19,23 +20,26 @@ def in_order(names: Iterable[str]) -> list[str]:
     return found
 
 
-def class_weights(given: Any, labels: Sequence[Any] | None, counts: Sequence[int] | None) -> Any:
-    """Factors on the loss by true label: a list, in the order of the labels.
+def labels_named(names: Sequence[str]) -> NDArray[Any]:
+    """The labels that files name: whole numbers if all are written as such, and no two names are one number; else texts."""
+    if all(re.fullmatch("0|-?[1-9][0-9]*", name) and -(2**63) <= int(name) < 2**63 for name in set(names)):
+        return np.array([int(name) for name in names], dtype=np.int64)
+    return np.array(names)
+
+
+def class_weights(given: Any, labels: Sequence[Any] | None) -> Any:
+    """Factors on the loss by true label: a list, in the order of the labels; ``"balanced"`` as it is, for the core to count.
 
     Args:
-        given: A dict by label, where labels that are left out have 1; ``"balanced"`` for n / (labels * count); a list.
+        given: A dict by label, where labels that are left out have 1; ``"balanced"``; a list.
         labels: The labels in their order; None where they are not known.
-        counts: How often each occurs.
 
     Raises ValueError where labels are not known or not there.
     """
     if isinstance(given, str):
         if given != "balanced":
             raise ValueError(f"class_weight = {given!r}: expected 'balanced', a dict by label or a list")
-        if labels is None or counts is None:
-            raise ValueError("class_weight = 'balanced': the labels are not counted here: give a dict or a list")
-        total = sum(counts)
-        return [total / (len(labels) * count) for count in counts]
+        return given
     if hasattr(given, "to_dict"):
         given = given.to_dict()  # a Series
     if not isinstance(given, dict):

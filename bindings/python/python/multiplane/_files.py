@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core
+from multiplane._costs import labels_named
 from multiplane._words import like
 
 
@@ -142,11 +143,7 @@ def _fitted(parts: tuple[Any, ...], features: int | None) -> tuple[Any, ...]:
 
 def _rows(dataset: _core.Dataset, sparse: bool | None, features: int | None = None) -> tuple[Any, NDArray[Any]]:
     offsets, indices, values, columns, _, labels = _fitted(_csr(dataset), features)
-    try:
-        y: NDArray[Any] = np.array([int(label) for label in labels], dtype=np.int64)
-    except ValueError:
-        y = np.array(labels)  # names
-    return _matrix(offsets, indices, values, columns, sparse), y
+    return _matrix(offsets, indices, values, columns, sparse), labels_named(labels)
 
 
 def _matrix(offsets: Any, indices: Any, values: Any, columns: int, sparse: bool | None) -> Any:
@@ -201,17 +198,14 @@ def load_multilabel(
                 left_out += 1
     if left_out:
         warnings.warn(f"{left_out} labels that are not among those given are left out", UserWarning, stacklevel=2)
-    whole = all(name.lstrip("-").isdigit() for name in known)
-    names_ = np.array([int(name) for name in known]) if whole else np.array(known)
-    return _matrix(offsets, indices, values, columns, sparse), y, names_
+    return _matrix(offsets, indices, values, columns, sparse), y, labels_named(known)
 
 
 def _sequences(
     dataset: _core.Dataset, features: int | None = None
 ) -> tuple[list[NDArray[np.float64]], list[NDArray[Any]]]:
     offsets, indices, values, columns, ends, labels = _fitted(_csr(dataset), features)
-    whole = all(label.lstrip("-").isdigit() for label in labels)
-    names = np.array([int(label) for label in labels]) if whole else np.array(labels)
+    names = labels_named(labels)
     x, y, start = [], [], 0
     for end in ends:
         first, last = offsets[start], offsets[end]

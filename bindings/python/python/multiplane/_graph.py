@@ -78,12 +78,12 @@ class GraphSSVM(NodeLabeller):
             self._has_edge_features = joined[0].edge_features is not None
         every = np.concatenate(labels) if labels else np.zeros(0, dtype=np.int64)
         whole = every.dtype.kind in "iubf"
-        classes, counts = np.unique(every, return_counts=True)
+        classes = np.unique(every)
         if whole:
             classes = classes.astype(np.int64)
-            classes, counts = classes[classes != NO_LABEL], counts[classes != NO_LABEL]
+            classes = classes[classes != NO_LABEL]
         self.classes_ = classes
-        self._seen = classes.tolist(), counts.tolist()
+        self._seen = classes.tolist()
         self._named = not whole
 
     def _codes(self, labels: NDArray[Any]) -> NDArray[np.int64]:

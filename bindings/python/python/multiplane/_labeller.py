@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, _validation
-from multiplane._costs import in_order
+from multiplane._costs import in_order, labels_named
 from multiplane._several import Several
 from multiplane._words import refuse_keywords
 
@@ -48,8 +48,10 @@ class PartLabeller(Several):
     def _refuse_others(self, x: list[Any]) -> None:
         """Refuses examples whose features are not those of training."""
 
-    def _labels(self, y: Any, what: str = "y") -> list[list[Any]]:
+    def _labels(self, y: Any, what: str = "y", learn: bool = False) -> list[list[Any]]:
+        """The labels as lists, equal ones (1, 1.0 and True) as the first of them in the training data."""
         plain = []
+        known = {} if learn else {label: label for label in getattr(self, "_by_name", {}).values()}
         for i, sequence in enumerate(listed(y, what)):
             refuse_text(sequence, f"{what}[{i}]", "labels")
             if not hasattr(sequence, "__len__") or getattr(sequence, "ndim", 1) != 1:
@@ -57,6 +59,10 @@ class PartLabeller(Several):
             plain.append(sequence.tolist() if isinstance(sequence, np.ndarray) else list(sequence))
             if self._has_missing and not (isinstance(sequence, np.ndarray) and sequence.dtype.kind in "biuSU"):
                 self._refuse_missing(plain[-1], f"{what}[{i}]")
+            try:
+                plain[-1] = [known.setdefault(label, label) for label in plain[-1]]
+            except TypeError:  # no hash
+                raise ValueError(f"{what}[{i}] is {sequence!r}: expected numbers, texts, or tuples as labels") from None
         return plain
 
     def _refuse_missing(self, labels: list[Any], what: str) -> None:
@@ -68,23 +74,25 @@ class PartLabeller(Several):
 
     def _learn_classes(self, y: list[list[Any]]) -> None:
         by_name: dict[str, Any] = {}
-        counts: dict[str, int] = {}
+        kinds: dict[bool, Any] = {}  # whether it is a text: the first label
         for i, sequence in enumerate(y):
             for label in sequence:
                 if label is None and self._none_is_unknown:
                     continue
                 name = str(label)
-                counts[name] = counts.get(name, 0) + 1
+                kinds.setdefault(isinstance(label, str), label)
+                if len(kinds) == 2:
+                    other = kinds[not isinstance(label, str)]
+                    raise ValueError(f"y[{i}] holds {label!r}, y holds {other!r}: expected labels of one kind")
                 if by_name.setdefault(name, label) != label:
                     raise ValueError(f"y[{i}] holds {label!r} beside {by_name[name]!r}: labels that look the same")
                 if not name or name.isspace() or "\n" in name:
                     raise ValueError(f"y[{i}] holds the label {name!r}: expected one that shows")
         self._by_name = by_name
-        names = in_order(counts)
-        self._seen = [by_name[name] for name in names], [counts[name] for name in names]
+        self._seen = [by_name[name] for name in in_order(by_name)]
 
     def _data(self, x: Any, y: Any) -> _core.Dataset:
-        labels = self._labels(y)
+        labels = self._labels(y, learn=True)
         data = self._dataset(x, labels)
         self._learn_classes(labels)
         return data
@@ -110,13 +118,14 @@ class PartLabeller(Several):
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         super()._take(model, summary)
-        self.classes_ = np.array([self._by_name.get(name, name) for name in model.labels()])
+        labels = [self._by_name.get(name, name) for name in model.labels()]
+        scalar = all(isinstance(label, (str, int, float, np.generic)) for label in labels)
+        self.classes_ = np.array(labels) if scalar else np.fromiter(labels, dtype=object, count=len(labels))
 
     def _from_model(self, model: _core.Model) -> None:
         """Takes over a model that was trained elsewhere."""
         names = model.labels()
-        whole = all(name.lstrip("-").isdigit() for name in names)
-        self._by_name = {name: int(name) if whole else name for name in names}
+        self._by_name = dict(zip(names, labels_named(names).tolist(), strict=True))
         self._take(model, json.loads(model.info()))
 
     def _to_ask(self, X: Any) -> tuple[_core.Dataset | None, list[int]]:
@@ -146,7 +155,7 @@ class PartLabeller(Several):
             if len(a) != len(b):
                 raise ValueError(f"X[{i}] has {len(a)} rows, y[{i}] has {len(b)} labels")
             known = [(p, t) for p, t in zip(a.tolist(), b, strict=True) if t is not None or not self._none_is_unknown]
-            right += sum(p == t for p, t in known)
+            right += sum(p == t or str(p) == str(t) for p, t in known)  # files hold the names of labels
             total += len(known)
         if not total and any(truth):
             raise ValueError("y holds no known label: there is nothing to measure")

@@ -38,8 +38,8 @@ class Looked:
     """The part of a path that was done when it was interrupted."""
     _is_loaded: bool
     """Set if the model was read from a file."""
-    _seen: tuple[list[Any], list[int]] | None = None
-    """The labels of the training data in the core's order, and how often each occurs, if both are known."""
+    _seen: list[Any] | None = None
+    """The labels of the training data in the core's order, if they are known."""
 
     def _check_fitted(self) -> None:
         raise NotImplementedError

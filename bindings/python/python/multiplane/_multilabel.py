@@ -84,7 +84,7 @@ class MultiLabelSSVM(Several):
             labels = _validation.indicators(y, seen.shape[0])
             _validation.tell_of_column(y)
             self.classes_ = np.arange(labels.shape[1])
-        self._seen = [0, 1], []  # of every label: whether it is there
+        self._seen = [0, 1]  # of every label: whether it is there
         return self._dataset(seen, labels)
 
     def _task_value(self, name: str, value: Any) -> Any:

@@ -67,7 +67,7 @@ class _RowClassifier(Kernels):
         seen = _validation.rows(x, self, reset=True)
         labels = _validation.labels(y, seen.shape[0])
         self._learn_classes(labels)
-        self._seen = self.classes_.tolist(), np.unique(labels, return_counts=True)[1].tolist()
+        self._seen = self.classes_.tolist()
         if callable(self.kernel):
             self.X_fit_ = seen.copy()
         else:
@@ -91,15 +91,19 @@ class _RowClassifier(Kernels):
         kind = self.classes_.dtype.kind
         whole = kind in "iuf" and np.abs(self.classes_.astype(np.float64)).max() < 2.0**53
         self._named = not whole  # whole numbers are class names of the file; anything else is numbered
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs samples of at least 2 classes in the data, but the data contains only "
-                f"one class: {self.classes_[0]!r}"
-            )
+        self._refuse_one_class(self.classes_, "")
         if not self._multi_class and len(self.classes_) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass: "
                 f"{len(self.classes_)} classes"
+            )
+
+    def _refuse_one_class(self, classes: NDArray[Any], whose: str) -> None:
+        """Refuses data where nothing tells classes apart, as scikit-learn does."""
+        if len(classes) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes in the data, but the data contains only "
+                f"one class{whose}: {classes[0]!r}"
             )
 
     def fit(self, X: Any, y: Any, *others: Never, X_test: Any = None, y_test: Any = None, **weights: Any) -> Self:
@@ -116,6 +120,9 @@ class _RowClassifier(Kernels):
             before = getattr(self, "classes_", None)
             try:
                 data = _validation.weighted(self._data(X, y), sample_weight)
+                if sample_weight is not None:
+                    counted = np.unique(np.ravel(np.asarray(y))[np.asarray(sample_weight, dtype=np.float64) > 0])
+                    self._refuse_one_class(counted, " of sample_weight above 0")
                 self._labels_seen = y
                 same = before is not None and np.array_equal(before, self.classes_) and self._was_fitted_on(data)
                 self._train(data, self._test_data(X_test, y_test), same)
@@ -195,7 +202,7 @@ class _RowClassifier(Kernels):
         if classes is None and (self._multi_class or len(np.unique(labels)) != 2):
             raise ValueError("classes must be passed on the first call to partial_fit")
         self._learn_classes(labels if classes is None else np.asarray(classes))
-        self._seen = self.classes_.tolist(), []  # what will come cannot be counted
+        self._seen = self.classes_.tolist()
         self._learning = Learning(self._stream_tree())
 
     def _stream_tree(self) -> dict[str, Any]:
@@ -281,7 +288,10 @@ class _RowClassifier(Kernels):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of rows predicted rightly."""
         found = self.predict(X)
-        right = found == _validation.labels(y, len(found))
+        truth = _validation.labels(y, len(found))
+        if (found.dtype.kind == "U") != (truth.dtype.kind == "U"):  # files hold the names of classes
+            found, truth = found.astype(str), truth.astype(str)
+        right = found == truth
         return _validation.weighted_mean(right, sample_weight)
 
     def __sklearn_tags__(self) -> Any:

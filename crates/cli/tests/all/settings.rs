@@ -301,6 +301,31 @@ fn class_weights_in_three_ways() {
     assert!(refused("task.class_weights={\"a\":-1}").contains("must be a finite number >= 0"));
 }
 
+/// `balanced` counts a label as often as its examples weigh; one without weight keeps the factor 1 and is named.
+#[test]
+fn balanced_classes_of_weighted_examples() {
+    let scratch = Scratch::new()
+        .with("rows.csv", "1,0,b\n0,1,a\n1,1,a\n0.5,0,b\n-1,2,a\n0,3,c\n")
+        .with("weights", "2\n1\n0\n4\n3\n2\n")
+        .with("without", "2\n1\n0\n4\n1\n0\n")
+        .with("words.conll", "the DT\ndog NN\nbarks VB\n\na DT\ncat NN\n\n")
+        .with("sentences", "3\n1\n");
+    let rows = "train --task multiclass --data rows.csv --lambda 0.1 --clock work --out model --set";
+    let words = "train --task chain --format conll --data words.conll --lambda 0.1 --clock work --out model --set";
+    let weights = |train: &str, file: &str, given: &str| {
+        let ran = scratch.succeed(&format!("{train} data.weights={file} --set task.class_weights={given}"));
+        (scratch.bytes("model"), ran.complaints("warning: no example").join(""))
+    };
+    for (train, file, listed) in [
+        (rows, "weights", "[1,0.6666666666666666,2]"),
+        (words, "sentences", "[0.9166666666666666,0.9166666666666666,1.2222222222222223]"),
+    ] {
+        assert_eq!(weights(train, file, "balanced"), weights(train, file, listed));
+    }
+    let (_, told) = weights(rows, "without", "balanced");
+    assert!(told.contains("has the label `c`"), "{told}");
+}
+
 /// Losses that are all 0 leave nothing to learn, which is said; a file that is there and read-only is not replaced.
 #[test]
 fn nothing_to_learn_and_nowhere_to_write() {

@@ -8,6 +8,7 @@ use multiplane_core::observe::RunCost;
 use multiplane_core::oracle::AnswerAudit;
 use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_core::run::GapTarget;
+use multiplane_infer::file::quote;
 use multiplane_solvers::{BuildError, refusal};
 use multiplane_tasks::data::Classified;
 use multiplane_tasks::dataset::Dataset;
@@ -118,6 +119,7 @@ impl Session {
         for warning in test.iter().flat_map(|test| test.warnings()) {
             warnings.push(format!("test data: {warning}"));
         }
+        warnings.extend(weightless(&*problem));
         let unlabelled = test.iter().find_map(|test| unlabelled_warning(&**test));
         warnings.extend(unlabelled.map(|warning| format!("test data: {warning}")));
         let lambda = lambda_of(&spec, &*problem)?;
@@ -323,6 +325,13 @@ pub fn read_run_data(spec: &RunSpec) -> Result<(Dataset, Option<Dataset>, Stopwa
     let read = |path| read_task_data(entry, Some(path), spec.data.format, None, &rules).map_err(hint);
     let test = spec.data.test.as_deref().map(read).transpose()?;
     Ok((data, test.or(held_out), stopwatch))
+}
+
+/// Warns of a label that weights of examples leave without any: it may be predicted, but no example speaks for it.
+fn weightless(problem: &dyn Problem) -> Option<String> {
+    let sums = problem.predictor().label_weights().filter(|_| problem.facts().is_weighted)?;
+    let label = problem.vocabulary().labels.get(sums.iter().position(|&sum| sum == 0.0)?)?;
+    Some(format!("no example of weight above 0 has the label {}: it stays a label, but none teaches it", quote(label)))
 }
 
 /// Lambda as a number.

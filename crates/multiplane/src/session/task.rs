@@ -52,12 +52,7 @@ pub(crate) fn list_class_weights(
     if labels.is_empty() {
         return Ok(()); // answers have no labels, so the task has no such parameter: opening it says so
     }
-    let mut counts = Vec::new();
-    if weights == ClassWeights::Balanced {
-        let evaluated = problem.predictor().evaluate_labels(&vec![0.0; problem.dim()], 1).map_err(Error::from)?;
-        let scores = evaluated.map(|(_, report)| report.scores()).unwrap_or_default();
-        counts.extend(scores.iter().take(labels.len()).map(|score| score.support));
-    }
+    let counts = problem.predictor().label_weights().unwrap_or_default();
     let listed = weights.listed(labels, &counts).map_err(|error| Error::input(error.to_string()))?;
     spec.task.params.insert("class_weights".into(), json!(listed));
     Ok(())

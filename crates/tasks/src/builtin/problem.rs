@@ -259,6 +259,17 @@ impl<T: BuiltinTask> Predictor for TaskProblem<T> {
         })?;
         Ok(Some((tally.evaluation(&self.measures), report)))
     }
+    fn label_weights(&self) -> Option<Vec<f64>> {
+        let report = self.task.label_report(&self.own).filter(|report| !report.is_of_sets())?;
+        let mut sums = vec![0.0; report.names().len()];
+        for (block, truth) in self.examples.labels.iter().enumerate() {
+            let weight = self.examples.weights.get(block).copied().unwrap_or(1.0);
+            let labels = truth.numbers().filter(|_| self.task.is_known(truth)).unwrap_or_default();
+            // Nodes without a label have no place among the names.
+            labels.iter().for_each(|&label| sums.get_mut(label as usize).into_iter().for_each(|sum| *sum += weight));
+        }
+        Some(sums)
+    }
     fn unlabelled(&self) -> usize {
         self.examples.labels.iter().filter(|truth| !self.task.is_known(truth)).count()
     }

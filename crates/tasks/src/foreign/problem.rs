@@ -306,6 +306,9 @@ impl<T: Examinable + 'static> Predictor for ForeignProblem<T> {
     fn evaluate_labels(&self, _: &[f64], _: usize) -> Result<Option<(Evaluation, LabelReport)>, OracleError> {
         Ok(None)
     }
+    fn label_weights(&self) -> Option<Vec<f64>> {
+        None
+    }
     fn unlabelled(&self) -> usize {
         0
     }

@@ -209,6 +209,10 @@ pub trait Predictor: Send + Sync {
     /// An example cannot be decoded.
     fn evaluate_labels(&self, w: &[f64], threads: usize) -> Result<Option<(Evaluation, LabelReport)>, OracleError>;
 
+    /// Returns how often each label is true, each example counted as often as its weight says; `None` if variables do
+    /// not share their labels.
+    fn label_weights(&self) -> Option<Vec<f64>>;
+
     /// Returns the number of examples of whose truth nothing is known; evaluation leaves them out.
     fn unlabelled(&self) -> usize;
 }
