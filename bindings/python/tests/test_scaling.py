@@ -39,7 +39,7 @@ def test_scaled_models_take_raw_rows(tmp_path, scale, bias):
     for other in (mp.MulticlassSSVM.load(tmp_path / "m"), pickle.loads(pickle.dumps(model))):
         np.testing.assert_array_equal(other.predict(x), model.predict(x))
         np.testing.assert_array_equal(other.unscaled_coef(), model.unscaled_coef())
-    thin = mp.MulticlassSSVM(clock="work", params=params).fit(sparse.sparse.csr_matrix(x), y)
+    thin = mp.MulticlassSSVM(clock="work", params=params).fit(sparse.csr_matrix(x), y)
     np.testing.assert_array_equal(thin.coef_, model.coef_)
     assert json.loads(model._model.info())["spec"]["task"]["scale"] == scale
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any, Never, Self
 
 import numpy as np
@@ -48,10 +49,8 @@ class PartLabeller(Several):
     def _refuse_others(self, x: list[Any]) -> None:
         """Refuses examples whose features are not those of training."""
 
-    def _labels(self, y: Any, what: str = "y", learn: bool = False) -> list[list[Any]]:
-        """The labels as lists, equal ones (1, 1.0 and True) as the first of them in the training data."""
+    def _labels(self, y: Any, what: str = "y") -> list[list[Any]]:
         plain = []
-        known = {} if learn else {label: label for label in getattr(self, "_by_name", {}).values()}
         for i, sequence in enumerate(listed(y, what)):
             refuse_text(sequence, f"{what}[{i}]", "labels")
             if not hasattr(sequence, "__len__") or getattr(sequence, "ndim", 1) != 1:
@@ -59,11 +58,17 @@ class PartLabeller(Several):
             plain.append(sequence.tolist() if isinstance(sequence, np.ndarray) else list(sequence))
             if self._has_missing and not (isinstance(sequence, np.ndarray) and sequence.dtype.kind in "biuSU"):
                 self._refuse_missing(plain[-1], f"{what}[{i}]")
+        return plain
+
+    def _merged(self, y: list[list[Any]], known: Iterable[Any], what: str = "y") -> list[list[Any]]:
+        """Labels of which equal ones (1, 1.0 and True) are the first of them, that of ``known`` if it is there."""
+        first = {label: label for label in known}
+        for i, sequence in enumerate(y):
             try:
-                plain[-1] = [known.setdefault(label, label) for label in plain[-1]]
+                y[i] = [first.setdefault(label, label) for label in sequence]
             except TypeError:  # no hash
                 raise ValueError(f"{what}[{i}] is {sequence!r}: expected numbers, texts, or tuples as labels") from None
-        return plain
+        return y
 
     def _refuse_missing(self, labels: list[Any], what: str) -> None:
         """Refuses labels that are not there: their names would be labels like others."""
@@ -92,13 +97,15 @@ class PartLabeller(Several):
         self._seen = [by_name[name] for name in in_order(by_name)]
 
     def _data(self, x: Any, y: Any) -> _core.Dataset:
-        labels = self._labels(y, learn=True)
+        labels = self._merged(self._labels(y), ())
         data = self._dataset(x, labels)
         self._learn_classes(labels)
         return data
 
     def _test_data(self, x: Any, y: Any) -> _core.Dataset | None:
-        return None if x is None else self._dataset(x, self._labels(y, "y_test"))
+        if x is None:
+            return None
+        return self._dataset(x, self._merged(self._labels(y, "y_test"), getattr(self, "_by_name", {}).values(), "y_test"))
 
     def fit(
         self, X: Any, y: Any, *others: Never, sample_weight: Any = None, X_test: Any = None, y_test: Any = None,
