@@ -61,7 +61,7 @@ pub(crate) fn is_sparse(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// Rows of numbers as they came: `what` names them in errors, as in `X` or `X[3]`.
-pub(crate) struct Matrix {
+pub(crate) struct RowsArgument {
     /// Number of rows.
     pub(crate) rows: usize,
     /// Number of columns.
@@ -74,9 +74,9 @@ enum Content {
     Csr { offsets: Vec<i64>, indices: Vec<i64>, values: Vec<f64> },
 }
 
-impl Matrix {
+impl RowsArgument {
     /// Takes a dense or sparse matrix.
-    pub(crate) fn read(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
+    pub(crate) fn read(object: &Bound<'_, PyAny>, what: &str) -> PyResult<RowsArgument> {
         if is_sparse(object)? {
             let csr = object.call_method0("tocsr")?;
             csr.call_method0("sum_duplicates")?; // sorts the indices as well
@@ -86,12 +86,12 @@ impl Matrix {
                 indices: numbers(&csr.getattr("indices")?, "int64")?,
                 values: numbers(&csr.getattr("data")?, "float64")?,
             };
-            return Ok(Matrix { rows, columns, content });
+            return Ok(RowsArgument { rows, columns, content });
         }
         let buffer: PyBuffer<f64> = array(object, "float64")
             .map_err(|error| value_error(format!("{what}: expected rows of numbers: {error}")))?;
         match *buffer.shape() {
-            [rows, columns] => Ok(Matrix { rows, columns, content: Content::Dense(buffer.to_vec(object.py())?) }),
+            [rows, columns] => Ok(RowsArgument { rows, columns, content: Content::Dense(buffer.to_vec(object.py())?) }),
             ref shape => Err(value_error(format!(
                 "{what}: expected a 2D array [rows, features], found {} dimension(s) of shape {shape:?}",
                 shape.len()

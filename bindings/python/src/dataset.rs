@@ -16,8 +16,8 @@ use serde_json::{Map, Value};
 use crate::errors::{guarded, raised, unread, value_error};
 
 /// Examples in the form in which the built-in tasks take them.
-#[pyclass(frozen, module = "multiplane._core")]
-pub(crate) struct Dataset {
+#[pyclass(frozen, name = "Dataset", module = "multiplane._core")]
+pub(crate) struct DatasetObject {
     pub(crate) data: Parsed,
 }
 
@@ -32,7 +32,7 @@ type NodeNames = Vec<Option<String>>;
 type TreesOut = (Option<Vec<String>>, Vec<Option<Vec<i64>>>, NodeNames, NodeNames);
 
 #[pymethods]
-impl Dataset {
+impl DatasetObject {
     /// Reads a file as the command line does; `rules` are parameters of `data` as JSON text, of which those of readers count.
     #[staticmethod]
     #[pyo3(signature = (path, format=None, folds=None, rules=None))]
@@ -42,14 +42,14 @@ impl Dataset {
         format: Option<&str>,
         folds: Option<Vec<u32>>,
         rules: Option<&str>,
-    ) -> PyResult<Dataset> {
+    ) -> PyResult<DatasetObject> {
         let format = format.map(multiplane::format_by_name).transpose().map_err(raised)?;
         let rules = rules.map(rules_of).transpose()?;
         let read = || match &rules {
             Some(rules) => read_with(&path, format, rules).map_err(Error::from),
             None => multiplane::read_data(&path, format, folds.as_deref()),
         };
-        guarded(|| py.detach(read).map_err(|error| unread(&path, error))).map(|data| Dataset { data })
+        guarded(|| py.detach(read).map_err(|error| unread(&path, error))).map(|data| DatasetObject { data })
     }
 
     /// Rows as CSR parts (offsets i64, indices i64, values f64), number of columns, where sequences end, labels.
@@ -132,8 +132,8 @@ impl Dataset {
     }
 
     /// The same examples, each counting as much as its number says.
-    fn with_weights(&self, weights: Vec<f64>) -> PyResult<Dataset> {
-        Ok(Dataset { data: self.data.clone().with_weights(weights).map_err(value_error)? })
+    fn with_weights(&self, weights: Vec<f64>) -> PyResult<DatasetObject> {
+        Ok(DatasetObject { data: self.data.clone().with_weights(weights).map_err(value_error)? })
     }
 
     fn __len__(&self) -> usize {

@@ -13,17 +13,17 @@ use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::arrays::{Matrix, array, native, numbers};
-use crate::dataset::Dataset;
+use crate::arrays::{RowsArgument, array, native, numbers};
+use crate::dataset::DatasetObject;
 use crate::errors::{guarded, value_error};
 
 /// The keywords of a call.
-struct Given<'a, 'py>(&'a Bound<'py, PyDict>);
+struct Keywords<'a, 'py>(&'a Bound<'py, PyDict>);
 
 /// Labels or types of the nodes of every tree; none where a node has none.
 type NodeNames = Vec<Vec<Option<String>>>;
 
-impl<'py> Given<'_, 'py> {
+impl<'py> Keywords<'_, 'py> {
     /// A value that may be missing or None.
     fn find(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         Ok(self.0.get_item(name)?.filter(|value| !value.is_none()))
@@ -75,7 +75,7 @@ impl<'py> Given<'_, 'py> {
 
     /// The matrix `x`, as rows.
     fn rows(&self) -> PyResult<(usize, SparseRows)> {
-        let matrix = Matrix::read(&self.get("x")?, "X")?;
+        let matrix = RowsArgument::read(&self.get("x")?, "X")?;
         check_columns(matrix.columns)?;
         let mut rows = SparseRows::new(matrix.columns);
         matrix.each_row("X", |indices, values| rows.push(indices, values))?;
@@ -98,7 +98,7 @@ struct Labels {
 }
 
 impl Labels {
-    fn read(given: &Given<'_, '_>, count: usize) -> PyResult<Labels> {
+    fn read(given: &Keywords<'_, '_>, count: usize) -> PyResult<Labels> {
         let names: Option<Vec<Vec<String>>> = given.find("y")?.map(|names| names.extract()).transpose()?;
         match &names {
             _ if count == 0 => Err(value_error("X is empty: expected at least one example")),
@@ -136,9 +136,9 @@ impl Labels {
 /// - `graph`, `mrf`: the arrays of these formats.
 #[pyfunction]
 #[pyo3(signature = (kind, **given))]
-pub(crate) fn dataset(py: Python<'_>, kind: &str, given: Option<&Bound<'_, PyDict>>) -> PyResult<Dataset> {
+pub(crate) fn dataset(py: Python<'_>, kind: &str, given: Option<&Bound<'_, PyDict>>) -> PyResult<DatasetObject> {
     let none = PyDict::new(py);
-    let given = Given(given.unwrap_or(&none));
+    let given = Keywords(given.unwrap_or(&none));
     let data = match kind {
         "classified" => classified(&given)?,
         "sets" => sets(&given)?,
@@ -150,10 +150,10 @@ pub(crate) fn dataset(py: Python<'_>, kind: &str, given: Option<&Bound<'_, PyDic
         "mrf" => mrfs(&given)?,
         _ => return Err(value_error(format!("no data of kind {kind}"))),
     };
-    Ok(Dataset { data })
+    Ok(DatasetObject { data })
 }
 
-fn classified(given: &Given<'_, '_>) -> PyResult<Parsed> {
+fn classified(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
     let (count, rows) = given.rows()?;
     let labels: Vec<i64> = numbers(&given.get("y")?, "int64")?;
     if labels.len() != count {
@@ -163,12 +163,12 @@ fn classified(given: &Given<'_, '_>) -> PyResult<Parsed> {
     Ok(Parsed::new(Classified { rows, labels, features, ..Classified::default() }))
 }
 
-fn sets(given: &Given<'_, '_>) -> PyResult<Parsed> {
+fn sets(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
     let (count, rows) = given.rows()?;
     let names = given.names("names")?.unwrap_or_default();
     let mut sets = vec![Vec::new(); count];
     if let Some(y) = given.find("y")? {
-        let labels = Matrix::read(&y, "y")?;
+        let labels = RowsArgument::read(&y, "y")?;
         if (labels.rows, labels.columns) != (count, names.len()) {
             let (found, columns, expected) = (labels.rows, labels.columns, names.len());
             return Err(value_error(format!("y is {found} x {columns}, expected {count} x {expected}")));
@@ -188,14 +188,14 @@ fn sets(given: &Given<'_, '_>) -> PyResult<Parsed> {
     Ok(Parsed::new(LabelSets { rows, sets, names: strings, features }))
 }
 
-fn sequences(given: &Given<'_, '_>) -> PyResult<Parsed> {
+fn sequences(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
     let x = given.list("x")?;
     let labels = Labels::read(given, x.len())?;
     let mut tagged = Tagged::default();
     let mut expected = 0;
     for (i, item) in x.iter().enumerate() {
         let what = format!("X[{i}]");
-        let matrix = Matrix::read(&item, &what)?;
+        let matrix = RowsArgument::read(&item, &what)?;
         labels.check(i, matrix.rows, "row")?;
         if i == 0 {
             expected = matrix.columns;
@@ -218,7 +218,7 @@ fn sequences(given: &Given<'_, '_>) -> PyResult<Parsed> {
     Ok(Parsed::new(tagged))
 }
 
-fn columns(given: &Given<'_, '_>) -> PyResult<Parsed> {
+fn columns(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
     let x: Vec<Vec<Vec<String>>> = given.get("x")?.extract()?;
     let labels = Labels::read(given, x.len())?;
     let width = x.iter().flatten().next().map_or(0, Vec::len);
@@ -239,7 +239,7 @@ fn columns(given: &Given<'_, '_>) -> PyResult<Parsed> {
 }
 
 /// Attributes with names and weights, as a reader of CRFsuite's format has them. See [`Tagged::push_attributes`].
-fn attributes(given: &Given<'_, '_>) -> PyResult<Parsed> {
+fn attributes(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
     let x: Vec<Vec<Vec<(String, f64)>>> = given.get("x")?.extract()?;
     let labels = Labels::read(given, x.len())?;
     let mut data = Tagged::of_attributes();
@@ -263,7 +263,7 @@ fn attributes(given: &Given<'_, '_>) -> PyResult<Parsed> {
 
 /// Trees one by one: features of the nodes (rows, or a list of `(name, number)` for each), parents (none at the root; or
 /// nothing where they are not known), types of edges, labels.
-fn trees(given: &Given<'_, '_>) -> PyResult<Parsed> {
+fn trees(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
     let parents: Vec<Option<Vec<Option<i64>>>> = given.get("parents")?.extract()?;
     let types: NodeNames = given.get("types")?.extract()?;
     let labels: Option<NodeNames> = given.find("labels")?.map(|labels| labels.extract()).transpose()?;
@@ -276,7 +276,7 @@ fn trees(given: &Given<'_, '_>) -> PyResult<Parsed> {
                 named.into_iter().map(|node| Some(NodeFeatures::Named(node))).collect()
             }
             _ => {
-                let (matrix, mut rows) = (Matrix::read(&features, &what)?, Vec::new());
+                let (matrix, mut rows) = (RowsArgument::read(&features, &what)?, Vec::new());
                 matrix.each_row(&what, |indices, values| {
                     rows.push(Some(NodeFeatures::Sparse(matrix.columns, indices.to_vec(), values.to_vec())));
                 })?;
@@ -296,7 +296,7 @@ fn trees(given: &Given<'_, '_>) -> PyResult<Parsed> {
     Ok(Parsed::new(data))
 }
 
-fn nodes_and_edges(given: &Given<'_, '_>) -> PyResult<NodesAndEdges> {
+fn nodes_and_edges(given: &Keywords<'_, '_>) -> PyResult<NodesAndEdges> {
     Ok(NodesAndEdges {
         node_offsets: given.whole("node_offsets")?,
         labels: numbers(&given.get("labels")?, "int64")?,
@@ -306,7 +306,7 @@ fn nodes_and_edges(given: &Given<'_, '_>) -> PyResult<NodesAndEdges> {
     })
 }
 
-fn graphs(given: &Given<'_, '_>) -> PyResult<Parsed> {
+fn graphs(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
     let arrays = GraphArrays {
         frame: nodes_and_edges(given)?,
         node_features: given.table("node_features")?,
@@ -315,7 +315,7 @@ fn graphs(given: &Given<'_, '_>) -> PyResult<Parsed> {
     guarded(|| Graphs::new(arrays).map(Parsed::new).map_err(value_error))
 }
 
-fn mrfs(given: &Given<'_, '_>) -> PyResult<Parsed> {
+fn mrfs(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
     let columns = |name: &str| given.find(name)?.map(|_| given.whole(name)).transpose();
     let arrays = MrfArrays {
         frame: nodes_and_edges(given)?,

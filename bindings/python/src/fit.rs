@@ -5,13 +5,13 @@ use std::sync::Mutex;
 use multiplane::WarmState;
 use pyo3::prelude::*;
 
-use crate::model::Model;
+use crate::model::ModelObject;
 
 /// A finished run: model, report and history.
 #[pyclass(frozen, module = "multiplane._core")]
 pub(crate) struct Fit {
     #[pyo3(get)]
-    pub(crate) model: Py<Model>,
+    pub(crate) model: Py<ModelObject>,
     /// The report of `train --json`.
     #[pyo3(get)]
     pub(crate) summary: String,

@@ -2,41 +2,41 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use multiplane::{Error, Learner as Inner, StreamSpec, StreamSummary};
+use multiplane::{Error, Learner, StreamSpec, StreamSummary};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::dataset::Dataset;
+use crate::dataset::DatasetObject;
 use crate::errors::{guarded, raised, tree_of};
-use crate::model::Model;
+use crate::model::ModelObject;
 
 /// A learner of a stream.
-#[pyclass(frozen, module = "multiplane._core")]
-pub(crate) struct Learner {
-    inner: Mutex<Inner>,
+#[pyclass(frozen, name = "Learner", module = "multiplane._core")]
+pub(crate) struct LearnerObject {
+    inner: Mutex<Learner>,
 }
 
-impl Learner {
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+impl LearnerObject {
+    fn lock(&self) -> MutexGuard<'_, Learner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[pymethods]
-impl Learner {
+impl LearnerObject {
     /// Begins; `spec` is the tree of a run and a stream as JSON text.
     #[new]
-    fn new(spec: &str) -> PyResult<Learner> {
+    fn new(spec: &str) -> PyResult<LearnerObject> {
         guarded(|| {
             let (stream, run) = StreamSpec::take(&mut tree_of(spec)?).map_err(raised)?;
-            let inner = Mutex::new(Inner::new(run, stream).map_err(raised)?);
-            Ok(Learner { inner })
+            let inner = Mutex::new(Learner::new(run, stream).map_err(raised)?);
+            Ok(LearnerObject { inner })
         })
     }
 
     /// Predicts the examples of a piece, then learns from them, in windows of the stream's size: all or none; returns the mean
     /// loss of the predictions.
-    fn learn(&self, py: Python<'_>, data: &Dataset) -> PyResult<f64> {
+    fn learn(&self, py: Python<'_>, data: &DatasetObject) -> PyResult<f64> {
         let data = data.data.clone();
         guarded(|| py.detach(|| self.lock().learn_piece(&data).map_err(raised)))
     }
@@ -52,8 +52,8 @@ impl Learner {
     }
 
     /// The model as it stands.
-    fn model(&self) -> PyResult<Model> {
-        guarded(|| Ok(Model { inner: self.lock().model().map_err(raised)? }))
+    fn model(&self) -> PyResult<ModelObject> {
+        guarded(|| Ok(ModelObject { inner: self.lock().model().map_err(raised)? }))
     }
 
     /// The report as JSON text.

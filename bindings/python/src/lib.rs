@@ -35,14 +35,14 @@ mod _core {
     #[pymodule_export]
     use crate::{
         command::run_command,
-        dataset::Dataset,
+        dataset::DatasetObject,
         describe::describe,
         examples::dataset,
         fit::Fit,
         infer::{Energies, engines, read_problem},
-        learner::Learner,
+        learner::LearnerObject,
         look::{feature_names, feature_rows, look},
-        model::{Model, PathModel, load},
+        model::{ModelObject, PathModelObject, load},
         path::path,
         probe::{check, check_data},
         progress::{Progress, fitted},

@@ -4,14 +4,14 @@ use multiplane::data::SparseRows;
 use multiplane::model_report::{ModelReport, readable as to_be_read};
 use pyo3::prelude::*;
 
-use crate::dataset::{Dataset, Parts, csr};
+use crate::dataset::{DatasetObject, Parts, csr};
 use crate::errors::{guarded, raised, value_error};
-use crate::model::Model;
+use crate::model::ModelObject;
 
 /// What `multiplane show --json` says of a model, as JSON text: of every table, and of every label in tables with a row for
 /// each, at most `top` weights are named.
 #[pyfunction]
-pub(crate) fn look(model: &Model, top: usize) -> PyResult<String> {
+pub(crate) fn look(model: &ModelObject, top: usize) -> PyResult<String> {
     guarded(|| {
         let look = ModelReport::of(&model.inner, top).map_err(raised)?;
         serde_json::to_string(&look).map_err(|error| value_error(error.to_string()))
@@ -21,7 +21,7 @@ pub(crate) fn look(model: &Model, top: usize) -> PyResult<String> {
 /// Names of a model's features, a bias apart, where it knows them: of text as the file has them, template and values divided
 /// by tabs, or to be read, as in `template=value|value`.
 #[pyfunction]
-pub(crate) fn feature_names(model: &Model, readable: bool) -> Option<Vec<String>> {
+pub(crate) fn feature_names(model: &ModelObject, readable: bool) -> Option<Vec<String>> {
     let names = model.inner.info.provenance.vocabulary.dictionary.as_ref()?;
     Some(names.iter().map(|name| if readable { to_be_read(name) } else { name.to_owned() }).collect())
 }
@@ -29,7 +29,11 @@ pub(crate) fn feature_names(model: &Model, readable: bool) -> Option<Vec<String>
 /// The features of the variables of all examples of `data` as the weights of `model` meet them, a bias among them, as the
 /// parts of sequences without labels; None where examples are not made of rows, and with a kernel.
 #[pyfunction]
-pub(crate) fn feature_rows<'py>(py: Python<'py>, model: &Model, data: &Dataset) -> PyResult<Option<Parts<'py>>> {
+pub(crate) fn feature_rows<'py>(
+    py: Python<'py>,
+    model: &ModelObject,
+    data: &DatasetObject,
+) -> PyResult<Option<Parts<'py>>> {
     let problem = guarded(|| model.inner.open(data.data.clone()).map_err(raised))?;
     let (mut rows, mut ends) = (SparseRows::new(model.inner.info.provenance.vocabulary.features), Vec::new());
     for block in 0..problem.blocks() {

@@ -3,21 +3,19 @@
 use std::path::PathBuf;
 
 use multiplane::oracle::OracleError;
-use multiplane::{
-    MarginPrediction, Model as Inner, ModelFile, PathModel as InnerPath, Problem, TopPrediction, threads_for,
-};
+use multiplane::{MarginPrediction, Model, ModelFile, PathModel, Problem, TopPrediction, threads_for};
 use multiplane_tasks::builtin::unused_columns::used_columns;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::dataset::Dataset;
+use crate::dataset::DatasetObject;
 use crate::errors::{guarded, raised, unread, value_error};
 
 /// Weights of one lambda.
-#[pyclass(frozen, module = "multiplane._core")]
-pub(crate) struct Model {
-    pub(crate) inner: Inner,
+#[pyclass(frozen, name = "Model", module = "multiplane._core")]
+pub(crate) struct ModelObject {
+    pub(crate) inner: Model,
 }
 
 /// Loss, accuracy and chunk F1, where there is a truth to measure by, and examples without one.
@@ -38,12 +36,12 @@ fn rename(labels: &mut Vec<String>, names: Vec<String>) -> PyResult<()> {
     Ok(())
 }
 
-impl Model {
+impl ModelObject {
     /// Asks the model's problem on `data`, with the weights in the problem's layout and the threads that it can use.
     fn ask<T: Send>(
         &self,
         py: Python<'_>,
-        data: &Dataset,
+        data: &DatasetObject,
         threads: usize,
         question: impl FnOnce(&dyn Problem, &[f64], usize) -> Result<T, OracleError> + Send,
     ) -> PyResult<T> {
@@ -58,13 +56,13 @@ impl Model {
 }
 
 #[pymethods]
-impl Model {
+impl ModelObject {
     /// Reads the bytes of a model file.
     #[staticmethod]
-    fn from_bytes(bytes: &[u8]) -> PyResult<Model> {
+    fn from_bytes(bytes: &[u8]) -> PyResult<ModelObject> {
         guarded(|| {
-            Inner::from_bytes(bytes)
-                .map(|inner| Model { inner })
+            Model::from_bytes(bytes)
+                .map(|inner| ModelObject { inner })
                 .map_err(|reason| value_error(format!("this is no model: {reason}")))
         })
     }
@@ -101,10 +99,10 @@ impl Model {
     }
 
     /// The same model with other names for its labels.
-    fn with_labels(&self, labels: Vec<String>) -> PyResult<Model> {
+    fn with_labels(&self, labels: Vec<String>) -> PyResult<ModelObject> {
         let mut inner = self.inner.clone();
         rename(&mut inner.info.provenance.vocabulary.labels, labels)?;
-        Ok(Model { inner })
+        Ok(ModelObject { inner })
     }
 
     /// Features per variable, a bias feature included.
@@ -136,7 +134,7 @@ impl Model {
     }
 
     /// Predicts every example of `data`: numbers of the labels, one per variable, as bytes of uint32.
-    fn predict<'py>(&self, py: Python<'py>, data: &Dataset, threads: usize) -> PyResult<Bound<'py, PyBytes>> {
+    fn predict<'py>(&self, py: Python<'py>, data: &DatasetObject, threads: usize) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.ask(py, data, threads, |problem, w, threads| {
             let mut bytes = Vec::new();
             let mut each = |numbers: &[u32]| bytes.extend(numbers.iter().flat_map(|number| number.to_ne_bytes()));
@@ -151,7 +149,7 @@ impl Model {
     fn top<'py>(
         &self,
         py: Python<'py>,
-        data: &Dataset,
+        data: &DatasetObject,
         count: usize,
         threads: usize,
     ) -> PyResult<[Bound<'py, PyBytes>; 4]> {
@@ -176,7 +174,7 @@ impl Model {
     fn max_marginals<'py>(
         &self,
         py: Python<'py>,
-        data: &Dataset,
+        data: &DatasetObject,
         threads: usize,
     ) -> PyResult<[Bound<'py, PyBytes>; 4]> {
         let found = self.ask(py, data, threads, |problem, w, threads| {
@@ -194,13 +192,13 @@ impl Model {
     }
 
     /// What a user should know of `data` beside this model.
-    fn warnings(&self, data: &Dataset) -> PyResult<Vec<String>> {
+    fn warnings(&self, data: &DatasetObject) -> PyResult<Vec<String>> {
         guarded(|| Ok(self.inner.open(data.data.clone()).map_err(raised)?.warnings().to_vec()))
     }
 
     /// On `data`: mean task loss, share of right variables, chunk F1 where there are chunks, and the number of examples of
     /// whose truth nothing is known, which all means leave out.
-    fn evaluate(&self, py: Python<'_>, data: &Dataset, threads: usize) -> PyResult<Measured> {
+    fn evaluate(&self, py: Python<'_>, data: &DatasetObject, threads: usize) -> PyResult<Measured> {
         self.ask(py, data, threads, |problem, w, threads| {
             let found = problem.predictor().evaluate(w, threads)?;
             Ok((found.loss, found.get("accuracy"), found.get("f1"), problem.predictor().unlabelled()))
@@ -209,18 +207,18 @@ impl Model {
 }
 
 /// Weights of several lambdas.
-#[pyclass(frozen, module = "multiplane._core")]
-pub(crate) struct PathModel {
-    pub(crate) inner: InnerPath,
+#[pyclass(frozen, name = "PathModel", module = "multiplane._core")]
+pub(crate) struct PathModelObject {
+    pub(crate) inner: PathModel,
 }
 
 #[pymethods]
-impl PathModel {
+impl PathModelObject {
     /// Reads the bytes of a path's file.
     #[staticmethod]
-    fn from_bytes(bytes: &[u8]) -> PyResult<PathModel> {
+    fn from_bytes(bytes: &[u8]) -> PyResult<PathModelObject> {
         guarded(|| match ModelFile::from_bytes(bytes) {
-            Ok(ModelFile::Path(inner)) => Ok(PathModel { inner }),
+            Ok(ModelFile::Path(inner)) => Ok(PathModelObject { inner }),
             Ok(ModelFile::Model(_)) => Err(value_error("this is the model of one lambda, no path")),
             Err(reason) => Err(value_error(format!("this is no path: {reason}"))),
         })
@@ -248,23 +246,25 @@ impl PathModel {
     }
 
     /// The same path with other names for its labels.
-    fn with_labels(&self, labels: Vec<String>) -> PyResult<PathModel> {
+    fn with_labels(&self, labels: Vec<String>) -> PyResult<PathModelObject> {
         let mut inner = self.inner.clone();
         rename(&mut inner.info.provenance.vocabulary.labels, labels)?;
-        Ok(PathModel { inner })
+        Ok(PathModelObject { inner })
     }
 
     /// The model that answers for a lambda.
-    fn at(&self, lambda: f64) -> PyResult<Model> {
-        guarded(|| self.inner.at(lambda).map(|inner| Model { inner }).map_err(|reason| value_error(reason.to_string())))
+    fn at(&self, lambda: f64) -> PyResult<ModelObject> {
+        guarded(|| {
+            self.inner.at(lambda).map(|inner| ModelObject { inner }).map_err(|reason| value_error(reason.to_string()))
+        })
     }
 }
 
 /// Reads the file of a model or of a path; one of the two is None.
 #[pyfunction]
-pub(crate) fn load(path: PathBuf) -> PyResult<(Option<Model>, Option<PathModel>)> {
+pub(crate) fn load(path: PathBuf) -> PyResult<(Option<ModelObject>, Option<PathModelObject>)> {
     guarded(|| match ModelFile::load(&path).map_err(|error| unread(&path, error))? {
-        ModelFile::Model(inner) => Ok((Some(Model { inner }), None)),
-        ModelFile::Path(inner) => Ok((None, Some(PathModel { inner }))),
+        ModelFile::Model(inner) => Ok((Some(ModelObject { inner }), None)),
+        ModelFile::Path(inner) => Ok((None, Some(PathModelObject { inner }))),
     })
 }

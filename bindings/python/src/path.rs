@@ -11,17 +11,17 @@ use pyo3::prelude::*;
 
 use crate::errors::raised;
 use crate::interrupt::Interrupt;
-use crate::model::PathModel;
-use crate::train::{Job, JobRequest, Part, Source};
+use crate::model::PathModelObject;
+use crate::train::{FitJob, JobData, JobRequest, Part};
 
 /// How the examples are divided: into so many folds, or as these numbers say.
 #[derive(FromPyObject)]
-pub(crate) enum Folds {
+pub(crate) enum FoldsArgument {
     Count(usize),
     OfExample(Vec<u32>),
 }
 
-impl Folds {
+impl FoldsArgument {
     /// The fold of every example.
     fn of(self, session: &Session) -> Result<Vec<u32>, Error> {
         let n = session.problem().blocks();
@@ -31,9 +31,11 @@ impl Folds {
             ));
         }
         match self {
-            Folds::Count(count) => assign_folds(n, count, session.spec().seed),
-            Folds::OfExample(folds) if folds.len() == n => Ok(folds),
-            Folds::OfExample(folds) => Err(Error::input(format!("cv: {} folds given for {n} examples", folds.len()))),
+            FoldsArgument::Count(count) => assign_folds(n, count, session.spec().seed),
+            FoldsArgument::OfExample(folds) if folds.len() == n => Ok(folds),
+            FoldsArgument::OfExample(folds) => {
+                Err(Error::input(format!("cv: {} folds given for {n} examples", folds.len())))
+            }
         }
     }
 }
@@ -103,7 +105,7 @@ impl Checkpoints {
 }
 
 /// A path, its report as JSON text, warnings, and what interrupted it, as far as it had come then.
-type Followed = (PathModel, String, Vec<String>, Option<Py<PyAny>>);
+type Followed = (PathModelObject, String, Vec<String>, Option<Py<PyAny>>);
 
 /// Follows the regularisation path, or trains at the points of a grid, as the sections `path` and `grid` of the tree
 /// say; `cv` says how to cross-validate it, the other arguments where checkpoints go, every so many seconds, and which one to go
@@ -113,18 +115,18 @@ type Followed = (PathModel, String, Vec<String>, Option<Py<PyAny>>);
 pub(crate) fn path(
     py: Python<'_>,
     order: JobRequest<'_>,
-    cv: Option<Folds>,
+    cv: Option<FoldsArgument>,
     checkpoint: Option<PathBuf>,
     checkpoint_every: Option<f64>,
     resume: Option<PathBuf>,
 ) -> PyResult<Followed> {
-    let mut job = Job::new(py, order)?;
+    let mut job = FitJob::new(py, order)?;
     let options = OuterOptions::take(&mut job.tree).map_err(raised)?;
     let checkpoints = Checkpoints { path: checkpoint, every: checkpoint_every, resume };
     let interrupt = job.interrupt.clone();
     let divided = match &job.source {
-        Source::Data(data) => Divided::Data(data.clone()),
-        Source::Task(_, part) => Divided::Task(part.clone()),
+        JobData::Data(data) => Divided::Data(data.clone()),
+        JobData::Task(_, part) => Divided::Task(part.clone()),
     };
     let work = move |session: Session, hooks: RunOptions| {
         let mut hooks = RunOptions { abort: None, ..hooks };
@@ -157,5 +159,5 @@ pub(crate) fn path(
         Ok((model, summary, told))
     };
     let ((inner, summary, told), stopped, _) = job.run(py, work)?;
-    Ok((PathModel { inner }, summary, told, stopped.map(|error| error.into_value(py).into_any())))
+    Ok((PathModelObject { inner }, summary, told, stopped.map(|error| error.into_value(py).into_any())))
 }

@@ -13,7 +13,7 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
-use crate::dataset::Dataset;
+use crate::dataset::DatasetObject;
 use crate::errors::{guarded, raised, tree_of, value_error};
 use crate::features;
 use crate::parts::{Label, Parts};
@@ -252,7 +252,7 @@ pub(crate) fn check(
 
 /// Examines a built-in task on data: `spec` is the run's specification as JSON text.
 #[pyfunction]
-pub(crate) fn check_data(py: Python<'_>, spec: &str, data: &Dataset, extent: Extent) -> PyResult<String> {
+pub(crate) fn check_data(py: Python<'_>, spec: &str, data: &DatasetObject, extent: Extent) -> PyResult<String> {
     let (tree, data) = (tree_of(spec)?, data.data.clone());
     let work = || {
         let session = Session::on(RunSpec::from_tree(&tree).map_err(raised)?, data, None).map_err(raised)?;

@@ -18,7 +18,7 @@ use crate::features;
 use crate::interrupt::{Interrupt, interruptible};
 use crate::parts::{Parts, Processes};
 use crate::remote::Remote;
-use crate::worker::Worker;
+use crate::worker::PythonWorker;
 
 /// A user's task on examples.
 #[pyclass(frozen, module = "multiplane._core")]
@@ -153,7 +153,12 @@ impl UserTask {
     }
 
     /// The same, whose workers are elsewhere from this place on.
-    fn foreign(&self, py: Python<'_>, interrupt: &Interrupt, elsewhere: usize) -> PyResult<ForeignProblem<Worker>> {
+    fn foreign(
+        &self,
+        py: Python<'_>,
+        interrupt: &Interrupt,
+        elsewhere: usize,
+    ) -> PyResult<ForeignProblem<PythonWorker>> {
         let fate = interrupt.clone();
         let stats = Arc::new(PoolStats::with_on_loss(move |error| {
             Python::attach(|py| match lost_workers(py, error) {
@@ -161,9 +166,9 @@ impl UserTask {
             });
         }));
         let (parts, interrupt, counts) = (self.parts.clone(), interrupt.clone(), stats.clone());
-        let make = move |place: usize| -> Result<Worker, String> {
+        let make = move |place: usize| -> Result<PythonWorker, String> {
             let remote = if place < elsewhere { None } else { Remote::start(&parts, &interrupt, &counts)? };
-            Python::attach(|py| Worker::new(py, &parts, &interrupt, remote)).map_err(|error| error.to_string())
+            Python::attach(|py| PythonWorker::new(py, &parts, &interrupt, remote)).map_err(|error| error.to_string())
         };
         let first = make(0).map_err(value_error)?;
         let shape = self.parts.shape.clone();

@@ -9,16 +9,16 @@ use multiplane::{Choice, Error, Problem, Rescaling, RunOptions, RunSpec, Session
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::dataset::Dataset;
+use crate::dataset::DatasetObject;
 use crate::errors::{guarded, tree_of, value_error};
 use crate::fit::Fit;
 use crate::interrupt::{Interrupt, interruptible};
-use crate::model::Model;
+use crate::model::ModelObject;
 use crate::task::UserTask;
 use crate::watch::{Shared, Signals, Watcher};
 
 /// What is trained on, or tested; both are of one kind.
-pub(crate) enum Source {
+pub(crate) enum JobData {
     Data(multiplane::dataset::Dataset),
     Task(Arc<dyn Problem>, Part),
 }
@@ -41,20 +41,20 @@ fn rescaled(tree: &Map<String, Value>, problem: Arc<dyn Problem>) -> Result<Arc<
 pub(crate) struct JobRequest<'py>(String, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<Py<PyAny>>);
 
 /// A job: everything of it can go to another thread.
-pub(crate) struct Job {
+pub(crate) struct FitJob {
     pub(crate) tree: Map<String, Value>,
-    pub(crate) source: Source,
-    test: Option<Source>,
+    pub(crate) source: JobData,
+    test: Option<JobData>,
     watcher: Option<Py<PyAny>>,
     pub(crate) interrupt: Interrupt,
     history: Shared,
 }
 
-impl Job {
-    pub(crate) fn new(py: Python<'_>, JobRequest(spec, source, test, watcher): JobRequest<'_>) -> PyResult<Job> {
+impl FitJob {
+    pub(crate) fn new(py: Python<'_>, JobRequest(spec, source, test, watcher): JobRequest<'_>) -> PyResult<FitJob> {
         let tree = tree_of(&spec)?;
         let interrupt = Interrupt::default();
-        let read = |source: &Bound<'_, PyAny>| -> PyResult<Source> {
+        let read = |source: &Bound<'_, PyAny>| -> PyResult<JobData> {
             Ok(match source.cast::<UserTask>() {
                 Ok(task) => {
                     let problem = task.get().problem(py, &interrupt)?;
@@ -64,26 +64,26 @@ impl Job {
                             .map_err(|error| Error::failed(error.to_string()));
                         rescaled(&tree, made?)
                     };
-                    Source::Task(problem, Arc::new(part))
+                    JobData::Task(problem, Arc::new(part))
                 }
-                Err(_) => Source::Data(source.cast::<Dataset>()?.get().data.clone()),
+                Err(_) => JobData::Data(source.cast::<DatasetObject>()?.get().data.clone()),
             })
         };
         let (source, test) = (read(&source)?, test.as_ref().map(read).transpose()?);
-        Ok(Job { tree, source, test, watcher, interrupt, history: Shared::default() })
+        Ok(FitJob { tree, source, test, watcher, interrupt, history: Shared::default() })
     }
 
     fn session(
         tree: &Map<String, Value>,
-        source: Source,
-        test: Option<Source>,
+        source: JobData,
+        test: Option<JobData>,
         interrupt: Option<Arc<AtomicBool>>,
     ) -> Result<Session, Error> {
         match source {
-            Source::Data(data) => {
+            JobData::Data(data) => {
                 let test = test.and_then(|test| match test {
-                    Source::Data(test) => Some(test),
-                    Source::Task(..) => None,
+                    JobData::Data(test) => Some(test),
+                    JobData::Task(..) => None,
                 });
                 let spec = RunSpec::from_tree(tree)?;
                 let (data, test) = match test {
@@ -95,7 +95,7 @@ impl Job {
                 };
                 Session::on_choosing(spec, data, test, interrupt, &mut |_| ())
             }
-            Source::Task(problem, part) => {
+            JobData::Task(problem, part) => {
                 let problem = rescaled(tree, problem)?;
                 let mut tree = tree.clone();
                 let name = json!(problem.task());
@@ -108,8 +108,8 @@ impl Job {
                 };
                 let task = Choice { name: name.as_str().unwrap_or_default().into(), params };
                 let test = test.and_then(|test| match test {
-                    Source::Data(_) => None,
-                    Source::Task(test, _) => Some(test),
+                    JobData::Data(_) => None,
+                    JobData::Task(test, _) => Some(test),
                 });
                 let spec = RunSpec::for_task(&tree, task)?;
                 if spec.data.holdout.is_some() {
@@ -150,13 +150,13 @@ impl Job {
         let (interrupt, history) = (self.interrupt.clone(), self.history.clone());
         let source = std::mem::replace(
             &mut self.source,
-            Source::Data(multiplane::dataset::Dataset::new(multiplane::data::Classified::default())),
+            JobData::Data(multiplane::dataset::Dataset::new(multiplane::data::Classified::default())),
         );
-        let on_calling_thread = matches!(source, Source::Task(..));
+        let on_calling_thread = matches!(source, JobData::Task(..));
         let job = move || -> Result<T, Error> {
             let hooks = self.hooks(on_calling_thread);
             let flag = Some(self.interrupt.flag.clone());
-            let session = Job::session(&self.tree, source, self.test.take(), flag)?;
+            let session = FitJob::session(&self.tree, source, self.test.take(), flag)?;
             work(session, hooks)
         };
         let result = match on_calling_thread {
@@ -183,7 +183,7 @@ fn set(name: &str, value: &str) -> String {
 #[pyfunction]
 #[pyo3(signature = (order, *, start=None, keep=false))]
 pub(crate) fn train(py: Python<'_>, order: JobRequest<'_>, start: Option<&Fit>, keep: bool) -> PyResult<Fit> {
-    let job = Job::new(py, order)?;
+    let job = FitJob::new(py, order)?;
     let warm = start.and_then(|start| start.warm.lock().unwrap_or_else(PoisonError::into_inner).clone());
     let work = move |session: Session, hooks: RunOptions| {
         let mut warnings = session.warnings().to_vec();
@@ -206,7 +206,7 @@ pub(crate) fn train(py: Python<'_>, order: JobRequest<'_>, start: Option<&Fit>, 
     let interrupted = stopped.map(|error| error.into_value(py).into_any());
     let fingerprint = inner.info.provenance.fingerprint.clone();
     Ok(Fit {
-        model: Py::new(py, Model { inner })?,
+        model: Py::new(py, ModelObject { inner })?,
         fingerprint,
         summary,
         history,

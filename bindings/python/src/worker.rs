@@ -23,7 +23,7 @@ use crate::parts::{Label, Parts};
 use crate::remote::{Described, Remote};
 
 /// One thread's hold on a user's task, with its array of weights.
-pub(crate) struct Worker {
+pub(crate) struct PythonWorker {
     parts: Arc<Parts>,
     /// What the user sees: read-only, refreshed in place.
     weights: Py<PyAny>,
@@ -34,18 +34,18 @@ pub(crate) struct Worker {
     remote: Option<Remote>,
 }
 
-impl Worker {
+impl PythonWorker {
     pub(crate) fn new(
         py: Python<'_>,
         parts: &Arc<Parts>,
         interrupt: &Interrupt,
         remote: Option<Remote>,
-    ) -> PyResult<Worker> {
+    ) -> PyResult<PythonWorker> {
         let weights = py.import("numpy")?.call_method1("zeros", (parts.shape.dim,))?;
         let view = weights.call_method0("view")?;
         view.getattr("flags")?.setattr("writeable", false)?;
         let (parts, interrupt, buffer) = (parts.clone(), interrupt.clone(), array(&weights, "float64")?);
-        Ok(Worker { parts, weights: view.unbind(), buffer, interrupt, remote })
+        Ok(PythonWorker { parts, weights: view.unbind(), buffer, interrupt, remote })
     }
 
     /// Runs Python code about an example; an exception is kept for the caller of `fit`, its text is the reason.
@@ -203,7 +203,7 @@ fn located(py: Python<'_>, error: PyErr, example: usize, what: &str) -> PyErr {
     }
 }
 
-impl ForeignTask for Worker {
+impl ForeignTask for PythonWorker {
     type Label = Label;
 
     fn truth(&mut self, example: usize) -> Result<Label, String> {
@@ -308,7 +308,7 @@ impl ForeignTask for Worker {
     }
 }
 
-impl WorkerControl for Worker {
+impl WorkerControl for PythonWorker {
     /// The thread that called `fit` is not to be lost on an example that a process was lost on.
     fn hand_out(&self) -> HandOut {
         let lasting = HandOut::lasting(MESSAGE_SECONDS);
@@ -345,4 +345,4 @@ impl WorkerControl for Worker {
 }
 
 /// The doctor asks in Python.
-impl Examinable for Worker {}
+impl Examinable for PythonWorker {}

@@ -2,10 +2,10 @@
 
 use crate::engine::{Answer, Engine, SolveProgress, Watch};
 use crate::entry::EngineEntry;
-use crate::error::Error;
+use crate::error::InferError;
 use crate::min_marginals::MinMarginals;
 use crate::mrf::Mrf;
-use crate::several::{Labelling, MBest};
+use crate::several::{MBest, RankedLabelling};
 
 /// Most labellings that [`Brute`] looks at.
 const LIMIT: f64 = 1e8;
@@ -28,12 +28,12 @@ pub const ENTRY: EngineEntry = EngineEntry {
 pub struct Brute;
 
 impl Engine for Brute {
-    fn prepare(&mut self, problem: &Mrf) -> Result<(), Error> {
+    fn prepare(&mut self, problem: &Mrf) -> Result<(), InferError> {
         check_size(problem, LIMIT)
     }
 
     /// Solves the model; among equal labellings the first in lexicographic order wins.
-    fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
+    fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, InferError> {
         self.prepare(problem)?;
         let counts: Vec<u32> = (0..problem.nodes()).map(|node| problem.labels(node as u32) as u32).collect();
         let mut labelling = vec![0; counts.len()];
@@ -59,9 +59,9 @@ impl Engine for Brute {
 
 impl MBest for Brute {
     /// Keeps the best while all are looked at, once; ties keep the lexicographic order. The watch is never called.
-    fn solve_best(&mut self, problem: &Mrf, count: usize, _: Watch<'_>) -> Result<Vec<Labelling>, Error> {
+    fn solve_best(&mut self, problem: &Mrf, count: usize, _: Watch<'_>) -> Result<Vec<RankedLabelling>, InferError> {
         self.prepare(problem)?;
-        let mut best: Vec<Labelling> = Vec::new();
+        let mut best: Vec<RankedLabelling> = Vec::new();
         let (mut worst, mut iterations) = (f64::INFINITY, 0);
         every(problem, |labels, energy| {
             iterations += 1;
@@ -71,7 +71,7 @@ impl MBest for Brute {
             let place = best.partition_point(|one| one.answer.energy <= energy);
             best.truncate(count - 1);
             let answer = Answer { energy, bound: energy, iterations };
-            best.insert(place, Labelling { labels: labels.to_vec(), answer });
+            best.insert(place, RankedLabelling { labels: labels.to_vec(), answer });
             worst = if best.len() == count { best[count - 1].answer.energy } else { f64::INFINITY };
         });
         Ok(best)
@@ -79,7 +79,7 @@ impl MBest for Brute {
 }
 
 impl MinMarginals for Brute {
-    fn min_marginals(&mut self, problem: &Mrf, out: &mut Vec<f64>) -> Result<(), Error> {
+    fn min_marginals(&mut self, problem: &Mrf, out: &mut Vec<f64>) -> Result<(), InferError> {
         self.prepare(problem)?;
         out.clear();
         out.resize(problem.unaries().len(), f64::INFINITY);
@@ -104,11 +104,11 @@ fn every(problem: &Mrf, mut each: impl FnMut(&[u32], f64)) {
 }
 
 /// Refuses models of more labellings than a limit.
-pub(crate) fn check_size(problem: &Mrf, limit: f64) -> Result<(), Error> {
+pub(crate) fn check_size(problem: &Mrf, limit: f64) -> Result<(), InferError> {
     let count = labellings(problem);
     match count <= limit {
         true => Ok(()),
-        false => Err(Error::DoesNotApply {
+        false => Err(InferError::DoesNotApply {
             engine: ENTRY.name,
             reason: format!("the model has {count:.3e} labellings, expected at most {limit:e}"),
         }),

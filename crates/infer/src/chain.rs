@@ -1,6 +1,6 @@
 //! The score tables of a chain: what [`viterbi`](crate::viterbi) maximises.
 
-use crate::error::Error;
+use crate::error::InferError;
 use crate::mrf::Mrf;
 use crate::term::{Table, Term};
 
@@ -37,9 +37,9 @@ impl ChainView<'_> {
     /// let chain = ChainView { labels: 2, unary: &[0.0, 1.0, 0.0, 0.5], pair: &[0.0, 0.0, 2.0, 0.0] };
     /// let best = several::best(&mut Brute, &chain.to_mrf()?, 2, &mut unwatched)?;
     /// assert_eq!((best[0].answer.energy, best[1].answer.energy), (-3.0, -1.5));
-    /// # Ok::<(), multiplane_infer::Error>(())
+    /// # Ok::<(), multiplane_infer::InferError>(())
     /// ```
-    pub fn to_mrf(&self) -> Result<Mrf, Error> {
+    pub fn to_mrf(&self) -> Result<Mrf, InferError> {
         let mut mrf = Mrf::new();
         let negated = |scores: &[f64]| scores.iter().map(|score| 0.0 - score).collect::<Vec<f64>>();
         for scores in self.unary.chunks_exact(self.labels) {

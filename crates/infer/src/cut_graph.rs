@@ -1,6 +1,6 @@
 //! The network of a model's edges, in which engines of cuts change only the capacities that differ from the last solve.
 
-use crate::error::Error;
+use crate::error::InferError;
 use crate::maxflow::Graph;
 use crate::mrf::Mrf;
 
@@ -15,7 +15,7 @@ pub(crate) struct CutGraph {
 
 impl CutGraph {
     /// Lays out the network of a model's shape, without capacities.
-    pub(crate) fn build(&mut self, problem: &Mrf) -> Result<(), Error> {
+    pub(crate) fn build(&mut self, problem: &Mrf) -> Result<(), InferError> {
         self.graph.clear();
         self.graph.add_nodes(problem.nodes());
         for edge in problem.edges() {
@@ -29,7 +29,7 @@ impl CutGraph {
     }
 
     /// Sets what a node pays on the source's side less what it pays on the sink's.
-    pub(crate) fn set_slope(&mut self, node: usize, slope: f64) -> Result<(), Error> {
+    pub(crate) fn set_slope(&mut self, node: usize, slope: f64) -> Result<(), InferError> {
         if slope != self.slopes[node] {
             self.graph.set_terminal(node as u32, (-slope).max(0.0), slope.max(0.0))?;
             self.slopes[node] = slope;
@@ -38,7 +38,7 @@ impl CutGraph {
     }
 
     /// Sets the capacities of an edge.
-    pub(crate) fn set_edge(&mut self, edge: usize, capacities: (f64, f64)) -> Result<(), Error> {
+    pub(crate) fn set_edge(&mut self, edge: usize, capacities: (f64, f64)) -> Result<(), InferError> {
         if capacities != self.capacities[edge] {
             self.graph.set_edge(edge as u32, capacities.0, capacities.1)?;
             self.capacities[edge] = capacities;

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::error::Error;
+use crate::error::InferError;
 use crate::mrf::Mrf;
 
 /// A minimiser of the energy of a [`Mrf`]. It owns its working memory and is meant to be used again: a second
@@ -11,15 +11,15 @@ pub trait Engine: Send {
     /// Builds what solving `problem` needs and forgets earlier solves, so that the next one is cold.
     ///
     /// # Errors
-    /// [`Error::DoesNotApply`] where the engine cannot solve the model.
-    fn prepare(&mut self, problem: &Mrf) -> Result<(), Error>;
+    /// [`InferError::DoesNotApply`] where the engine cannot solve the model.
+    fn prepare(&mut self, problem: &Mrf) -> Result<(), InferError>;
 
     /// Minimises the energy and writes one label per node into `labels`. Prepares itself if `problem` has another
     /// shape than the last one. `watch` is told of progress, and may end the solve early with what there is.
     ///
     /// # Errors
-    /// [`Error::DoesNotApply`] as `prepare`.
-    fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error>;
+    /// [`InferError::DoesNotApply`] as `prepare`.
+    fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, InferError>;
 
     /// Lets further solves go on for so many rounds where nothing is left to do but a longer search, or until the watch
     /// ends them. Engines that have no such search, as those that are exact, take no notice.
@@ -40,7 +40,7 @@ pub type Watch<'a> = &'a mut dyn FnMut(SolveProgress) -> ControlFlow<()>;
 /// let mut labels = Vec::new();
 /// let answer = Brute::default().solve(&mrf, &mut unwatched, &mut labels)?;
 /// assert_eq!((answer.energy, labels), (1.0, vec![1]));
-/// # Ok::<(), multiplane_infer::Error>(())
+/// # Ok::<(), multiplane_infer::InferError>(())
 /// ```
 pub fn unwatched(_: SolveProgress) -> ControlFlow<()> {
     ControlFlow::Continue(())
@@ -84,22 +84,22 @@ impl Answer {
     /// Returns how far the labelling can be trusted as the one of highest score, the score being `-energy`.
     ///
     /// ```
-    /// use multiplane_infer::engine::{Answer, Quality};
+    /// use multiplane_infer::engine::{Answer, LabellingQuality};
     /// let answer = Answer { energy: 3.0, bound: 2.5, iterations: 1 };
-    /// assert_eq!(answer.quality(), Quality::UpperBound(-2.5));
+    /// assert_eq!(answer.quality(), LabellingQuality::UpperBound(-2.5));
     /// ```
-    pub fn quality(&self) -> Quality {
+    pub fn quality(&self) -> LabellingQuality {
         match self.bound {
-            _ if self.is_exact() => Quality::Exact,
-            f64::NEG_INFINITY => Quality::Heuristic,
-            bound => Quality::UpperBound(-bound),
+            _ if self.is_exact() => LabellingQuality::Exact,
+            f64::NEG_INFINITY => LabellingQuality::Heuristic,
+            bound => LabellingQuality::UpperBound(-bound),
         }
     }
 }
 
 /// How far a labelling can be trusted as the one of highest score.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Quality {
+pub enum LabellingQuality {
     /// No labelling scores higher.
     Exact,
     /// No labelling scores higher than this.

@@ -2,7 +2,7 @@
 
 /// Why a model was refused, or why an engine cannot solve it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum Error {
+pub enum InferError {
     /// A number or index that no model may hold: what was found, where, and the rule.
     #[error("{0}")]
     Invalid(String),
@@ -16,10 +16,10 @@ pub enum Error {
     },
 }
 
-impl Error {
+impl InferError {
     /// Makes the error of a number or index that breaks a rule.
     #[cold]
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
-        Error::Invalid(message.into())
+        InferError::Invalid(message.into())
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! One schedule for max-product and sum-product: what differs is how the labels of a sender are folded ([`Semiring`]).
 
-use crate::error::Error;
+use crate::error::InferError;
 use crate::messages::{MessageScratch, first_smallest};
 use crate::mrf::{Edge, Mrf};
 use crate::pairs::{Pairs, root};
@@ -45,7 +45,7 @@ pub(crate) struct RootedForest {
 
 impl RootedForest {
     /// Roots every tree at its lowest node.
-    pub(crate) fn build(&mut self, problem: &Mrf) -> Result<(), Error> {
+    pub(crate) fn build(&mut self, problem: &Mrf) -> Result<(), InferError> {
         let nodes = problem.nodes();
         *self = RootedForest::default();
         let mut pairs = Pairs::default();
@@ -169,7 +169,7 @@ impl RootedForest {
 }
 
 /// Refuses a graph with a cycle and names the first edge, in the order of addition, that closes one.
-fn refuse_cycles(problem: &Mrf, pairs: &Pairs) -> Result<(), Error> {
+fn refuse_cycles(problem: &Mrf, pairs: &Pairs) -> Result<(), InferError> {
     let mut first_edges: Vec<u32> = (0..pairs.pairs.len()).map(|pair| pairs.first_edge(pair)).collect();
     first_edges.sort_unstable();
     let mut parents: Vec<u32> = (0..problem.nodes() as u32).collect();
@@ -178,7 +178,7 @@ fn refuse_cycles(problem: &Mrf, pairs: &Pairs) -> Result<(), Error> {
         let (a, b) = (root(&mut parents, tail), root(&mut parents, head));
         if a == b {
             let reason = format!("edge {edge} of nodes {tail} and {head} closes a cycle, expected a forest");
-            return Err(Error::DoesNotApply { engine: NAME, reason });
+            return Err(InferError::DoesNotApply { engine: NAME, reason });
         }
         parents[a.max(b) as usize] = a.min(b);
     }

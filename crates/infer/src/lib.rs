@@ -23,7 +23,7 @@
 //! let answer = engine.solve(&mrf, &mut unwatched, &mut labels)?;
 //! assert_eq!((entry.name, &labels[..]), ("tree", &[0, 0, 0][..]));
 //! assert!((answer.energy - 1.2).abs() < 1e-12 && answer.is_exact());
-//! # Ok::<(), multiplane_infer::Error>(())
+//! # Ok::<(), multiplane_infer::InferError>(())
 //! ```
 //!
 //! # Which engine
@@ -106,7 +106,7 @@ pub mod trws;
 pub mod viterbi;
 
 pub use engine::{Answer, Engine, SolveProgress, Watch};
-pub use error::Error;
+pub use error::InferError;
 pub use min_marginals::MinMarginals;
 pub use mrf::{Edge, Mrf};
 pub use several::MBest;

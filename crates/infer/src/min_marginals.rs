@@ -7,7 +7,7 @@
 //! cut solutions" (CVIU 2008), for cuts.
 
 use crate::engine::{Engine, unwatched};
-use crate::error::Error;
+use crate::error::InferError;
 use crate::mrf::Mrf;
 
 /// An exact engine that finds min-marginals.
@@ -17,7 +17,7 @@ pub trait MinMarginals: Engine {
     ///
     /// # Errors
     /// Those of [`Engine::solve`].
-    fn min_marginals(&mut self, problem: &Mrf, out: &mut Vec<f64>) -> Result<(), Error> {
+    fn min_marginals(&mut self, problem: &Mrf, out: &mut Vec<f64>) -> Result<(), InferError> {
         by_constraints(self, problem, out)
     }
 }
@@ -32,12 +32,12 @@ pub trait MinMarginals: Engine {
 /// let mut energies = Vec::new();
 /// by_constraints(&mut Brute, &mrf, &mut energies)?;
 /// assert_eq!(energies, [0.5, 2.5, 0.5, 1.0]);
-/// # Ok::<(), multiplane_infer::Error>(())
+/// # Ok::<(), multiplane_infer::InferError>(())
 /// ```
 ///
 /// # Errors
 /// Those of the engine.
-pub fn by_constraints<E: Engine + ?Sized>(engine: &mut E, problem: &Mrf, out: &mut Vec<f64>) -> Result<(), Error> {
+pub fn by_constraints<E: Engine + ?Sized>(engine: &mut E, problem: &Mrf, out: &mut Vec<f64>) -> Result<(), InferError> {
     let mut best = Vec::new();
     let lowest = engine.solve(problem, &mut unwatched, &mut best)?.energy;
     out.clear();

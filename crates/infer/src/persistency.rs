@@ -13,7 +13,7 @@
 use std::ops::Range;
 
 use crate::cut_graph::CutGraph;
-use crate::error::Error;
+use crate::error::InferError;
 use crate::maxflow::Side;
 use crate::mrf::Mrf;
 use crate::shape::ModelShape;
@@ -61,7 +61,7 @@ pub struct Proven {
 /// let mut labels = Vec::new();
 /// let proven = Persistency::default().solve(&mrf, Splits::Halving, ProvenFor::EveryOptimum, &mut labels)?;
 /// assert_eq!((proven.count, labels), (2, vec![Some(0), Some(0)]));
-/// # Ok::<(), multiplane_infer::Error>(())
+/// # Ok::<(), multiplane_infer::InferError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Persistency {
@@ -80,14 +80,14 @@ impl Persistency {
     /// Writes the proven labels, `None` where nothing is proven.
     ///
     /// # Errors
-    /// [`Error::DoesNotApply`] where an edge is not Potts or its weight is negative.
+    /// [`InferError::DoesNotApply`] where an edge is not Potts or its weight is negative.
     pub fn solve(
         &mut self,
         problem: &Mrf,
         splits: Splits,
         proven_for: ProvenFor,
         labels: &mut Vec<Option<u32>>,
-    ) -> Result<Proven, Error> {
+    ) -> Result<Proven, InferError> {
         check(problem)?;
         self.build(problem)?;
         labels.clear();
@@ -106,7 +106,7 @@ impl Persistency {
         problem: &Mrf,
         proven_for: ProvenFor,
         labels: &mut [Option<u32>],
-    ) -> Result<(f64, u64), Error> {
+    ) -> Result<(f64, u64), InferError> {
         let most = problem.most_labels() as u32;
         let mut bound = f64::NEG_INFINITY;
         for label in 0..most {
@@ -129,7 +129,7 @@ impl Persistency {
         problem: &Mrf,
         proven_for: ProvenFor,
         labels: &mut [Option<u32>],
-    ) -> Result<(f64, u64), Error> {
+    ) -> Result<(f64, u64), InferError> {
         let mut cuts = 0;
         while self.group.iter().any(|group| !group.is_empty()) {
             for (inner, group) in self.inner.iter_mut().zip(&self.group) {
@@ -154,7 +154,7 @@ impl Persistency {
     }
 
     /// Lays out the network of the model's edges, and all labels in one group.
-    fn build(&mut self, problem: &Mrf) -> Result<(), Error> {
+    fn build(&mut self, problem: &Mrf) -> Result<(), InferError> {
         let nodes = problem.nodes();
         if !self.shape.fits(problem) {
             self.shape.forget();
@@ -175,7 +175,7 @@ impl Persistency {
     }
 
     /// Finds which nodes are inside: within each group those of a smallest cut, with all other groups outside.
-    fn split(&mut self, problem: &Mrf, proven_for: ProvenFor) -> Result<(), Error> {
+    fn split(&mut self, problem: &Mrf, proven_for: ProvenFor) -> Result<(), InferError> {
         // The source's side is the smallest possible: what is certain inside, or what is certain outside.
         let sign = if proven_for == ProvenFor::EveryOptimum { 1.0 } else { -1.0 };
         self.slope.clear();
@@ -255,7 +255,7 @@ fn relaxed_energy(problem: &Mrf, labels: &[Option<u32>]) -> f64 {
 }
 
 /// Refuses what is not Potts with weights of at least 0.
-fn check(problem: &Mrf) -> Result<(), Error> {
+fn check(problem: &Mrf) -> Result<(), InferError> {
     for (index, edge) in problem.edges().iter().enumerate() {
         let found = match problem.term(edge) {
             Term::Potts if edge.weight >= 0.0 => continue,
@@ -264,7 +264,7 @@ fn check(problem: &Mrf) -> Result<(), Error> {
         };
         let (tail, head) = (edge.tail, edge.head);
         let reason = format!("edge {index} of nodes {tail} and {head} has {found}");
-        return Err(Error::DoesNotApply { engine: "persistency", reason });
+        return Err(InferError::DoesNotApply { engine: "persistency", reason });
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! All engines by name, best first: what the command line chooses from.
 
 use crate::entry::EngineEntry;
-use crate::error::Error;
+use crate::error::InferError;
 use crate::mrf::Mrf;
 use crate::several::MBest;
 use crate::{brute, expansion, min_cut, tree, trws};
@@ -19,8 +19,8 @@ pub fn find(name: &str) -> Option<&'static EngineEntry> {
 ///
 /// # Errors
 /// The refusal of the last engine, where none applies.
-pub fn automatic(problem: &Mrf) -> Result<(&'static EngineEntry, Box<dyn MBest>), Error> {
-    let mut refusal = Error::invalid("there is no engine");
+pub fn automatic(problem: &Mrf) -> Result<(&'static EngineEntry, Box<dyn MBest>), InferError> {
+    let mut refusal = InferError::invalid("there is no engine");
     for entry in ENGINES.iter().filter(|entry| (entry.worthwhile)(problem)) {
         let mut engine = (entry.make)();
         match engine.prepare(problem) {

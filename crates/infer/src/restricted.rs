@@ -13,7 +13,7 @@
 //!
 //! Cost: O((nodes + edges) * labellings) to look at them, and the cuts.
 
-use crate::error::Error;
+use crate::error::InferError;
 use crate::expansion::Expansion;
 use crate::min_cut::MinCut;
 use crate::mrf::Mrf;
@@ -32,7 +32,7 @@ use crate::mrf::Mrf;
 /// let found = Restricted::default().solve(&mrf, [&one[..], &other[..]].into_iter(), &mut labels)?;
 /// assert_eq!((found.energy, found.best, labels), (1.0, 0, vec![0, 0, 1]));
 /// assert!(found.exact);
-/// # Ok::<(), multiplane_infer::Error>(())
+/// # Ok::<(), multiplane_infer::InferError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Restricted {
@@ -60,16 +60,16 @@ impl Restricted {
     /// Writes the best combination found into `labels`. Forbidden labellings are left out.
     ///
     /// # Errors
-    /// [`Error::Invalid`] without a labelling, or with one that is none of this model;
-    /// [`Error::DoesNotApply`] where neither engine takes the model.
+    /// [`InferError::Invalid`] without a labelling, or with one that is none of this model;
+    /// [`InferError::DoesNotApply`] where neither engine takes the model.
     pub fn solve<'a>(
         &mut self,
         problem: &Mrf,
         known: impl Iterator<Item = &'a [u32]> + Clone,
         labels: &mut Vec<u32>,
-    ) -> Result<Recombined, Error> {
+    ) -> Result<Recombined, InferError> {
         let (best, best_energy) = self.look(problem, known.clone())?;
-        let start = known.clone().nth(best).ok_or_else(|| Error::invalid("found no labelling to combine"))?;
+        let start = known.clone().nth(best).ok_or_else(|| InferError::invalid("found no labelling to combine"))?;
         labels.clear();
         labels.extend_from_slice(start);
         let kept = Recombined { energy: best_energy, best, best_energy, exact: true };
@@ -98,7 +98,7 @@ impl Restricted {
     }
 
     /// Finds the best labelling, and which labels each node has in those that are allowed.
-    fn look<'a>(&mut self, problem: &Mrf, known: impl Iterator<Item = &'a [u32]>) -> Result<(usize, f64), Error> {
+    fn look<'a>(&mut self, problem: &Mrf, known: impl Iterator<Item = &'a [u32]>) -> Result<(usize, f64), InferError> {
         self.words = problem.most_labels().div_ceil(64).max(1);
         self.seen.clear();
         self.seen.resize(problem.nodes() * self.words, 0);
@@ -128,15 +128,15 @@ fn has(seen: &[u64], label: u32) -> bool {
     seen[label as usize / 64] >> (label % 64) & 1 == 1
 }
 
-fn check(problem: &Mrf, index: usize, labelling: &[u32]) -> Result<(), Error> {
+fn check(problem: &Mrf, index: usize, labelling: &[u32]) -> Result<(), InferError> {
     if labelling.len() != problem.nodes() {
         let (found, nodes) = (labelling.len(), problem.nodes());
-        return Err(Error::invalid(format!("labelling {index}: found {found} labels, expected {nodes}")));
+        return Err(InferError::invalid(format!("labelling {index}: found {found} labels, expected {nodes}")));
     }
     let outside = |&(node, &label): &(usize, &u32)| label as usize >= problem.labels(node as u32);
     if let Some((node, label)) = labelling.iter().enumerate().find(outside) {
         let labels = problem.labels(node as u32);
-        return Err(Error::invalid(format!(
+        return Err(InferError::invalid(format!(
             "labelling {index}: found label {label} at node {node}, expected one below {labels}"
         )));
     }

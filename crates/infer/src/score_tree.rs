@@ -4,7 +4,7 @@
 //! from the leaves to the roots, one per node, and choices back. O(nodes * labels^2). Trees whose nodes differ in
 //! labels are the affair of [`tree`](crate::tree), at some three times the time.
 
-use crate::error::Error;
+use crate::error::InferError;
 use crate::viterbi::{REGISTER, first_best, forward_step};
 
 /// The parent of a root.
@@ -24,11 +24,11 @@ impl TreeShape {
     ///
     /// # Errors
     /// A parent that is no node, and a cycle: names a node on it or below it.
-    pub fn new(parents: &[u32]) -> Result<Self, Error> {
+    pub fn new(parents: &[u32]) -> Result<Self, InferError> {
         let nodes = parents.len();
         if let Some(node) = parents.iter().position(|&parent| parent != ROOT && parent as usize >= nodes) {
             let parent = parents[node];
-            return Err(Error::invalid(format!(
+            return Err(InferError::invalid(format!(
                 "node {node}: found parent {parent}, but there are only {nodes} nodes"
             )));
         }
@@ -55,7 +55,7 @@ impl TreeShape {
             let mut reached = vec![false; nodes];
             order.iter().for_each(|&node| reached[node as usize] = true);
             let node = reached.iter().position(|reached| !reached).unwrap_or(0);
-            return Err(Error::invalid(format!(
+            return Err(InferError::invalid(format!(
                 "node {node}: found a cycle among it and its ancestors, expected a root"
             )));
         }
@@ -124,7 +124,7 @@ impl ScoreTree {
     /// let mut labels = Vec::new();
     /// assert_eq!(ScoreTree::default().solve(view, &shape, &mut labels), 3.75);
     /// assert_eq!(labels, [0, 0, 0]);
-    /// # Ok::<(), multiplane_infer::Error>(())
+    /// # Ok::<(), multiplane_infer::InferError>(())
     /// ```
     ///
     /// # Panics

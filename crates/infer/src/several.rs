@@ -13,12 +13,12 @@
 use std::ops::ControlFlow;
 
 use crate::engine::{Answer, Engine, SolveProgress, Watch};
-use crate::error::Error;
+use crate::error::InferError;
 use crate::mrf::Mrf;
 
 /// One of several labellings.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Labelling {
+pub struct RankedLabelling {
     /// One label per node.
     pub labels: Vec<u32>,
     /// Its energy, and a bound: no labelling that is not listed before it has an energy below.
@@ -31,8 +31,13 @@ pub trait MBest: Engine {
     /// Returns the `count` labellings of lowest energy, as [`best`] does.
     ///
     /// # Errors
-    /// [`Error::DoesNotApply`] where the engine cannot solve the model.
-    fn solve_best(&mut self, problem: &Mrf, count: usize, watch: Watch<'_>) -> Result<Vec<Labelling>, Error> {
+    /// [`InferError::DoesNotApply`] where the engine cannot solve the model.
+    fn solve_best(
+        &mut self,
+        problem: &Mrf,
+        count: usize,
+        watch: Watch<'_>,
+    ) -> Result<Vec<RankedLabelling>, InferError> {
         best(self, problem, count, watch)
     }
 }
@@ -65,7 +70,7 @@ struct Branch {
 /// let best = several::best(&mut Brute, &mrf, 3, &mut unwatched)?;
 /// let labels: Vec<_> = best.iter().map(|one| (one.labels.as_slice(), one.answer.energy)).collect();
 /// assert_eq!(labels, [(&[0, 0][..], 0.0), (&[0, 1][..], 1.0), (&[1, 0][..], 2.0)]);
-/// # Ok::<(), multiplane_infer::Error>(())
+/// # Ok::<(), multiplane_infer::InferError>(())
 /// ```
 ///
 /// # Errors
@@ -75,7 +80,7 @@ pub fn best<E: Engine + ?Sized>(
     problem: &Mrf,
     count: usize,
     watch: Watch<'_>,
-) -> Result<Vec<Labelling>, Error> {
+) -> Result<Vec<RankedLabelling>, InferError> {
     best_with(engine, problem, count, watch, &mut SeveralMemory::default())
 }
 
@@ -90,8 +95,8 @@ pub fn best_with<E: Engine + ?Sized>(
     count: usize,
     watch: Watch<'_>,
     memory: &mut SeveralMemory,
-) -> Result<Vec<Labelling>, Error> {
-    let mut listed: Vec<Labelling> = Vec::new();
+) -> Result<Vec<RankedLabelling>, InferError> {
+    let mut listed: Vec<RankedLabelling> = Vec::new();
     if count > 1 {
         memory.changed.copy_from(problem);
     }
@@ -117,7 +122,7 @@ pub fn best_with<E: Engine + ?Sized>(
         let part = parts.remove(lowest);
         let energy = part.answer.energy;
         let answer = Answer { bound: bound.min(energy), ..part.answer };
-        listed.push(Labelling { labels: part.labels.clone(), answer });
+        listed.push(RankedLabelling { labels: part.labels.clone(), answer });
         if listed.len() < count && !divide(engine, problem, memory, part, &mut watch, &mut parts)? {
             break;
         }
@@ -134,7 +139,7 @@ fn divide<E: Engine + ?Sized>(
     part: Branch,
     watch: &mut Stoppable<'_>,
     parts: &mut Vec<Branch>,
-) -> Result<bool, Error> {
+) -> Result<bool, InferError> {
     let Branch { labels, answer, position, mut excluded } = part;
     let (prefix, rest) = labels.split_at(position);
     for (node, &label) in prefix.iter().enumerate() {
@@ -189,7 +194,7 @@ fn constrain(
     memory: &mut SeveralMemory,
     node: usize,
     allowed: impl Fn(u32) -> bool,
-) -> Result<bool, Error> {
+) -> Result<bool, InferError> {
     let node = node as u32;
     let price = |(label, &energy)| if allowed(label as u32) { energy } else { f64::INFINITY };
     let SeveralMemory { changed, unary } = memory;
@@ -217,7 +222,7 @@ fn constrain(
 /// let diverse = several::diverse(&mut Brute, &mrf, &[3.0], &mut unwatched)?;
 /// assert_eq!(diverse[1].labels, [1, 1]);
 /// assert_eq!(diverse[1].answer.energy, 3.0);
-/// # Ok::<(), multiplane_infer::Error>(())
+/// # Ok::<(), multiplane_infer::InferError>(())
 /// ```
 ///
 /// # Errors
@@ -227,7 +232,7 @@ pub fn diverse<E: Engine + ?Sized>(
     problem: &Mrf,
     penalties: &[f64],
     watch: Watch<'_>,
-) -> Result<Vec<Labelling>, Error> {
+) -> Result<Vec<RankedLabelling>, InferError> {
     diverse_with(engine, problem, penalties, watch, &mut SeveralMemory::default())
 }
 
@@ -241,17 +246,17 @@ pub fn diverse_with<E: Engine + ?Sized>(
     penalties: &[f64],
     watch: Watch<'_>,
     memory: &mut SeveralMemory,
-) -> Result<Vec<Labelling>, Error> {
+) -> Result<Vec<RankedLabelling>, InferError> {
     if let Some(at) = penalties.iter().position(|penalty| !penalty.is_finite() || *penalty < 0.0) {
         let penalty = penalties[at];
-        return Err(Error::invalid(format!(
+        return Err(InferError::invalid(format!(
             "penalty {at}: found {penalty}, expected a finite number that is not negative"
         )));
     }
     let mut watch = Stoppable::new(watch);
     let mut labels = Vec::new();
     let first = engine.solve(problem, &mut |progress| watch.see(progress), &mut labels)?;
-    let mut listed = vec![Labelling { labels, answer: first }];
+    let mut listed = vec![RankedLabelling { labels, answer: first }];
     let SeveralMemory { changed, unary } = memory;
     if !penalties.is_empty() {
         changed.copy_from(problem);
@@ -270,7 +275,7 @@ pub fn diverse_with<E: Engine + ?Sized>(
         let found = engine.solve(changed, &mut |progress| watch.see(progress), &mut labels)?;
         let energy = problem.energy(&labels);
         let answer = Answer { energy, bound: first.bound.min(energy), iterations: found.iterations };
-        listed.push(Labelling { labels, answer });
+        listed.push(RankedLabelling { labels, answer });
     }
     Ok(listed)
 }

@@ -1,6 +1,6 @@
 //! Pairwise energies of a model: tables, and the parametric forms that engines treat faster than tables.
 
-use crate::error::Error;
+use crate::error::InferError;
 
 /// A pairwise energy as a function of the labels at both ends of an edge; edges share terms and scale them by their
 /// own weight.
@@ -36,16 +36,16 @@ impl Table {
     ///
     /// # Errors
     /// Names the first entry that is NaN or `-inf`, and a length that is no positive multiple of `columns`.
-    pub fn new(columns: usize, values: Vec<f64>) -> Result<Self, Error> {
+    pub fn new(columns: usize, values: Vec<f64>) -> Result<Self, InferError> {
         if columns == 0 || values.is_empty() || !values.len().is_multiple_of(columns) {
             let length = values.len();
-            return Err(Error::invalid(format!(
+            return Err(InferError::invalid(format!(
                 "found a table of {length} entries in rows of {columns}, expected full rows and at least one"
             )));
         }
         if let Some(at) = values.iter().position(|value| value.is_nan() || *value == f64::NEG_INFINITY) {
             let (row, column, value) = (at / columns, at % columns, values[at]);
-            return Err(Error::invalid(format!(
+            return Err(InferError::invalid(format!(
                 "found {value} in row {row}, column {column} of a table, expected a finite energy or +inf"
             )));
         }
@@ -129,11 +129,11 @@ impl Term {
     }
 
     /// Refuses a cap that is not positive.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), InferError> {
         match self {
-            Term::Linear { cap } | Term::Quadratic { cap } if cap.is_nan() || *cap <= 0.0 => {
-                Err(Error::invalid(format!("found cap {cap} of a truncated term, expected a positive number or +inf")))
-            }
+            Term::Linear { cap } | Term::Quadratic { cap } if cap.is_nan() || *cap <= 0.0 => Err(InferError::invalid(
+                format!("found cap {cap} of a truncated term, expected a positive number or +inf"),
+            )),
             _ => Ok(()),
         }
     }

@@ -24,6 +24,9 @@ pub enum RawFeatures {
 /// takes the answer for a heuristic one, the doctor asks whether it could be exact.
 pub type Decoded<L> = (L, Option<Quality>);
 
+/// One decoding or error for each example, or `None` where examples are never decoded together.
+pub type DecodedTogether<L> = Option<Vec<Result<Decoded<L>, String>>>;
+
 /// A task on its examples, for examination.
 ///
 /// Labels must come back as they were given; what is not a label of the right type is a label nevertheless.
@@ -74,13 +77,7 @@ pub trait Probe {
 
     /// Decodes several examples at the same time in the way that training would: on threads, or in one request.
     /// `None` where training never does.
-    #[allow(clippy::type_complexity)] // one answer or error per example
-    fn decode_together(
-        &mut self,
-        _examples: &[usize],
-        _w: &[f64],
-        _augmented: bool,
-    ) -> Option<Vec<Result<Decoded<Self::Label>, String>>> {
+    fn decode_together(&mut self, _: &[usize], _w: &[f64], _augmented: bool) -> DecodedTogether<Self::Label> {
         None
     }
 
@@ -166,12 +163,7 @@ where
     fn decode(&mut self, example: usize, w: &[f64], augmented: bool) -> Result<Decoded<AnyLabel>, String> {
         self.0.decode(example, w, augmented).map(wrap)
     }
-    fn decode_together(
-        &mut self,
-        examples: &[usize],
-        w: &[f64],
-        augmented: bool,
-    ) -> Option<Vec<Result<Decoded<AnyLabel>, String>>> {
+    fn decode_together(&mut self, examples: &[usize], w: &[f64], augmented: bool) -> DecodedTogether<AnyLabel> {
         let answers = self.0.decode_together(examples, w, augmented)?;
         Some(answers.into_iter().map(|answer| answer.map(wrap)).collect())
     }

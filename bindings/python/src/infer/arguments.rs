@@ -8,7 +8,7 @@ use crate::arrays::numbers;
 use crate::errors::value_error;
 
 /// The exception for a model or engine that was refused.
-pub(crate) fn refused(error: multiplane::infer::Error) -> PyErr {
+pub(crate) fn refused(error: multiplane::infer::InferError) -> PyErr {
     value_error(error.to_string())
 }
 

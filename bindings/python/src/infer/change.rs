@@ -3,17 +3,17 @@
 use std::borrow::Borrow;
 
 use multiplane::infer::grid::GridWeights;
-use multiplane::infer::{Error, Mrf};
+use multiplane::infer::{InferError, Mrf};
 
-use super::solver::Solver;
+use super::solver::EnergySolver;
 
-impl Solver {
+impl EnergySolver {
     /// Replaces the unary energies of nodes, whose energies follow each other.
-    pub(crate) fn set_unary(&mut self, nodes: &[u32], unary: &[f64]) -> Result<(), Error> {
+    pub(crate) fn set_unary(&mut self, nodes: &[u32], unary: &[f64]) -> Result<(), InferError> {
         let expected: usize = nodes.iter().map(|&node| self.labels(node as usize)).sum();
         if unary.len() != expected {
             let (found, nodes) = (unary.len(), nodes.len());
-            return Err(Error::Invalid(format!("found {found} energies for {nodes} nodes, expected {expected}")));
+            return Err(InferError::Invalid(format!("found {found} energies for {nodes} nodes, expected {expected}")));
         }
         let mut rest = unary;
         let counts: Vec<usize> = nodes.iter().map(|&node| self.labels(node as usize)).collect();
@@ -33,13 +33,15 @@ impl Solver {
     }
 
     /// Replaces the weights of edges.
-    pub(crate) fn set_weights(&mut self, edges: &[u32], weights: &[f64]) -> Result<(), Error> {
+    pub(crate) fn set_weights(&mut self, edges: &[u32], weights: &[f64]) -> Result<(), InferError> {
         if self.grid.is_some() {
-            return Err(Error::Invalid("found weights by edge, expected those of a grid by direction".into()));
+            return Err(InferError::Invalid("found weights by edge, expected those of a grid by direction".into()));
         }
         if weights.len() != edges.len() {
             let (found, expected) = (weights.len(), edges.len());
-            return Err(Error::Invalid(format!("found {found} weights, expected one for each of {expected} edges")));
+            return Err(InferError::Invalid(format!(
+                "found {found} weights, expected one for each of {expected} edges"
+            )));
         }
         let changes: Vec<(u32, &f64)> = edges.iter().copied().zip(weights).collect();
         let present = |mrf: &Mrf, edge: u32| mrf.edges()[edge as usize].weight;
@@ -47,9 +49,9 @@ impl Solver {
     }
 
     /// Replaces the weights of a grid's edges in the directions that are not none.
-    pub(crate) fn set_directions(&mut self, directions: [GridWeights; 4]) -> Result<(), Error> {
+    pub(crate) fn set_directions(&mut self, directions: [GridWeights; 4]) -> Result<(), InferError> {
         let Some(grid) = &mut self.grid else {
-            return Err(Error::Invalid("found weights by direction, but the model is no grid".into()));
+            return Err(InferError::Invalid("found weights by direction, but the model is no grid".into()));
         };
         grid.set_weights(directions)?;
         if let Some(mrf) = &mut self.mrf {
@@ -69,8 +71,8 @@ fn replace<T: ?Sized + ToOwned>(
     mrf: &mut Mrf,
     changes: &[(u32, &T)],
     present: impl Fn(&Mrf, u32) -> T::Owned,
-    set: impl Fn(&mut Mrf, u32, &T) -> Result<(), Error>,
-) -> Result<(), Error> {
+    set: impl Fn(&mut Mrf, u32, &T) -> Result<(), InferError>,
+) -> Result<(), InferError> {
     let before: Vec<T::Owned> = changes.iter().map(|&(at, _)| present(mrf, at)).collect();
     for (done, &(at, value)) in changes.iter().enumerate() {
         if let Err(error) = set(mrf, at, value) {

@@ -1,7 +1,7 @@
 //! A model in memory as Python holds it: made of arrays, changed in place, solved again from where it was.
 
 use multiplane::infer::grid::Grid;
-use multiplane::infer::several::Labelling;
+use multiplane::infer::several::RankedLabelling;
 use multiplane::infer::{Answer, Mrf};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyList};
@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use super::answer::{Found, found, label_bytes};
 use super::arguments::{add_edges, chosen, indices, labelling, refused, weights};
 use super::limits::Limits;
-use super::solver::Solver;
+use super::solver::EnergySolver;
 use crate::arrays::numbers;
 use crate::errors::{guarded, value_error};
 
@@ -18,7 +18,7 @@ use crate::errors::{guarded, value_error};
 #[pyclass(module = "multiplane._core")]
 pub(crate) struct Energies {
     /// In a mutex for `Sync` alone: it is reached through `&mut self`.
-    solver: Mutex<Solver>,
+    solver: Mutex<EnergySolver>,
 }
 
 /// Locked, or what a panic left.
@@ -30,7 +30,7 @@ macro_rules! solver {
 
 impl Energies {
     pub(crate) fn of(mrf: Mrf) -> Self {
-        Energies { solver: Mutex::new(Solver::of_model(mrf)) }
+        Energies { solver: Mutex::new(EnergySolver::of_model(mrf)) }
     }
 }
 
@@ -60,7 +60,7 @@ impl Energies {
         let [a, b, c, d] = &directions;
         let directions = [weights(a)?, weights(b)?, weights(c)?, weights(d)?];
         let grid = Grid::new(size, numbers(unary, "float64")?, directions).map_err(refused)?;
-        Ok(Energies { solver: Mutex::new(Solver::of_grid(grid)) })
+        Ok(Energies { solver: Mutex::new(EnergySolver::of_grid(grid)) })
     }
 
     /// Adds edges `ends[edge] = (tail, head)`, all of them or none.
@@ -82,7 +82,7 @@ impl Energies {
         let (weights, tables): (Vec<f64>, Vec<f64>) = (numbers(weights, "float64")?, numbers(tables, "float64")?);
         let mut mrf = solver.model().map_err(refused)?.clone();
         add_edges(&mut mrf, &ends, &weights, term, cap, tables, &shapes)?;
-        *solver = Solver::of_model(mrf);
+        *solver = EnergySolver::of_model(mrf);
         Ok(())
     }
 
@@ -213,13 +213,13 @@ impl Energies {
 /// Several labellings as Python takes them, after what a signal raised.
 fn all_found(
     py: Python<'_>,
-    solved: PyResult<(&'static str, Vec<Labelling>)>,
+    solved: PyResult<(&'static str, Vec<RankedLabelling>)>,
     mut limits: Limits,
 ) -> PyResult<Vec<Found>> {
     limits.end()?;
     let (engine, all) = solved?;
     let seconds = limits.elapsed();
-    let one = |Labelling { labels, answer }: &Labelling| -> PyResult<Found> {
+    let one = |RankedLabelling { labels, answer }: &RankedLabelling| -> PyResult<Found> {
         let answer: Answer = *answer;
         found(py, labels, answer, engine, seconds, limits.stopped)
     };

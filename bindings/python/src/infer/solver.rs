@@ -4,11 +4,11 @@ use multiplane::infer::engine::Watch;
 use multiplane::infer::grid::{Grid, GridCut};
 use multiplane::infer::persistency::{Persistency, ProvenFor, Splits};
 use multiplane::infer::restricted::{Recombined, Restricted};
-use multiplane::infer::several::{self, Labelling};
-use multiplane::infer::{Answer, Error, MBest, Mrf, registry};
+use multiplane::infer::several::{self, RankedLabelling};
+use multiplane::infer::{Answer, InferError, MBest, Mrf, registry};
 
 /// What engines solve: a grid, a model, or both, with the same energies.
-pub(crate) struct Solver {
+pub(crate) struct EnergySolver {
     pub(crate) grid: Option<Grid>,
     pub(crate) mrf: Option<Mrf>,
     direct: GridCut,
@@ -24,14 +24,14 @@ const MIN_CUT: &str = "min-cut";
 /// Grids with a larger share of nodes that need a cut are solved again in a network that keeps its flow.
 const FEW: f64 = 0.5;
 
-impl Solver {
+impl EnergySolver {
     pub(crate) fn of_grid(grid: Grid) -> Self {
-        Solver { grid: Some(grid), is_direct: true, ..Solver::of_model(Mrf::new()) }.without_model()
+        EnergySolver { grid: Some(grid), is_direct: true, ..EnergySolver::of_model(Mrf::new()) }.without_model()
     }
 
     pub(crate) fn of_model(mrf: Mrf) -> Self {
         let (direct, restricted) = (GridCut::default(), Restricted::default());
-        Solver { grid: None, mrf: Some(mrf), direct, is_direct: false, engine: None, restricted }
+        EnergySolver { grid: None, mrf: Some(mrf), direct, is_direct: false, engine: None, restricted }
     }
 
     fn without_model(mut self) -> Self {
@@ -40,7 +40,7 @@ impl Solver {
     }
 
     /// The model, made of the grid where it is not there yet.
-    pub(crate) fn model(&mut self) -> Result<&mut Mrf, Error> {
+    pub(crate) fn model(&mut self) -> Result<&mut Mrf, InferError> {
         let mrf = match (self.mrf.take(), &self.grid) {
             (Some(mrf), _) => mrf,
             (None, Some(grid)) => grid.to_mrf()?,
@@ -87,7 +87,7 @@ impl Solver {
         search: u64,
         watch: Watch<'_>,
         labels: &mut Vec<u32>,
-    ) -> Result<(&'static str, Answer), Error> {
+    ) -> Result<(&'static str, Answer), InferError> {
         if let Some(grid) = &self.grid
             && self.is_direct
             && engine.is_none_or(|name| name == MIN_CUT)
@@ -104,17 +104,17 @@ impl Solver {
         &mut self,
         name: Option<&str>,
         search: u64,
-        mut work: impl FnMut(&mut dyn MBest, &Mrf) -> Result<T, Error>,
-    ) -> Result<(&'static str, T), Error> {
+        mut work: impl FnMut(&mut dyn MBest, &Mrf) -> Result<T, InferError>,
+    ) -> Result<(&'static str, T), InferError> {
         self.model()?;
-        let Some(mrf) = &self.mrf else { return Err(Error::Invalid("found no model".into())) };
+        let Some(mrf) = &self.mrf else { return Err(InferError::Invalid("found no model".into())) };
         if let Some((last, engine)) = &mut self.engine
             && name.is_none_or(|name| name == *last)
         {
             engine.set_search(search);
             match work(engine.as_mut(), mrf) {
                 // New energies may want another engine.
-                Err(Error::DoesNotApply { .. }) if name.is_none() => {}
+                Err(InferError::DoesNotApply { .. }) if name.is_none() => {}
                 result => return result.map(|found| (*last, found)),
             }
         }
@@ -123,7 +123,7 @@ impl Solver {
             Some(name) => {
                 let known = registry::ENGINES.iter().map(|entry| entry.name);
                 let entry = registry::find(name)
-                    .ok_or_else(|| Error::Invalid(multiplane::unknown_name("engine", name, known)))?;
+                    .ok_or_else(|| InferError::Invalid(multiplane::unknown_name("engine", name, known)))?;
                 let mut engine = (entry.make)();
                 engine.prepare(mrf)?;
                 (entry, engine)
@@ -141,7 +141,7 @@ impl Solver {
         engine: Option<&str>,
         count: usize,
         watch: Watch<'_>,
-    ) -> Result<(&'static str, Vec<Labelling>), Error> {
+    ) -> Result<(&'static str, Vec<RankedLabelling>), InferError> {
         self.with_engine(engine, 0, |engine, mrf| engine.solve_best(mrf, count, watch))
     }
 
@@ -151,21 +151,21 @@ impl Solver {
         engine: Option<&str>,
         penalties: &[f64],
         watch: Watch<'_>,
-    ) -> Result<(&'static str, Vec<Labelling>), Error> {
+    ) -> Result<(&'static str, Vec<RankedLabelling>), InferError> {
         self.with_engine(engine, 0, |engine, mrf| several::diverse(engine, mrf, penalties, watch))
     }
 
     /// The labels that every optimum, or some optimum, has.
-    pub(crate) fn persistency(&mut self, every: bool, labels: &mut Vec<Option<u32>>) -> Result<f64, Error> {
+    pub(crate) fn persistency(&mut self, every: bool, labels: &mut Vec<Option<u32>>) -> Result<f64, InferError> {
         let proven_for = if every { ProvenFor::EveryOptimum } else { ProvenFor::SomeOptimum };
         let mrf = self.model()?;
         Ok(Persistency::default().solve(mrf, Splits::Halving, proven_for, labels)?.bound)
     }
 
     /// The best combination of labellings.
-    pub(crate) fn fuse(&mut self, known: &[Vec<u32>], labels: &mut Vec<u32>) -> Result<Recombined, Error> {
+    pub(crate) fn fuse(&mut self, known: &[Vec<u32>], labels: &mut Vec<u32>) -> Result<Recombined, InferError> {
         self.model()?;
-        let Some(mrf) = &self.mrf else { return Err(Error::Invalid("found no model".into())) };
+        let Some(mrf) = &self.mrf else { return Err(InferError::Invalid("found no model".into())) };
         self.restricted.solve(mrf, known.iter().map(Vec::as_slice), labels)
     }
 }

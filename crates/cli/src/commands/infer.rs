@@ -128,7 +128,7 @@ fn refused(path: &Path, reason: &str) -> Error {
 
 /// Solves a pairwise model.
 fn minimise(args: &InferArgs, mrf: &Mrf) -> Result<SolveReport, Error> {
-    let refuse = |error: multiplane::infer::Error| refused(&args.data, &error.to_string());
+    let refuse = |error: multiplane::infer::InferError| refused(&args.data, &error.to_string());
     let (entry, mut engine) = match args.engine.as_deref() {
         None => registry::automatic(mrf).map_err(refuse)?,
         Some(name) => {

@@ -6,7 +6,7 @@
 
 use super::best;
 use super::scores::{HeadScores, HeadTree, no_tree};
-use crate::error::Error;
+use crate::error::InferError;
 
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -59,7 +59,7 @@ impl Arborescence {
     ///
     /// # Errors
     /// Another number of scores, a score that is NaN or `+inf`, no tree that is allowed.
-    pub fn solve(&mut self, scores: HeadScores<'_>, heads: &mut Vec<u32>) -> Result<f64, Error> {
+    pub fn solve(&mut self, scores: HeadScores<'_>, heads: &mut Vec<u32>) -> Result<f64, InferError> {
         scores.check()?;
         match self.find(scores, heads) {
             true => Ok(scores.score(heads)),
@@ -72,7 +72,7 @@ impl Arborescence {
     ///
     /// # Errors
     /// As of [`solve`](Arborescence::solve).
-    pub fn solve_best(&mut self, scores: HeadScores<'_>, count: usize) -> Result<Vec<HeadTree>, Error> {
+    pub fn solve_best(&mut self, scores: HeadScores<'_>, count: usize) -> Result<Vec<HeadTree>, InferError> {
         scores.check()?;
         let mut masked = std::mem::take(&mut self.masked);
         let found = best::trees(scores, count, &mut masked, |masked, heads| self.find(masked, heads));

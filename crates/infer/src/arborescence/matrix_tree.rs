@@ -6,7 +6,7 @@
 use super::numbers::{Logs, Numbers, Plain};
 use super::reduction::Reduction;
 use super::scores::{HeadScores, no_tree};
-use crate::error::Error;
+use crate::error::InferError;
 
 /// Differences of scores up to which weights, and twofold products of them, are far from the ends of the doubles.
 const RANGE: f64 = 300.0;
@@ -49,12 +49,12 @@ impl MatrixTree {
     /// assert!((out.log_partition - 3.0f64.ln()).abs() < 1e-12 && (out.edges[1] - 2.0 / 3.0).abs() < 1e-12);
     /// MatrixTree::default().solve(HeadScores { words: 2, scores: &scores, single_root: true }, &mut out)?;
     /// assert!((out.log_partition - 2.0f64.ln()).abs() < 1e-12 && (out.edges[1] - 0.5).abs() < 1e-12);
-    /// # Ok::<(), multiplane_infer::Error>(())
+    /// # Ok::<(), multiplane_infer::InferError>(())
     /// ```
     ///
     /// # Errors
     /// As of [`Arborescence::solve`](super::Arborescence::solve). What `out` holds then means nothing.
-    pub fn solve(&mut self, scores: HeadScores<'_>, out: &mut EdgeMarginals) -> Result<(), Error> {
+    pub fn solve(&mut self, scores: HeadScores<'_>, out: &mut EdgeMarginals) -> Result<(), InferError> {
         scores.check()?;
         let (words, side) = (scores.words, scores.words + 1);
         out.edges.clear();
@@ -81,7 +81,7 @@ impl MatrixTree {
     }
 
     /// Takes over scores; returns whether their weights can be held as they are.
-    fn take(&mut self, scores: HeadScores<'_>) -> Result<bool, Error> {
+    fn take(&mut self, scores: HeadScores<'_>) -> Result<bool, InferError> {
         let side = scores.words + 1;
         self.scores.clear();
         self.largest.clear();

@@ -1,6 +1,6 @@
 //! The scores of all edges of a sentence.
 
-use crate::error::Error;
+use crate::error::InferError;
 
 /// The scores of all edges over a root and some words.
 ///
@@ -14,7 +14,7 @@ use crate::error::Error;
 /// assert_eq!((engine.solve(free, &mut heads)?, &heads[..]), (9.0, &[0, 0][..]));
 /// let parse = HeadScores { single_root: true, ..free };
 /// assert_eq!((engine.solve(parse, &mut heads)?, &heads[..]), (8.0, &[0, 1][..]));
-/// # Ok::<(), multiplane_infer::Error>(())
+/// # Ok::<(), multiplane_infer::InferError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct HeadScores<'a> {
@@ -49,16 +49,15 @@ impl HeadScores<'_> {
     }
 
     /// Refuses what is no score, and another number of them.
-    pub(super) fn check(&self) -> Result<(), Error> {
-        let side = self.words + 1;
-        if self.scores.len() != side * side {
-            let found = self.scores.len();
-            return Err(Error::invalid(format!("found {found} scores of edges for a root and {} words", self.words)));
+    pub(super) fn check(&self) -> Result<(), InferError> {
+        let (words, side, found) = (self.words, self.words + 1, self.scores.len());
+        if found != side * side {
+            return Err(InferError::invalid(format!("found {found} scores of edges for a root and {words} words")));
         }
         for (at, score) in self.scores.iter().enumerate() {
             let (head, word) = (at / side, at % side);
             if (score.is_nan() || *score == f64::INFINITY) && head != word && word > 0 {
-                return Err(Error::invalid(format!(
+                return Err(InferError::invalid(format!(
                     "found {score} as score of the edge from {head} to {word}, expected a finite number or -inf"
                 )));
             }
@@ -69,7 +68,7 @@ impl HeadScores<'_> {
 
 /// The error where no tree is allowed.
 #[cold]
-pub(super) fn no_tree(single_root: bool) -> Error {
+pub(super) fn no_tree(single_root: bool) -> InferError {
     let rule = if single_root { " in which the root has one child" } else { "" };
-    Error::invalid(format!("found no allowed arborescence{rule}, expected one of finite score"))
+    InferError::invalid(format!("found no allowed arborescence{rule}, expected one of finite score"))
 }

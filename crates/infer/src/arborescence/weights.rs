@@ -8,7 +8,7 @@
 
 use super::edmonds::{Arborescence, ChosenEdge, NONE};
 use super::scores::{HeadScores, no_tree};
-use crate::error::Error;
+use crate::error::InferError;
 
 /// How bad the best edge into a cycle is left: e^-64 is far below what 1 can be changed by.
 const BAD: f64 = 64.0;
@@ -39,7 +39,7 @@ impl Arborescence {
     /// Arborescence::default().weights(HeadScores { words: 2, scores: &scores, single_root: false }, 0.0, &mut weights)?;
     /// let (first, second) = (weights[1] * weights[5], weights[2] * weights[7]);
     /// assert!((first / second - 1.0f64.exp()).abs() < 1e-12);
-    /// # Ok::<(), multiplane_infer::Error>(())
+    /// # Ok::<(), multiplane_infer::InferError>(())
     /// ```
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl Arborescence {
     ///
     /// # Panics
     /// If `out` has another length than the scores.
-    pub fn weights(&mut self, scores: HeadScores<'_>, floor: f64, out: &mut [f64]) -> Result<(), Error> {
+    pub fn weights(&mut self, scores: HeadScores<'_>, floor: f64, out: &mut [f64]) -> Result<(), InferError> {
         scores.check()?;
         let side = scores.words + 1;
         let mut heads = std::mem::take(&mut self.heads);

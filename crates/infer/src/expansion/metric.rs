@@ -4,7 +4,7 @@
 //! energies with `V(l,l) = 0` the triangle inequality (Kolmogorov and Zabih 2004). Checked once for each term and pair
 //! of label counts: O(labels^3) for a table, O(1) for the other terms.
 
-use crate::error::Error;
+use crate::error::InferError;
 use crate::mrf::{Edge, Mrf};
 use crate::term::{Table, Term};
 
@@ -25,7 +25,7 @@ pub(super) struct Rules {
 
 impl Rules {
     /// Refuses a model with a negative weight or an edge that is no metric, naming edge, nodes and labels.
-    pub(super) fn check(&mut self, problem: &Mrf) -> Result<(), Error> {
+    pub(super) fn check(&mut self, problem: &Mrf) -> Result<(), InferError> {
         let known = self.checked == problem.terms();
         if !known {
             self.checked.clear();
@@ -34,8 +34,8 @@ impl Rules {
         }
         for (index, edge) in problem.edges().iter().enumerate() {
             let refuse = |why: String| {
-                let (tail, head) = (edge.tail, edge.head);
-                Error::DoesNotApply { engine: NAME, reason: format!("edge {index} of nodes {tail} and {head} {why}") }
+                let reason = format!("edge {index} of nodes {} and {} {why}", edge.tail, edge.head);
+                InferError::DoesNotApply { engine: NAME, reason }
             };
             if edge.weight < 0.0 {
                 return Err(refuse(format!("has weight {}, expected at least 0", edge.weight)));

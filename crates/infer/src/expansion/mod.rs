@@ -38,7 +38,7 @@ use std::ops::ControlFlow;
 
 use crate::engine::{Answer, Engine, SolveProgress, Watch, unwatched};
 use crate::entry::EngineEntry;
-use crate::error::Error;
+use crate::error::InferError;
 use crate::messages::first_smallest;
 use crate::mrf::Mrf;
 use crate::persistency::{Persistency, ProvenFor, Splits};
@@ -83,7 +83,7 @@ const MESSAGES: usize = 20_000_000;
 /// let answer = Expansion::default().solve(&mrf, &mut unwatched, &mut labels)?;
 /// assert_eq!((answer.energy, labels), (1.5, vec![0, 0, 0, 1]));
 /// assert!(answer.bound <= 1.5);
-/// # Ok::<(), multiplane_infer::Error>(())
+/// # Ok::<(), multiplane_infer::InferError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Expansion {
@@ -137,7 +137,7 @@ struct Moves {
 }
 
 impl Engine for Expansion {
-    fn prepare(&mut self, problem: &Mrf) -> Result<(), Error> {
+    fn prepare(&mut self, problem: &Mrf) -> Result<(), InferError> {
         self.shape.forget();
         self.rules.check(problem)?;
         self.last.clear();
@@ -154,7 +154,7 @@ impl Engine for Expansion {
     /// Solves the model by moves, each of which is an iteration; `watch` is asked after each, and between sweeps. The
     /// answer is exact, and says so, where no node has more than two labels or all labels are proven; else the bound is
     /// the best of message passing, partial optimality, and the sum of the lowest energies of all nodes and edges.
-    fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
+    fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, InferError> {
         self.ready(problem)?;
         labels.clear();
         labels.extend((0..problem.nodes()).map(|node| first_smallest(problem.unary(node as u32)) as u32));
@@ -174,7 +174,7 @@ impl Expansion {
     ///
     /// # Errors
     /// Those of [`solve`](Engine::solve).
-    pub fn improve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
+    pub fn improve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, InferError> {
         self.ready(problem)?;
         labels.resize(problem.nodes(), u32::MAX);
         for (label, node) in labels.iter_mut().zip(0..) {
@@ -195,13 +195,13 @@ impl Expansion {
         problem: &Mrf,
         allowed: impl Allowed,
         labels: &mut [u32],
-    ) -> Result<(), Error> {
+    ) -> Result<(), InferError> {
         self.ready(problem)?;
         self.run_moves(problem, allowed, f64::NEG_INFINITY, &mut unwatched, labels).map(|_| ())
     }
 
     /// Checks a model, and builds networks if it has another shape than the last one.
-    fn ready(&mut self, problem: &Mrf) -> Result<(), Error> {
+    fn ready(&mut self, problem: &Mrf) -> Result<(), InferError> {
         if self.shape.fits(problem) {
             return self.rules.check(problem);
         }
@@ -209,7 +209,7 @@ impl Expansion {
     }
 
     /// Settles what is proven, moves the rest, and says how good the result is.
-    fn finish(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
+    fn finish(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, InferError> {
         let proof = Proof::of(problem);
         let mut bound = proof.lowest();
         let sweeping = self.sweeps > 0
@@ -262,7 +262,7 @@ impl Expansion {
         bound: f64,
         watch: Watch<'_>,
         labels: &mut [u32],
-    ) -> Result<Moves, Error> {
+    ) -> Result<Moves, InferError> {
         self.descent.run(problem, allowed, &self.incidence, labels);
         let (mut changes, mut cuts) = (1, 0);
         let mut energy = problem.energy(labels);

@@ -3,7 +3,7 @@
 use super::descent::Allowed;
 use super::incidence::Incidence;
 use crate::cut_graph::CutGraph;
-use crate::error::Error;
+use crate::error::InferError;
 use crate::maxflow::Side;
 use crate::min_cut::corners;
 use crate::mrf::Mrf;
@@ -34,7 +34,7 @@ impl MoveNetwork {
     }
 
     /// Sets the capacities that differ.
-    fn update(&mut self, problem: &Mrf, wanted: &ExpansionMove) -> Result<(), Error> {
+    fn update(&mut self, problem: &Mrf, wanted: &ExpansionMove) -> Result<(), InferError> {
         if !self.built {
             self.cut.build(problem)?;
             self.built = true;
@@ -59,7 +59,7 @@ impl ExpansionMove {
         incidence: &Incidence,
         network: &mut MoveNetwork,
         labels: &mut [u32],
-    ) -> Result<f64, Error> {
+    ) -> Result<f64, InferError> {
         if !self.start(problem, label, allowed, labels) {
             return Ok(0.0);
         }

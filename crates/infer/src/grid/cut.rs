@@ -10,7 +10,7 @@ use super::model::Grid;
 use super::row_weights::RowWeights;
 use super::weights::STEPS;
 use crate::engine::Answer;
-use crate::error::Error;
+use crate::error::InferError;
 use crate::maxflow::DirectFlow;
 use crate::proof;
 use crate::sum::Sum;
@@ -44,8 +44,8 @@ impl GridCut {
     /// up to rounding.
     ///
     /// # Errors
-    /// [`Error::DoesNotApply`] where there are not two labels, or a weight is negative.
-    pub fn solve(&mut self, grid: &Grid, labels: &mut Vec<u32>) -> Result<Answer, Error> {
+    /// [`InferError::DoesNotApply`] where there are not two labels, or a weight is negative.
+    pub fn solve(&mut self, grid: &Grid, labels: &mut Vec<u32>) -> Result<Answer, InferError> {
         check(grid)?;
         match grid.has_diagonals() {
             true => self.build::<true>(grid),
@@ -188,8 +188,8 @@ impl GridCut {
 }
 
 /// Refuses what is no cut.
-fn check(grid: &Grid) -> Result<(), Error> {
-    let refuse = |reason| Err(Error::DoesNotApply { engine: "min-cut", reason });
+fn check(grid: &Grid) -> Result<(), InferError> {
+    let refuse = |reason| Err(InferError::DoesNotApply { engine: "min-cut", reason });
     if grid.labels != 2 {
         return refuse(format!("nodes have {} labels, expected 2", grid.labels));
     }

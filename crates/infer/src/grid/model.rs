@@ -1,7 +1,7 @@
 //! The arrays of a grid, checked as a model's numbers are, and the model that they make.
 
 use super::weights::{GridWeights, STEPS};
-use crate::error::Error;
+use crate::error::InferError;
 use crate::mrf::Mrf;
 use crate::term::Term;
 
@@ -17,7 +17,7 @@ use crate::term::Term;
 /// let answer = GridCut::default().solve(&grid, &mut labels)?;
 /// assert_eq!(labels, [0, 0, 0, 0, 0, 1]);
 /// assert!(answer.is_exact() && answer.energy == grid.to_mrf()?.energy(&labels));
-/// # Ok::<(), multiplane_infer::Error>(())
+/// # Ok::<(), multiplane_infer::InferError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
@@ -39,19 +39,19 @@ impl Grid {
     /// # Errors
     /// A size of 0, a number of energies or weights that does not fit it, and what [`Mrf`] refuses: energies that are
     /// NaN or `-inf`, pixels without an allowed label, weights that are not finite.
-    pub fn new(size: [usize; 3], unary: Vec<f64>, weights: [GridWeights; 4]) -> Result<Self, Error> {
+    pub fn new(size: [usize; 3], unary: Vec<f64>, weights: [GridWeights; 4]) -> Result<Self, InferError> {
         let [height, width, labels] = size;
         let nodes = height.checked_mul(width).filter(|&nodes| nodes < (1 << 28)); // 2^30 edges
         let expected = nodes.and_then(|nodes| nodes.checked_mul(labels));
         if expected.is_none() || expected == Some(0) {
-            return Err(Error::invalid(format!(
+            return Err(InferError::invalid(format!(
                 "found a grid of {height} x {width} nodes and {labels} labels, expected \
                  at least 1 of each and fewer than 2^28 nodes"
             )));
         }
         if expected != Some(unary.len()) {
             let found = unary.len();
-            return Err(Error::invalid(format!(
+            return Err(InferError::invalid(format!(
                 "found {found} unary energies, expected {height} x {width} x {labels}"
             )));
         }
@@ -67,11 +67,11 @@ impl Grid {
     ///
     /// # Errors
     /// A missing node, another number of labels, and what [`Grid::new`] refuses.
-    pub fn set_unary(&mut self, changes: &[(u32, &[f64])]) -> Result<(), Error> {
+    pub fn set_unary(&mut self, changes: &[(u32, &[f64])]) -> Result<(), InferError> {
         let (nodes, labels) = (self.nodes(), self.labels);
         if let Some((node, row)) = changes.iter().find(|(node, row)| *node as usize >= nodes || row.len() != labels) {
             let found = row.len();
-            return Err(Error::invalid(format!(
+            return Err(InferError::invalid(format!(
                 "node {node}: found {found} energies, expected {labels} of one of {nodes} nodes"
             )));
         }
@@ -95,11 +95,11 @@ impl Grid {
     ///
     /// # Errors
     /// Edges in a direction that has none, and what [`Grid::new`] refuses.
-    pub fn set_weights(&mut self, directions: [GridWeights; 4]) -> Result<(), Error> {
+    pub fn set_weights(&mut self, directions: [GridWeights; 4]) -> Result<(), InferError> {
         for (step, weights) in directions.iter().enumerate().filter(|(_, weights)| **weights != GridWeights::None) {
             if self.weights[step] == GridWeights::None {
                 let (down, right) = STEPS[step];
-                return Err(Error::invalid(format!(
+                return Err(InferError::invalid(format!(
                     "found weights of edges {down} down and {right} right, but the grid has no such edges"
                 )));
             }
@@ -126,7 +126,7 @@ impl Grid {
     }
 
     /// Refuses what a model would refuse; where all numbers are modest, after one quick look at them.
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result<(), InferError> {
         let weights = self.weights.iter().all(|weights| weights.numbers().is_none_or(is_modest));
         if is_modest(&self.unary) && weights { Ok(()) } else { self.to_mrf().map(drop) }
     }
@@ -198,7 +198,7 @@ impl Grid {
     ///
     /// # Errors
     /// Those of [`Mrf`].
-    pub fn to_mrf(&self) -> Result<Mrf, Error> {
+    pub fn to_mrf(&self) -> Result<Mrf, InferError> {
         let mut mrf = Mrf::new();
         for unary in self.unary.chunks_exact(self.labels) {
             mrf.add_node(unary)?;

@@ -1,6 +1,6 @@
 //! The weights of a grid's edges, by direction.
 
-use crate::error::Error;
+use crate::error::InferError;
 
 /// The four directions of edges, (down, right): to the right, down, down and right, down and left.
 pub const STEPS: [(usize, isize); 4] = [(0, 1), (1, 0), (1, 1), (1, -1)];
@@ -23,18 +23,18 @@ pub enum GridWeights {
 
 impl GridWeights {
     /// Refuses another number of weights than edges, and weights that are not finite.
-    pub(super) fn check(&self, step: usize, rows: usize, columns: usize) -> Result<(), Error> {
+    pub(super) fn check(&self, step: usize, rows: usize, columns: usize) -> Result<(), InferError> {
         let name = NAMES[step];
         match self {
             GridWeights::Same(weight) if !weight.is_finite() => {
-                Err(Error::invalid(format!("{name} weight: found {weight}, expected a finite number")))
+                Err(InferError::invalid(format!("{name} weight: found {weight}, expected a finite number")))
             }
             GridWeights::Each(weights) if weights.len() != rows * columns => {
                 let found = weights.len();
-                Err(Error::invalid(format!("found {found} {name} weights, expected {rows} x {columns}")))
+                Err(InferError::invalid(format!("found {found} {name} weights, expected {rows} x {columns}")))
             }
             GridWeights::Each(weights) => match weights.iter().position(|weight| !weight.is_finite()) {
-                Some(at) => Err(Error::invalid(format!(
+                Some(at) => Err(InferError::invalid(format!(
                     "{name} weight of row {}, column {}: found {}, expected a finite number",
                     at / columns,
                     at % columns,

@@ -5,7 +5,7 @@
 use super::logarithms::Logarithms;
 use super::scaled::Scaled;
 use super::transitions::Transitions;
-use crate::error::Error;
+use crate::error::InferError;
 use crate::logs::entropy;
 
 /// The distribution `p(y) = e^score(y) / Z` of the labellings y of a chain.
@@ -49,13 +49,18 @@ impl ForwardBackward {
     /// ForwardBackward::default().solve(&[0.0; 4], &transitions, &mut marginals)?;
     /// assert!((marginals.log_partition - 5.0f64.ln()).abs() < 1e-12);
     /// assert!((marginals.nodes[0] - 0.6).abs() < 1e-12 && (marginals.edges[0] - 0.4).abs() < 1e-12);
-    /// # Ok::<(), multiplane_infer::Error>(())
+    /// # Ok::<(), multiplane_infer::InferError>(())
     /// ```
     ///
     /// # Errors
     /// Sizes that do not fit, a score that is NaN or `+inf`, and scores that forbid every labelling. What `out` holds
     /// then means nothing.
-    pub fn solve(&mut self, unary: &[f64], transitions: &Transitions, out: &mut ChainMarginals) -> Result<(), Error> {
+    pub fn solve(
+        &mut self,
+        unary: &[f64],
+        transitions: &Transitions,
+        out: &mut ChainMarginals,
+    ) -> Result<(), InferError> {
         let labels = transitions.labels;
         let is_scaled = self.forward(unary, transitions, &mut out.log_partition)?;
         out.nodes.resize(unary.len(), 0.0);
@@ -73,14 +78,14 @@ impl ForwardBackward {
     ///
     /// # Errors
     /// As of [`solve`](ForwardBackward::solve).
-    pub fn log_partition(&mut self, unary: &[f64], transitions: &Transitions) -> Result<f64, Error> {
+    pub fn log_partition(&mut self, unary: &[f64], transitions: &Transitions) -> Result<f64, InferError> {
         let mut log = 0.0;
         self.forward(unary, transitions, &mut log)?;
         Ok(log)
     }
 
     /// Returns whether exponentials were used.
-    fn forward(&mut self, unary: &[f64], transitions: &Transitions, log: &mut f64) -> Result<bool, Error> {
+    fn forward(&mut self, unary: &[f64], transitions: &Transitions, log: &mut f64) -> Result<bool, InferError> {
         *log = 0.0;
         if unary.is_empty() {
             return Ok(true);
@@ -88,11 +93,13 @@ impl ForwardBackward {
         let labels = transitions.labels;
         if labels == 0 || !unary.len().is_multiple_of(labels) {
             let found = unary.len();
-            return Err(Error::invalid(format!("found {found} unary scores, expected a multiple of {labels} labels")));
+            return Err(InferError::invalid(format!(
+                "found {found} unary scores, expected a multiple of {labels} labels"
+            )));
         }
         if !transitions.fits(unary.len() / labels) {
             let (len, tables) = (unary.len() / labels, transitions.largest.len());
-            return Err(Error::invalid(format!("found {tables} tables of pair scores for {len} positions")));
+            return Err(InferError::invalid(format!("found {tables} tables of pair scores for {len} positions")));
         }
         let is_scaled = self.scaled.take(unary, transitions);
         if !is_scaled {
@@ -103,17 +110,17 @@ impl ForwardBackward {
             false => self.logarithms.forward(unary, transitions),
         };
         if *log == f64::NEG_INFINITY {
-            return Err(Error::invalid("found every labelling forbidden, expected a finite score"));
+            return Err(InferError::invalid("found every labelling forbidden, expected a finite score"));
         }
         Ok(is_scaled)
     }
 }
 
 /// Refuses what is no score.
-fn check(unary: &[f64], labels: usize) -> Result<(), Error> {
+fn check(unary: &[f64], labels: usize) -> Result<(), InferError> {
     match unary.iter().position(|score| score.is_nan() || *score == f64::INFINITY) {
         None => Ok(()),
-        Some(at) => Err(Error::invalid(format!(
+        Some(at) => Err(InferError::invalid(format!(
             "found {} as score of label {} at position {}, expected a finite number or -inf",
             unary[at],
             at % labels,

@@ -2,7 +2,7 @@
 
 use super::distribution::Marginals;
 use crate::brute;
-use crate::error::Error;
+use crate::error::InferError;
 use crate::mrf::Mrf;
 
 /// Writes the marginals of a model of at most 10^7 labellings, whatever its graph. O(labellings * (nodes + edges)),
@@ -22,17 +22,17 @@ use crate::mrf::Mrf;
 /// marginals::enumerate(&mrf, &mut out)?; // two labellings of weight 1, six of weight 1/4
 /// assert!((out.log_partition - 3.5f64.ln()).abs() < 1e-12);
 /// assert!((out.edge(0)[0] - 1.25 / 3.5).abs() < 1e-12);
-/// # Ok::<(), multiplane_infer::Error>(())
+/// # Ok::<(), multiplane_infer::InferError>(())
 /// ```
 ///
 /// # Errors
-/// [`Error::DoesNotApply`] for more labellings; a model that forbids every labelling.
-pub fn enumerate(problem: &Mrf, out: &mut Marginals) -> Result<(), Error> {
+/// [`InferError::DoesNotApply`] for more labellings; a model that forbids every labelling.
+pub fn enumerate(problem: &Mrf, out: &mut Marginals) -> Result<(), InferError> {
     brute::check_size(problem, 1e7)?;
     let mut least = f64::INFINITY;
     brute::for_each(problem, |_, energy| least = least.min(energy));
     if least == f64::INFINITY {
-        return Err(Error::invalid("found every labelling forbidden, expected a finite energy"));
+        return Err(InferError::invalid("found every labelling forbidden, expected a finite energy"));
     }
     out.lay_out(problem);
     out.clear();

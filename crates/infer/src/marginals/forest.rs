@@ -4,7 +4,7 @@
 //! Intelligent Systems" (1988).
 
 use super::distribution::Marginals;
-use crate::error::Error;
+use crate::error::InferError;
 use crate::forest::{ParentLink, RootedForest};
 use crate::logs::{entropy, to_distribution};
 use crate::mrf::Mrf;
@@ -33,13 +33,13 @@ impl SumProduct {
     /// SumProduct::default().solve(&mrf, &mut out)?;
     /// assert!((out.edge(0)[0] - 0.375).abs() < 1e-12 && (out.node(1)[0] - 0.5).abs() < 1e-12);
     /// assert!((out.log_partition - (8.0f64 / 3.0).ln()).abs() < 1e-12);
-    /// # Ok::<(), multiplane_infer::Error>(())
+    /// # Ok::<(), multiplane_infer::InferError>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::DoesNotApply`] for a graph with a cycle; a model that forbids every labelling. What `out` holds then
-    /// means nothing.
-    pub fn solve(&mut self, problem: &Mrf, out: &mut Marginals) -> Result<(), Error> {
+    /// [`InferError::DoesNotApply`] for a graph with a cycle; a model that forbids every labelling. What `out` holds
+    /// then means nothing.
+    pub fn solve(&mut self, problem: &Mrf, out: &mut Marginals) -> Result<(), InferError> {
         if !self.forest.pairs.fits(problem) {
             self.forest.build(problem)?;
         }
@@ -55,7 +55,7 @@ impl SumProduct {
             own.iter_mut().zip(below).zip(above).for_each(|((own, below), above)| *own = below + above);
             let log = to_distribution(own);
             if log == f64::NEG_INFINITY {
-                return Err(Error::invalid("found every labelling forbidden, expected a finite energy"));
+                return Err(InferError::invalid("found every labelling forbidden, expected a finite energy"));
             }
             if self.forest.links[node as usize].is_none() {
                 out.log_partition += log;

@@ -5,7 +5,7 @@
 //! which no logarithm is taken. O(len * labels^2).
 
 use super::filter::Filter;
-use crate::error::Error;
+use crate::error::InferError;
 
 /// Marginals count as at least this much in q: else what has none never gets any again.
 pub const FLOOR: f64 = 1e-12;
@@ -40,7 +40,7 @@ impl TiltedChain {
     /// chain.solve(2, &unary, &pair, &[], &mut first)?;
     /// chain.solve(2, &[0.0; 6], &[0.0; 4], &first, &mut second)?; // nothing new: as it was
     /// assert!(first.iter().zip(&second).all(|(a, b)| (a - b).abs() < 1e-14));
-    /// # Ok::<(), multiplane_infer::Error>(())
+    /// # Ok::<(), multiplane_infer::InferError>(())
     /// ```
     pub fn solve(
         &mut self,
@@ -49,7 +49,7 @@ impl TiltedChain {
         pair: &[f64],
         from: &[f64],
         to: &mut [f64],
-    ) -> Result<f64, Error> {
+    ) -> Result<f64, InferError> {
         if unary.is_empty() && to.is_empty() {
             return Ok(0.0);
         }
@@ -58,7 +58,7 @@ impl TiltedChain {
         let squares = labels > 0 && unary.len() == len * labels && pair.len() == labels * labels;
         if !squares || to.len() != size || !(from.is_empty() || from.len() == size) {
             let (scores, pairs, from, to) = (unary.len(), pair.len(), from.len(), to.len());
-            return Err(Error::invalid(format!(
+            return Err(InferError::invalid(format!(
                 "found {scores} unary and {pairs} pair scores, {from} and {to} marginals for {labels} labels"
             )));
         }
@@ -78,7 +78,7 @@ impl TiltedChain {
 }
 
 /// Says which score is none; where all are, their sums are too large.
-fn refusal(labels: usize, unary: &[f64], pair: &[f64]) -> Error {
+fn refusal(labels: usize, unary: &[f64], pair: &[f64]) -> InferError {
     let odd = |scores: &[f64]| scores.iter().position(|score| !score.is_finite());
     let message = match (odd(unary), odd(pair)) {
         (Some(at), _) => {
@@ -91,5 +91,5 @@ fn refusal(labels: usize, unary: &[f64], pair: &[f64]) -> Error {
         }
         (None, None) => "found scores whose sum is beyond the range of numbers, expected smaller ones".to_owned(),
     };
-    Error::invalid(message)
+    InferError::invalid(message)
 }

@@ -61,7 +61,7 @@ impl TiltedTree {
     /// let mut to = vec![0.0; tree_size(&shape, 2)];
     /// let log = TiltedTree::default().solve(view, &shape, &[], &mut to);
     /// assert!((log - 8.0f64.ln()).abs() < 1e-12 && (to[4] - 0.375).abs() < 1e-12);
-    /// # Ok::<(), multiplane_infer::Error>(())
+    /// # Ok::<(), multiplane_infer::InferError>(())
     /// ```
     ///
     /// # Panics

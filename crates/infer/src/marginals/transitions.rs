@@ -1,6 +1,6 @@
 //! The pair scores of chains, prepared once for all chains that share them: what takes time is their exponentials.
 
-use crate::error::Error;
+use crate::error::InferError;
 use crate::logs::{REGISTER, exp};
 use multiversion::multiversion;
 
@@ -31,10 +31,10 @@ impl Transitions {
     ///
     /// # Errors
     /// No label, another number of scores, a score that is NaN or `+inf`, a table that allows nothing.
-    pub fn set_shared(&mut self, labels: usize, pair: &[f64]) -> Result<(), Error> {
+    pub fn set_shared(&mut self, labels: usize, pair: &[f64]) -> Result<(), InferError> {
         if labels == 0 || pair.len() != labels * labels {
             let found = pair.len();
-            return Err(Error::invalid(format!(
+            return Err(InferError::invalid(format!(
                 "found {found} pair scores for {labels} labels, expected their square"
             )));
         }
@@ -47,10 +47,10 @@ impl Transitions {
     ///
     /// # Errors
     /// As of [`set_shared`](Transitions::set_shared).
-    pub fn set_each(&mut self, labels: usize, pairs: &[f64]) -> Result<(), Error> {
+    pub fn set_each(&mut self, labels: usize, pairs: &[f64]) -> Result<(), InferError> {
         if labels == 0 || !pairs.len().is_multiple_of(labels * labels) {
             let found = pairs.len();
-            return Err(Error::invalid(format!(
+            return Err(InferError::invalid(format!(
                 "found {found} pair scores for {labels} labels, expected a multiple of their square"
             )));
         }
@@ -58,10 +58,10 @@ impl Transitions {
         self.set(labels, pairs)
     }
 
-    fn set(&mut self, labels: usize, pairs: &[f64]) -> Result<(), Error> {
+    fn set(&mut self, labels: usize, pairs: &[f64]) -> Result<(), InferError> {
         if let Some(at) = pairs.iter().position(|score| score.is_nan() || *score == f64::INFINITY) {
             let (table, entry) = (at / (labels * labels), at % (labels * labels));
-            return Err(Error::invalid(format!(
+            return Err(InferError::invalid(format!(
                 "found {} as pair score of labels {} and {} in table {table}, expected a finite number or -inf",
                 pairs[at],
                 entry / labels,
@@ -80,7 +80,7 @@ impl Transitions {
         for (index, table) in pairs.chunks_exact(labels * labels).enumerate() {
             let most = table.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             if most == f64::NEG_INFINITY {
-                return Err(Error::invalid(format!(
+                return Err(InferError::invalid(format!(
                     "found every pair forbidden in table {index}, expected a finite score"
                 )));
             }

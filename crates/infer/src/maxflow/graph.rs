@@ -4,7 +4,7 @@ use super::boykov::Queues;
 use super::capacity::Capacity;
 use super::forest::SearchForest;
 use super::network::{GivenEdge, ResidualNetwork};
-use crate::error::Error;
+use crate::error::InferError;
 
 /// Graphs of so many nodes get a [`HeadStart`](super::boykov::HeadStart).
 pub(super) const LARGE: usize = 10_000;
@@ -121,7 +121,7 @@ impl<C: Capacity> Graph<C> {
     /// # Errors
     /// A missing node; a capacity that is negative or not finite, or takes the sum of all capacities out of range.
     #[inline]
-    pub fn add_terminal(&mut self, node: u32, source: C, sink: C) -> Result<(), Error> {
+    pub fn add_terminal(&mut self, node: u32, source: C, sink: C) -> Result<(), InferError> {
         let Some(&(from, to)) = self.terminals.get(node as usize) else { return Err(self.missing_node(node)) };
         let place = || format!("node {node}");
         self.total = check_capacities(self.total, (source, sink), place)?;
@@ -134,7 +134,7 @@ impl<C: Capacity> Graph<C> {
     /// # Errors
     /// Those of [`add_terminal`](Graph::add_terminal).
     #[inline]
-    pub fn set_terminal(&mut self, node: u32, source: C, sink: C) -> Result<(), Error> {
+    pub fn set_terminal(&mut self, node: u32, source: C, sink: C) -> Result<(), InferError> {
         let Some(&(from, to)) = self.terminals.get(node as usize) else { return Err(self.missing_node(node)) };
         let place = || format!("node {node}");
         self.total = check_capacities(self.total - from - to, (source, sink), place)?;
@@ -149,7 +149,7 @@ impl<C: Capacity> Graph<C> {
     /// A missing node, a loop, more than 2^30 edges; a capacity that is negative or not finite, or takes the sum of all
     /// capacities out of range.
     #[inline]
-    pub fn add_edge(&mut self, tail: u32, head: u32, forward: C, backward: C) -> Result<u32, Error> {
+    pub fn add_edge(&mut self, tail: u32, head: u32, forward: C, backward: C) -> Result<u32, InferError> {
         let edge = self.edges.len();
         if tail.max(head) as usize >= self.terminals.len() || tail == head || edge >= 1 << 30 {
             return Err(self.wrong_edge(tail, head));
@@ -164,10 +164,10 @@ impl<C: Capacity> Graph<C> {
     ///
     /// # Errors
     /// A missing edge; a capacity that is negative or not finite, or takes the sum of all capacities out of range.
-    pub fn set_edge(&mut self, edge: u32, forward: C, backward: C) -> Result<(), Error> {
+    pub fn set_edge(&mut self, edge: u32, forward: C, backward: C) -> Result<(), InferError> {
         let edges = self.edges.len();
         let Some(at) = self.edges.get_mut(edge as usize) else {
-            return Err(Error::invalid(format!("found edge {edge}, but there are only {edges}")));
+            return Err(InferError::invalid(format!("found edge {edge}, but there are only {edges}")));
         };
         let before = (at.forward, at.backward);
         let rest = self.total - before.0 - before.1;
@@ -203,14 +203,14 @@ impl<C: Capacity> Graph<C> {
     }
 
     #[cold]
-    fn missing_node(&self, node: u32) -> Error {
-        Error::invalid(format!("found node {node}, but there are only {}", self.nodes()))
+    fn missing_node(&self, node: u32) -> InferError {
+        InferError::invalid(format!("found node {node}, but there are only {}", self.nodes()))
     }
 
     #[cold]
-    fn wrong_edge(&self, tail: u32, head: u32) -> Error {
+    fn wrong_edge(&self, tail: u32, head: u32) -> InferError {
         let (edge, nodes) = (self.edges.len(), self.nodes());
-        Error::invalid(match tail.max(head) {
+        InferError::invalid(match tail.max(head) {
             end if end as usize >= nodes => format!("edge {edge}: found node {end}, but there are only {nodes}"),
             _ if tail == head => format!("edge {edge}: found an edge from node {tail} to itself"),
             _ => format!("found edge {edge}, expected at most 2^30 edges"),
@@ -230,7 +230,7 @@ fn note_lowered<C: Capacity>(lowered: &mut C, before: (C, C), now: (C, C)) {
 
 /// Returns the sum of all capacities with two more of them.
 #[inline]
-fn check_capacities<C: Capacity>(total: C, pair: (C, C), place: impl Fn() -> String) -> Result<C, Error> {
+fn check_capacities<C: Capacity>(total: C, pair: (C, C), place: impl Fn() -> String) -> Result<C, InferError> {
     let sum = match pair.0.is_valid() && pair.1.is_valid() {
         true => total.plus(pair.0).and_then(|sum| sum.plus(pair.1)),
         false => None,
@@ -242,15 +242,15 @@ fn check_capacities<C: Capacity>(total: C, pair: (C, C), place: impl Fn() -> Str
 }
 
 #[cold]
-fn refusal<C: Capacity>(total: C, (first, second): (C, C), place: String) -> Error {
+fn refusal<C: Capacity>(total: C, (first, second): (C, C), place: String) -> InferError {
     for capacity in [first, second] {
         if !capacity.is_valid() {
-            return Error::invalid(format!(
+            return InferError::invalid(format!(
                 "{place}: found capacity {capacity:?}, expected a finite number that is not negative"
             ));
         }
     }
-    Error::invalid(format!(
+    InferError::invalid(format!(
         "{place}: found capacities {first:?} and {second:?}, which take the sum of all ({total:?} so far) out of range"
     ))
 }

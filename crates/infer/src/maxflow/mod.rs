@@ -23,7 +23,7 @@
 //! graph.add_edge(1, 2, 1.0, 4.0)?; // 1 if only 1 is on the source's side, 4 if only 2 is
 //! assert_eq!(graph.solve(), 1.0);
 //! assert_eq!([0, 1, 2].map(|node| graph.side(node)), [Side::Source, Side::Source, Side::Sink]);
-//! # Ok::<(), multiplane_infer::Error>(())
+//! # Ok::<(), multiplane_infer::InferError>(())
 //! ```
 //!
 //! # Solving again
@@ -44,7 +44,7 @@
 //! graph.set_terminal(0, 0.5, 0.0)?; // less than flows there now
 //! assert_eq!(graph.solve(), 0.5);
 //! assert_eq!(graph.side(0), Side::Sink);
-//! # Ok::<(), multiplane_infer::Error>(())
+//! # Ok::<(), multiplane_infer::InferError>(())
 //! ```
 //!
 //! A graph of another structure is built in the same memory after [`Graph::clear`]; one of the same size then needs no

@@ -95,7 +95,7 @@ impl<C: Capacity> Graph<C> {
     /// graph.add_terminal(0, 2, 2)?; // either side costs 2
     /// graph.solve();
     /// assert_eq!((graph.side(0), graph.reaches_sink(0)), (Side::Sink, false));
-    /// # Ok::<(), multiplane_infer::Error>(())
+    /// # Ok::<(), multiplane_infer::InferError>(())
     /// ```
     ///
     /// # Panics

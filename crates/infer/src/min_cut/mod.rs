@@ -24,7 +24,7 @@ mod terms;
 use crate::cut_graph::CutGraph;
 use crate::engine::{Answer, Engine, Watch};
 use crate::entry::EngineEntry;
-use crate::error::Error;
+use crate::error::InferError;
 use crate::maxflow::Side;
 use crate::min_marginals::MinMarginals;
 use crate::mrf::Mrf;
@@ -51,7 +51,7 @@ pub(crate) use terms::corners;
 /// assert!(answer.is_exact());
 /// mrf.set_unary(right, &[0.2, 0.0])?; // the next solve starts from this flow
 /// assert_eq!(engine.solve(&mrf, &mut unwatched, &mut labels)?.energy, 1.2);
-/// # Ok::<(), multiplane_infer::Error>(())
+/// # Ok::<(), multiplane_infer::InferError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct MinCut {
@@ -83,7 +83,7 @@ pub const ENTRY: EngineEntry = EngineEntry {
 };
 
 impl Engine for MinCut {
-    fn prepare(&mut self, problem: &Mrf) -> Result<(), Error> {
+    fn prepare(&mut self, problem: &Mrf) -> Result<(), InferError> {
         self.build(problem)?;
         let loaded = self.load(problem, |_| None);
         match loaded {
@@ -95,7 +95,7 @@ impl Engine for MinCut {
 
     /// Solves the model; among equal labellings the one with the fewest labels 1 wins. Where nothing is allowed, the
     /// energy and the bound are `+inf`. The watch is never called: there is nothing to show or keep before the end.
-    fn solve(&mut self, problem: &Mrf, _: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
+    fn solve(&mut self, problem: &Mrf, _: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, InferError> {
         self.solve_given(problem, |_| None, labels)
     }
 }
@@ -115,7 +115,7 @@ impl MinCut {
         problem: &Mrf,
         given: impl Fn(usize) -> Option<u32>,
         labels: &mut Vec<u32>,
-    ) -> Result<Answer, Error> {
+    ) -> Result<Answer, InferError> {
         if !self.shape.fits(problem) {
             self.build(problem)?;
         }
@@ -135,13 +135,13 @@ impl MinCut {
     }
 
     /// Lays out the network of a model's shape, without capacities.
-    fn build(&mut self, problem: &Mrf) -> Result<(), Error> {
+    fn build(&mut self, problem: &Mrf) -> Result<(), InferError> {
         self.shape.forget();
         let nodes = problem.nodes();
         if let Some(node) = (0..nodes).find(|&node| problem.labels(node as u32) > 2) {
             let labels = problem.labels(node as u32);
             let reason = format!("node {node} has {labels} labels, expected at most 2");
-            return Err(Error::DoesNotApply { engine: NAME, reason });
+            return Err(InferError::DoesNotApply { engine: NAME, reason });
         }
         self.network.build(problem)?;
         self.huge = 0.0;
@@ -150,7 +150,7 @@ impl MinCut {
     }
 
     /// Brings the network's capacities to a model's numbers; returns false where nothing is allowed.
-    fn load(&mut self, problem: &Mrf, given: impl Fn(usize) -> Option<u32>) -> Result<bool, Error> {
+    fn load(&mut self, problem: &Mrf, given: impl Fn(usize) -> Option<u32>) -> Result<bool, InferError> {
         if !self.fix(problem, given) {
             return Ok(false);
         }
@@ -198,7 +198,7 @@ impl MinCut {
     }
 
     /// Adds the edges to offset, slopes and capacities.
-    fn decompose(&mut self, problem: &Mrf) -> Result<(), Error> {
+    fn decompose(&mut self, problem: &Mrf) -> Result<(), InferError> {
         self.wanted.clear();
         for (index, edge) in problem.edges().iter().enumerate() {
             let (tail, head) = (edge.tail as usize, edge.head as usize);
@@ -208,7 +208,7 @@ impl MinCut {
                 (FREE, FREE) => {
                     let entries = corners(energy);
                     let Decomposed { tail: at_tail, head: at_head, forward, backward, neglected } =
-                        entries.decompose().map_err(|excess| Error::DoesNotApply {
+                        entries.decompose().map_err(|excess| InferError::DoesNotApply {
                             engine: NAME,
                             reason: format!(
                                 "edge {index} of nodes {tail} and {head} is not submodular: \
@@ -237,7 +237,7 @@ impl MinCut {
     }
 
     /// Sets the capacities that differ from the network's.
-    fn update_graph(&mut self) -> Result<(), Error> {
+    fn update_graph(&mut self) -> Result<(), InferError> {
         self.choose_huge();
         for (node, &slope) in self.slope.iter().enumerate() {
             // Taking label 1 cuts the way to the sink, label 0 that from the source.

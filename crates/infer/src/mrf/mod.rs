@@ -7,7 +7,7 @@
 
 mod check;
 
-use crate::error::Error;
+use crate::error::InferError;
 use crate::term::Term;
 use check::{check_unary, check_weight, size};
 
@@ -25,7 +25,7 @@ const LARGEST_SUM: f64 = 1e300;
 /// mrf.add_edge(a, b, potts, 1.0)?;
 /// assert_eq!(mrf.energy(&[0, 0]), 1.5);
 /// assert_eq!(mrf.energy(&[0, 1]), 1.0);
-/// # Ok::<(), multiplane_infer::Error>(())
+/// # Ok::<(), multiplane_infer::InferError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Mrf {
@@ -89,11 +89,11 @@ impl Mrf {
     /// # Errors
     /// No label, an energy that is NaN or `-inf`, no label with a finite energy, or energies that add up to more than
     /// 1e300 in size with all others (of each node and edge the largest one counts).
-    pub fn add_node(&mut self, unary: &[f64]) -> Result<u32, Error> {
+    pub fn add_node(&mut self, unary: &[f64]) -> Result<u32, InferError> {
         let node = self.nodes();
         check_unary(node, unary)?;
         let index = u32::try_from(node).ok().filter(|&index| index < u32::MAX);
-        let index = index.ok_or_else(|| Error::invalid("found more than 2^32 - 2 nodes"))?;
+        let index = index.ok_or_else(|| InferError::invalid("found more than 2^32 - 2 nodes"))?;
         self.admit(0.0, size(unary), || format!("node {node}"))?;
         self.unary.extend_from_slice(unary);
         self.offsets.push(self.unary.len());
@@ -104,7 +104,7 @@ impl Mrf {
     ///
     /// # Errors
     /// A cap that is not positive.
-    pub fn add_term(&mut self, term: Term) -> Result<u32, Error> {
+    pub fn add_term(&mut self, term: Term) -> Result<u32, InferError> {
         term.check()?;
         self.terms.push(term);
         Ok(self.terms.len() as u32 - 1)
@@ -116,22 +116,22 @@ impl Mrf {
     /// A missing node or term, a loop, a table whose size does not fit the nodes' label counts, or a weight that is
     /// not finite (not positive, where the term forbids pairs of labels), or with which the energies add up to more
     /// than 1e300 in size.
-    pub fn add_edge(&mut self, tail: u32, head: u32, term: u32, weight: f64) -> Result<u32, Error> {
+    pub fn add_edge(&mut self, tail: u32, head: u32, term: u32, weight: f64) -> Result<u32, InferError> {
         let (nodes, index) = (self.nodes(), self.edges.len());
         if let Some(missing) = [tail, head].into_iter().find(|&node| node as usize >= nodes) {
-            return Err(Error::invalid(format!("edge {index}: found node {missing}, but there are only {nodes}")));
+            return Err(InferError::invalid(format!("edge {index}: found node {missing}, but there are only {nodes}")));
         }
         if tail == head {
-            return Err(Error::invalid(format!("edge {index}: found node {tail} at both ends")));
+            return Err(InferError::invalid(format!("edge {index}: found node {tail} at both ends")));
         }
         let Some(energies) = self.terms.get(term as usize) else {
             let terms = self.terms.len();
-            return Err(Error::invalid(format!("edge {index}: found term {term}, but there are only {terms}")));
+            return Err(InferError::invalid(format!("edge {index}: found term {term}, but there are only {terms}")));
         };
         if let Term::Table(table) = energies {
             let (rows, columns) = (self.labels(tail), self.labels(head));
             if (table.rows(), table.columns()) != (rows, columns) {
-                return Err(Error::invalid(format!(
+                return Err(InferError::invalid(format!(
                     "edge {index} of nodes {tail} and {head}: found a table of {} x {} energies, \
                      expected {rows} x {columns}",
                     table.rows(),
@@ -150,9 +150,9 @@ impl Mrf {
     ///
     /// # Errors
     /// A number that is not finite, or with which the energies add up to more than 1e300 in size.
-    pub fn add_constant(&mut self, energy: f64) -> Result<(), Error> {
+    pub fn add_constant(&mut self, energy: f64) -> Result<(), InferError> {
         if !energy.is_finite() {
-            return Err(Error::invalid(format!("found a constant of {energy}, expected a finite number")));
+            return Err(InferError::invalid(format!("found a constant of {energy}, expected a finite number")));
         }
         let constant = self.constant + energy;
         self.admit(self.constant.abs(), constant.abs(), || "the constant".into())?;
@@ -164,15 +164,15 @@ impl Mrf {
     ///
     /// # Errors
     /// Those of [`add_node`](Mrf::add_node), a missing node, and another number of labels.
-    pub fn set_unary(&mut self, node: u32, unary: &[f64]) -> Result<(), Error> {
+    pub fn set_unary(&mut self, node: u32, unary: &[f64]) -> Result<(), InferError> {
         if node as usize >= self.nodes() {
             let nodes = self.nodes();
-            return Err(Error::invalid(format!("found node {node}, but there are only {nodes}")));
+            return Err(InferError::invalid(format!("found node {node}, but there are only {nodes}")));
         }
         check_unary(node as usize, unary)?;
         if unary.len() != self.labels(node) {
             let (found, labels) = (unary.len(), self.labels(node));
-            return Err(Error::invalid(format!("node {node}: found {found} energies, expected {labels}")));
+            return Err(InferError::invalid(format!("node {node}: found {found} energies, expected {labels}")));
         }
         self.admit(size(self.unary(node)), size(unary), || format!("node {node}"))?;
         let start = self.offsets[node as usize];
@@ -184,11 +184,11 @@ impl Mrf {
     ///
     /// # Errors
     /// A missing edge, and a weight that [`add_edge`](Mrf::add_edge) would refuse.
-    pub fn set_weight(&mut self, edge: u32, weight: f64) -> Result<(), Error> {
+    pub fn set_weight(&mut self, edge: u32, weight: f64) -> Result<(), InferError> {
         let at = edge as usize;
         let Some(&old) = self.edges.get(at) else {
             let edges = self.edges.len();
-            return Err(Error::invalid(format!("found edge {edge}, but there are only {edges}")));
+            return Err(InferError::invalid(format!("found edge {edge}, but there are only {edges}")));
         };
         check_weight(at, weight, self.term(&old))?;
         let new = Edge { weight, ..old };
@@ -198,14 +198,14 @@ impl Mrf {
     }
 
     /// Replaces a part of the total, unless the new one is too large.
-    fn admit(&mut self, old: f64, new: f64, what: impl FnOnce() -> String) -> Result<(), Error> {
+    fn admit(&mut self, old: f64, new: f64, what: impl FnOnce() -> String) -> Result<(), InferError> {
         let others = (self.total - old).max(0.0); // rounding may have taken off too much
         match others + new <= LARGEST_SUM {
             true => {
                 self.total = others + new;
                 Ok(())
             }
-            false => Err(Error::invalid(format!(
+            false => Err(InferError::invalid(format!(
                 "{}: found energies of up to {new:e} in size besides {others:e} in all others, \
                  expected a sum of at most {LARGEST_SUM:e}",
                 what()

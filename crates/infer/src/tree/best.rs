@@ -12,20 +12,20 @@ use std::collections::BinaryHeap;
 use crate::engine::Answer;
 use crate::forest::{ParentLink, RootedForest};
 use crate::mrf::Mrf;
-use crate::several::Labelling;
+use crate::several::RankedLabelling;
 
 /// Returns the `count` labellings of lowest energy, lowest first; fewer if no more have a finite energy. No labelling
 /// comes twice. Ties come in an order that depends on nothing but the model.
 ///
 /// The forest must be that of the model, its messages collected.
-pub(super) fn labellings(forest: &RootedForest, problem: &Mrf, count: usize) -> Vec<Labelling> {
+pub(super) fn labellings(forest: &RootedForest, problem: &Mrf, count: usize) -> Vec<RankedLabelling> {
     let mut lists = Lists::new(problem, forest);
     let top = lists.top();
-    let mut found: Vec<Labelling> = Vec::new();
+    let mut found: Vec<RankedLabelling> = Vec::new();
     while found.len() < count && lists.get(top, found.len() as u32).is_some() {
         let labels = lists.labelling(top, found.len() as u32);
         let energy = problem.energy(&labels);
-        found.push(Labelling { labels, answer: Answer { energy, bound: energy, iterations: 1 } });
+        found.push(RankedLabelling { labels, answer: Answer { energy, bound: energy, iterations: 1 } });
     }
     // Sums in another order may differ in the last bits from those that the lists are sorted by.
     found.sort_by(|a, b| a.answer.energy.total_cmp(&b.answer.energy));

@@ -8,13 +8,13 @@ mod best;
 
 use crate::engine::{Answer, Engine, Watch};
 use crate::entry::EngineEntry;
-use crate::error::Error;
+use crate::error::InferError;
 use crate::forest::{NAME, RootedForest};
 use crate::messages::smallest;
 use crate::min_marginals::MinMarginals;
 use crate::mrf::Mrf;
 use crate::semiring::MinPlus;
-use crate::several::{Labelling, MBest};
+use crate::several::{MBest, RankedLabelling};
 
 /// The engine's entry in the registry.
 pub const ENTRY: EngineEntry = EngineEntry {
@@ -44,7 +44,7 @@ pub const ENTRY: EngineEntry = EngineEntry {
 /// let best = Tree::default().solve_best(&mrf, 3, &mut unwatched)?;
 /// let energies: Vec<f64> = best.iter().map(|labelling| labelling.answer.energy).collect();
 /// assert_eq!(energies, [3.0, 3.0, 4.0]);
-/// # Ok::<(), multiplane_infer::Error>(())
+/// # Ok::<(), multiplane_infer::InferError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
@@ -60,11 +60,11 @@ struct Optimum {
 }
 
 impl Engine for Tree {
-    fn prepare(&mut self, problem: &Mrf) -> Result<(), Error> {
+    fn prepare(&mut self, problem: &Mrf) -> Result<(), InferError> {
         self.forest.build(problem)
     }
 
-    fn solve(&mut self, problem: &Mrf, _: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
+    fn solve(&mut self, problem: &Mrf, _: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, InferError> {
         if !self.forest.pairs.fits(problem) {
             self.forest.build(problem)?;
         }
@@ -90,12 +90,12 @@ impl Tree {
     /// let mut marginals = Vec::new();
     /// assert_eq!(Tree::default().min_marginals(&mrf, &mut marginals)?, 2.0);
     /// assert_eq!(marginals, [2.0, 4.0, 3.0, 2.0]);
-    /// # Ok::<(), multiplane_infer::Error>(())
+    /// # Ok::<(), multiplane_infer::InferError>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::DoesNotApply`] for a graph with a cycle.
-    pub fn min_marginals(&mut self, problem: &Mrf, out: &mut Vec<f64>) -> Result<f64, Error> {
+    /// [`InferError::DoesNotApply`] for a graph with a cycle.
+    pub fn min_marginals(&mut self, problem: &Mrf, out: &mut Vec<f64>) -> Result<f64, InferError> {
         if !self.forest.pairs.fits(problem) {
             self.forest.build(problem)?;
         }
@@ -136,7 +136,7 @@ impl Tree {
 impl MBest for Tree {
     /// Lists the best labellings by sorted lists of labellings for every node and label, at little more than one run of
     /// max-product.
-    fn solve_best(&mut self, problem: &Mrf, count: usize, _: Watch<'_>) -> Result<Vec<Labelling>, Error> {
+    fn solve_best(&mut self, problem: &Mrf, count: usize, _: Watch<'_>) -> Result<Vec<RankedLabelling>, InferError> {
         if !self.forest.pairs.fits(problem) {
             self.forest.build(problem)?;
         }
@@ -147,7 +147,7 @@ impl MBest for Tree {
 
 impl MinMarginals for Tree {
     /// Sends messages both ways, at about twice the cost of a solve.
-    fn min_marginals(&mut self, problem: &Mrf, out: &mut Vec<f64>) -> Result<(), Error> {
+    fn min_marginals(&mut self, problem: &Mrf, out: &mut Vec<f64>) -> Result<(), InferError> {
         Tree::min_marginals(self, problem, out).map(|_| ())
     }
 }

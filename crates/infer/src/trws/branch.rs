@@ -14,7 +14,7 @@
 use super::sweep::{Ended, SweepDirection};
 use super::{SolveState, Trws};
 use crate::engine::Watch;
-use crate::error::Error;
+use crate::error::InferError;
 use crate::messages::first_smallest;
 use crate::mrf::Mrf;
 
@@ -52,7 +52,7 @@ impl Trws {
         problem: &Mrf,
         watch: Watch<'_>,
         state: &mut SolveState,
-    ) -> Result<(), Error> {
+    ) -> Result<(), InferError> {
         let mut messages = Vec::new();
         self.sweeps.save(&mut messages);
         let mut part = problem.clone();
@@ -84,7 +84,7 @@ impl Trws {
         watch: Watch<'_>,
         state: &mut SolveState,
         leaves: &mut Vec<Leaf>,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, InferError> {
         let lowest = (0..leaves.len()).min_by(|&a, &b| leaves[a].bound.total_cmp(&leaves[b].bound));
         let Some(lowest) = lowest else { return Ok(true) };
         let Leaf { decisions, bound } = leaves[lowest].clone();
@@ -222,7 +222,7 @@ impl Trws {
 }
 
 /// Forbids the labels that decisions leave out.
-fn restrict(problem: &Mrf, part: &mut Mrf, decisions: &[(u32, Vec<u32>)]) -> Result<(), Error> {
+fn restrict(problem: &Mrf, part: &mut Mrf, decisions: &[(u32, Vec<u32>)]) -> Result<(), InferError> {
     for (node, labels) in decisions {
         let price = |(label, &energy)| if labels.contains(&label) { energy } else { f64::INFINITY };
         let unary: Vec<f64> = (0..).zip(problem.unary(*node)).map(price).collect();

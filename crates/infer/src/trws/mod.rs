@@ -30,7 +30,7 @@ mod sweep;
 
 use crate::engine::{Answer, Engine, SolveProgress, Watch};
 use crate::entry::EngineEntry;
-use crate::error::Error;
+use crate::error::InferError;
 use crate::messages::first_smallest;
 use crate::mrf::Mrf;
 use crate::proof::Proof;
@@ -62,7 +62,7 @@ pub const ENTRY: EngineEntry = EngineEntry {
 /// let answer = Trws::default().solve(&mrf, &mut unwatched, &mut labels)?;
 /// assert_eq!((answer.energy, &labels[..]), (3.0, &[0, 0, 0][..]));
 /// assert!(answer.bound <= 3.0 && answer.is_exact());
-/// # Ok::<(), multiplane_infer::Error>(())
+/// # Ok::<(), multiplane_infer::InferError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Trws {
@@ -114,7 +114,7 @@ impl Default for Trws {
 }
 
 impl Engine for Trws {
-    fn prepare(&mut self, problem: &Mrf) -> Result<(), Error> {
+    fn prepare(&mut self, problem: &Mrf) -> Result<(), InferError> {
         self.sweeps.build(problem, (0..problem.nodes() as u32).collect());
         Ok(())
     }
@@ -122,7 +122,7 @@ impl Engine for Trws {
     /// Solves the model. Messages of an earlier solve of a model of the same shape are the start; they change no
     /// validity of the bound. `watch` is asked several times in a long iteration. Where pairs of labels are forbidden
     /// and the bound does not meet the energy, the last search works on a copy of the model.
-    fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
+    fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, InferError> {
         if !self.sweeps.pairs.fits(problem) {
             self.prepare(problem)?;
         }

@@ -2,7 +2,7 @@
 
 use super::{SolveState, Trws};
 use crate::engine::Watch;
-use crate::error::Error;
+use crate::error::InferError;
 use crate::mrf::Mrf;
 use crate::pairs::Pairs;
 use crate::term::{Table, Term};
@@ -95,7 +95,7 @@ impl Trws {
 }
 
 /// Makes the same model with a penalty for each pair of labels that is forbidden.
-fn soften(problem: &Mrf, penalty: f64) -> Result<Mrf, Error> {
+fn soften(problem: &Mrf, penalty: f64) -> Result<Mrf, InferError> {
     let mut soft = Mrf::new();
     for node in 0..problem.nodes() as u32 {
         soft.add_node(problem.unary(node))?;

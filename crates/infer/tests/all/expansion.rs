@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::common::{Random, random_graph};
-use multiplane_infer::{Engine, Error, Mrf, Table, Term, brute::Brute, engine::unwatched, expansion::Expansion};
+use multiplane_infer::{Engine, InferError, Mrf, Table, Term, brute::Brute, engine::unwatched, expansion::Expansion};
 
 /// A table that satisfies the rule of expansions: distances of random points, not symmetric, with energies of their own
 /// for labels.
@@ -186,7 +186,7 @@ fn refuses_with_the_labels() {
         let term = mrf.add_term(term).unwrap();
         mrf.add_edge(a, b, term, weight).unwrap();
         let refusal = Expansion::default().prepare(&mrf).unwrap_err();
-        assert!(matches!(refusal, Error::DoesNotApply { engine: "expansion", .. }), "{refusal}");
+        assert!(matches!(refusal, InferError::DoesNotApply { engine: "expansion", .. }), "{refusal}");
         refusal.to_string()
     };
     let text = refusal(Term::Quadratic { cap: 4.0 }, 1.0);

@@ -4,7 +4,7 @@ use crate::common::Random;
 use multiplane_infer::engine::unwatched;
 use multiplane_infer::grid::{Grid, GridCut, GridWeights};
 use multiplane_infer::min_cut::MinCut;
-use multiplane_infer::{Engine, Error};
+use multiplane_infer::{Engine, InferError};
 
 fn weights(random: &mut Random, edges: usize, integral: bool, strength: f64) -> GridWeights {
     let mut draw = || {
@@ -68,7 +68,7 @@ fn refuses() {
         Grid::new(size, unary, [horizontal, GridWeights::None, GridWeights::None, GridWeights::None])
     };
     let solve = |grid: Grid| GridCut::default().solve(&grid, &mut Vec::new()).unwrap_err().to_string();
-    let invalid = |result: Result<Grid, Error>| result.unwrap_err().to_string();
+    let invalid = |result: Result<Grid, InferError>| result.unwrap_err().to_string();
     assert_eq!(
         solve(grid([1, 2, 3], vec![0.0; 6], GridWeights::Same(1.0)).unwrap()),
         "engine min-cut does not apply: nodes have 3 labels, expected 2"

@@ -142,7 +142,7 @@ fn are_consistent() {
 #[test]
 fn refuse_what_is_no_score() {
     let mut transitions = Transitions::default();
-    let text = |result: Result<(), multiplane_infer::Error>| result.unwrap_err().to_string();
+    let text = |result: Result<(), multiplane_infer::InferError>| result.unwrap_err().to_string();
     for (pair, expected) in [
         (&[0.0; 3][..], "found 3 pair scores for 2 labels, expected their square"),
         (

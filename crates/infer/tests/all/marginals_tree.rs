@@ -4,7 +4,7 @@ use crate::common::{Random, random_forest};
 use crate::models::{Traits, all_labellings, random_model, redraw_unary};
 use multiplane_infer::marginals::{self, Marginals, SumProduct};
 use multiplane_infer::tree::Tree;
-use multiplane_infer::{Error, Mrf, Table, Term};
+use multiplane_infer::{InferError, Mrf, Table, Term};
 
 /// Sum-product equals plain sums over all labellings, and so does enumeration; warm, with other energies, too.
 /// Min-marginals are the least energies with each label. Energies up to 1e5, and forbidden ones.
@@ -124,8 +124,8 @@ fn refuse_cycles_and_large_models() {
     let mut out = Marginals::default();
     let expected = "edge 2 of nodes 2 and 0 closes a cycle, expected a forest";
     let error = SumProduct::default().solve(&mrf, &mut out).unwrap_err();
-    assert_eq!(error, Error::DoesNotApply { engine: "tree", reason: expected.into() });
+    assert_eq!(error, InferError::DoesNotApply { engine: "tree", reason: expected.into() });
     let error = marginals::enumerate(&mrf, &mut out).unwrap_err();
     let reason = "the model has 1.678e7 labellings, expected at most 1e7".into();
-    assert_eq!(error, Error::DoesNotApply { engine: "brute", reason });
+    assert_eq!(error, InferError::DoesNotApply { engine: "brute", reason });
 }

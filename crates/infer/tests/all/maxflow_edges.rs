@@ -97,7 +97,7 @@ fn refusals_name_place_and_rule() {
     graph.add_terminal(0, 5, 0).unwrap();
     graph.add_terminal(1, 0, 5).unwrap();
     let edge = graph.add_edge(0, 1, 3, 0).unwrap();
-    let refused = |result: Result<(), multiplane_infer::Error>, parts: &[&str]| {
+    let refused = |result: Result<(), multiplane_infer::InferError>, parts: &[&str]| {
         let message = result.unwrap_err().to_string();
         assert!(parts.iter().all(|part| message.contains(part)), "{message}: expected {parts:?}");
     };

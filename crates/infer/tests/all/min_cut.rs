@@ -1,7 +1,7 @@
 //! The engine of binary submodular models against enumeration: cold, warm, with constants and forbidden pairs.
 
 use crate::common::{Random, random_graph};
-use multiplane_infer::{Engine, Error, Mrf, Table, Term, brute::Brute, engine::unwatched, min_cut::MinCut};
+use multiplane_infer::{Engine, InferError, Mrf, Table, Term, brute::Brute, engine::unwatched, min_cut::MinCut};
 
 const INFINITY: f64 = f64::INFINITY;
 
@@ -145,7 +145,7 @@ fn refuses_with_the_place() {
     let mut engine = MinCut::default();
     let refusal = engine.prepare(&edge_of([1.0, 0.0, 0.0, 1.5], 1.0)).unwrap_err();
     let text = refusal.to_string();
-    assert!(matches!(refusal, Error::DoesNotApply { engine: "min-cut", .. }), "{text}");
+    assert!(matches!(refusal, InferError::DoesNotApply { engine: "min-cut", .. }), "{text}");
     assert!(text.contains("edge 0 of nodes 0 and 1") && text.contains("by 2.5"), "{text}");
     assert!(engine.solve(&edge_of([0.0, 1.0, 1.0, 0.0], -1.0), &mut unwatched, &mut Vec::new()).is_err());
     assert!(engine.prepare(&edge_of([INFINITY, 1.0, 1.0, 0.0], 1.0)).is_err());

@@ -2,7 +2,7 @@
 
 use multiplane_infer::{Mrf, Table, Term};
 
-fn refused<T: std::fmt::Debug>(result: Result<T, multiplane_infer::Error>, words: &[&str]) {
+fn refused<T: std::fmt::Debug>(result: Result<T, multiplane_infer::InferError>, words: &[&str]) {
     let message = result.unwrap_err().to_string();
     assert!(words.iter().all(|word| message.contains(word)), "{message}");
 }

@@ -5,7 +5,7 @@ use multiplane_infer::brute::{self, Brute};
 use multiplane_infer::chain::ChainView;
 use multiplane_infer::engine::unwatched;
 use multiplane_infer::restricted::Restricted;
-use multiplane_infer::several::Labelling;
+use multiplane_infer::several::RankedLabelling;
 use multiplane_infer::viterbi::Viterbi;
 use multiplane_infer::{Answer, Engine, MBest, Mrf, Table, Term, registry};
 
@@ -132,7 +132,7 @@ fn sweep_submodular(seeds: std::ops::Range<u64>) {
 
 /// The five best labellings are those of enumeration.
 fn assert_best(engine: &mut dyn MBest, mrf: &Mrf, what: &str) {
-    let energies = |found: Vec<Labelling>| -> Vec<f64> { found.iter().map(|one| one.answer.energy).collect() };
+    let energies = |found: Vec<RankedLabelling>| -> Vec<f64> { found.iter().map(|one| one.answer.energy).collect() };
     let found = energies(engine.solve_best(mrf, 5, &mut unwatched).unwrap());
     let mut all = Vec::new();
     let most = mrf.most_labels();

@@ -5,7 +5,7 @@ use crate::models::{Traits, all_labellings, close, random_model, redraw_unary};
 use multiplane_infer::brute::Brute;
 use multiplane_infer::engine::unwatched;
 use multiplane_infer::tree::Tree;
-use multiplane_infer::{Engine, Error, MBest, Mrf, Term};
+use multiplane_infer::{Engine, InferError, MBest, Mrf, Term};
 
 /// The optimum of random forests with all kinds of energies, cold and, in the same memory, with new energies. A model
 /// without an allowed labelling has energy `+inf`.
@@ -90,6 +90,6 @@ fn refuses_cycles() {
     mrf.add_edge(0, 1, term, 1.0).unwrap();
     let error = Tree::default().prepare(&mrf).unwrap_err();
     let expected = "edge 3 of nodes 2 and 3 closes a cycle, expected a forest";
-    assert_eq!(error, Error::DoesNotApply { engine: "tree", reason: expected.into() });
+    assert_eq!(error, InferError::DoesNotApply { engine: "tree", reason: expected.into() });
     assert_eq!(Tree::default().solve_best(&mrf, 1, &mut unwatched).unwrap_err(), error);
 }

@@ -18,7 +18,7 @@ mod score;
 mod weights;
 
 pub use finding::{CostEstimate, Diagnosis, ExaminationPlan, Finding, Kind, Profile};
-pub use multiplane_tasks::probe::{AnyLabel, BoxedProbe, Decoded, Probe, RawFeatures, erase};
+pub use multiplane_tasks::probe::{AnyLabel, BoxedProbe, Decoded, DecodedTogether, Probe, RawFeatures, erase};
 
 use examination::Examination;
 

@@ -1,7 +1,7 @@
 //! The oracle doctor: every planted fault is named, with its cause, and sound tasks get a clean bill.
 
 use multiplane::dataset::Dataset;
-use multiplane::doctor::{Decoded, Diagnosis, ExaminationPlan, Kind, Probe, RawFeatures, examine};
+use multiplane::doctor::{Decoded, DecodedTogether, Diagnosis, ExaminationPlan, Kind, Probe, RawFeatures, examine};
 use multiplane::oracle::Quality;
 use multiplane::synth::{synthetic_scenes, synthetic_trees, synthetic_words};
 use multiplane_core::rng::Rng;
@@ -171,12 +171,7 @@ impl Probe for Classes {
         };
         Ok((label, claim))
     }
-    fn decode_together(
-        &mut self,
-        examples: &[usize],
-        w: &[f64],
-        augmented: bool,
-    ) -> Option<Vec<Result<Decoded<String>, String>>> {
+    fn decode_together(&mut self, examples: &[usize], w: &[f64], augmented: bool) -> DecodedTogether<String> {
         let shift = usize::from(self.fault == Fault::NotThreadSafe);
         let asked = (0..examples.len()).map(|k| examples[(k + shift) % examples.len()]);
         Some(asked.map(|example| self.decode(example, w, augmented)).collect())

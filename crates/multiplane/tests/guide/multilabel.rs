@@ -13,7 +13,7 @@ use multiplane_tasks::builtin::{BuiltinTask, Reading};
 use multiplane_tasks::data::SparseRows;
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::entry::{TaskEntry, TaskSpec};
-use multiplane_tasks::metrics::{Counts, Evaluation, Measure, Metric};
+use multiplane_tasks::metrics::{Counts, Evaluation, EvaluationMetric, Measure};
 use multiplane_tasks::problem::{OpenError, Problem, TaskVocabulary, Vocabulary, check_dim};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -181,7 +181,7 @@ impl Measure<LabelSet> for SetF1 {
 
     fn report(&self, [common, all, ..]: &Counts, evaluation: &mut Evaluation) {
         let f1 = if *all == 0.0 { 1.0 } else { 2.0 * common / (common + all) };
-        evaluation.metrics.push((Metric::share("f1"), f1));
+        evaluation.metrics.push((EvaluationMetric::share("f1"), f1));
         evaluation.lines.push(("F1 of labels", format!("{:.2} %", 100.0 * f1)));
     }
 }

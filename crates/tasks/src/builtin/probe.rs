@@ -9,7 +9,7 @@ use multiplane_core::rng::Rng;
 use multiplane_core::task::Question;
 
 use crate::builtin::task::BuiltinTask;
-use crate::probe::{Decoded, Probe, RawFeatures};
+use crate::probe::{Decoded, DecodedTogether, Probe, RawFeatures};
 
 /// Threads that questions are asked on at the same time.
 const THREADS: usize = 3;
@@ -77,12 +77,7 @@ impl<T: BuiltinTask> Probe for BuiltinProbe<'_, T> {
         self.scratch = scratch;
         answer
     }
-    fn decode_together(
-        &mut self,
-        examples: &[usize],
-        w: &[f64],
-        augmented: bool,
-    ) -> Option<Vec<Result<Decoded<T::Label>, String>>> {
+    fn decode_together(&mut self, examples: &[usize], w: &[f64], augmented: bool) -> DecodedTogether<T::Label> {
         let mut workers: Vec<T::Scratch> = (0..THREADS).map(|_| T::Scratch::default()).collect();
         let mut slots: Vec<_> = examples.iter().map(|&example| (example, Err("no answer".into()))).collect();
         let this = (self.task, self.examples, self.vocabulary);

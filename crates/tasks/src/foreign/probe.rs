@@ -8,7 +8,7 @@ use multiplane_core::rng::Rng;
 
 use crate::foreign::slots::{Shared, lock, persist};
 use crate::foreign::task::{Examinable, ForeignAnswer};
-use crate::probe::{Decoded, Probe, RawFeatures};
+use crate::probe::{Decoded, DecodedTogether, Probe, RawFeatures};
 use crate::problem::ProblemFacts;
 
 /// The workers of a foreign task: the first answers, all of them where questions are asked at the same time.
@@ -60,12 +60,7 @@ impl<T: Examinable> Probe for ForeignProbe<'_, T> {
             Ok((label, declared(worker, quality)))
         })
     }
-    fn decode_together(
-        &mut self,
-        examples: &[usize],
-        w: &[f64],
-        augmented: bool,
-    ) -> Option<Vec<Result<Decoded<T::Label>, String>>> {
+    fn decode_together(&mut self, examples: &[usize], w: &[f64], augmented: bool) -> DecodedTogether<T::Label> {
         let batch = self.ask(|worker| worker.hand_out().most);
         if batch < 2 && self.workers.len() < 2 {
             return None;

@@ -337,15 +337,6 @@ impl<T: Examinable + 'static> ProblemReference for ForeignProblem<T> {
     fn roundoff(&self) -> f64 {
         UNIT
     }
-    fn plane(&self, _block: usize, _code: &[u32], _add: &mut dyn FnMut(usize, f64)) -> Option<f64> {
-        None
-    }
-    fn labellings(&self, _: usize, _: usize) -> Option<usize> {
-        None
-    }
-    fn slack_hinge(&self, _: usize, _: &[f64], _: usize) -> Option<f64> {
-        None
-    }
 }
 
 impl<T: Examinable + 'static> WeightLayout for ForeignProblem<T> {

@@ -32,7 +32,7 @@ enum Cells {
     Ones(Vec<u8>),
     Narrow(Vec<f32>),
     Wide(Vec<f64>),
-    Columns(Columns),
+    Columns(InvertedIndex),
 }
 
 impl Packed {
@@ -43,7 +43,7 @@ impl Packed {
         let density = rows.nonzeros() as f64 / (rows.len() as f64 * columns as f64).max(1.0);
         let is_ones = values().all(|&value| value == 1.0);
         let cells = if density < if is_ones { DENSE_ONES } else { DENSE } {
-            Cells::Columns(Columns::new(rows))
+            Cells::Columns(InvertedIndex::new(rows))
         } else if is_ones {
             Cells::Ones(tiles(rows, BYTE_TILE, |_| 1u8))
         } else if values().all(|&value| f64::from(value as f32) == value) {
@@ -131,13 +131,13 @@ fn sums_with_ones<P: Pairing>(indices: &[u32], values: &[f64], tiles: &[u8], col
 }
 
 /// An inverted index: which rows have a feature, by ascending row.
-struct Columns {
+struct InvertedIndex {
     ends: Vec<usize>,
     rows: Vec<u32>,
     values: Option<Vec<f64>>,
 }
 
-impl Columns {
+impl InvertedIndex {
     fn new(rows: &SparseRows) -> Self {
         let mut ends = vec![0usize; rows.columns() + 1];
         let entries = |r: usize| rows.row(r).iter();
@@ -157,7 +157,7 @@ impl Columns {
             }
         }
         ends.pop();
-        Columns { ends, rows: places, values }
+        InvertedIndex { ends, rows: places, values }
     }
 
     fn sums<P: Pairing>(&self, _: P, indices: &[u32], values: Option<&[f64]>, rows: Range<usize>, out: &mut [f64]) {

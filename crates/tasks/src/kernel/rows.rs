@@ -11,7 +11,7 @@ use super::given::{Given, checked};
 use super::link::Link;
 use super::packed::Packed;
 use super::stored::{Stored, rounded};
-use super::values::{GROUP, RowKernel, Source, Values, sum_of};
+use super::values::{GROUP, RowKernel, ValueSource, Values, sum_of};
 use crate::data::SparseRows;
 
 /// Numbers of a vector to which several rows are added while they are near.
@@ -64,7 +64,7 @@ impl<T: Stored> KernelRows<T> {
         kernel.validate()?;
         if kernel == Kernel::Precomputed {
             let rows = checked(rows, T::MOST)?;
-            let source = Source::Given(Given::new((0..rows.len() as u32).collect()));
+            let source = ValueSource::Given(Given::new((0..rows.len() as u32).collect()));
             return Ok(KernelRows::of(Values { source, rows }, bytes, threads));
         }
         check_features(kernel, &rows)?;
@@ -84,7 +84,7 @@ impl<T: Stored> KernelRows<T> {
         threads: usize,
     ) -> Result<Self, KernelError> {
         check_function(&function, &rows, T::MOST)?;
-        Ok(KernelRows::of(Values { source: Source::Function(function), rows }, bytes, threads))
+        Ok(KernelRows::of(Values { source: ValueSource::Function(function), rows }, bytes, threads))
     }
 
     fn of(values: Values, bytes: usize, threads: usize) -> Self {
@@ -179,9 +179,9 @@ impl<T: Stored> KernelMatrix for KernelRows<T> {
 }
 
 /// Packs rows for a kernel that is resolved, and checks that values stay below `most`.
-pub(super) fn features(kernel: Kernel, rows: &SparseRows, most: f64) -> Result<Source, KernelError> {
+pub(super) fn features(kernel: Kernel, rows: &SparseRows, most: f64) -> Result<ValueSource, KernelError> {
     let (terms, link) = Link::of(kernel);
     let norms: Vec<f64> = (0..rows.len()).map(|r| sum_of(terms, rows.row(r), rows.row(r))).collect();
     check_sizes(kernel, link, &norms, most)?;
-    Ok(Source::Features { packed: Packed::new(rows), norms, terms, link })
+    Ok(ValueSource::Features { packed: Packed::new(rows), norms, terms, link })
 }

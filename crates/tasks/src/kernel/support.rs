@@ -12,7 +12,7 @@ use super::given::{Given, check_rows};
 use super::link::Link;
 use super::rows::features;
 use super::stored::{Stored, rounded};
-use super::values::{GROUP, RowKernel, Source, Values, sum_of};
+use super::values::{GROUP, RowKernel, ValueSource, Values, sum_of};
 use crate::data::SparseRows;
 
 /// The rows that carry weight, packed.
@@ -42,7 +42,7 @@ impl SupportRows {
         let most = if kernel == Kernel::Precomputed { rows.columns() } else { rows.len() };
         check_numbers(support, most)?;
         let (source, rows) = if kernel == Kernel::Precomputed {
-            (Source::Given(Given::new(support.to_vec())), SparseRows::new(0))
+            (ValueSource::Given(Given::new(support.to_vec())), SparseRows::new(0))
         } else {
             let rows = selected(rows, support);
             check_features(kernel, &rows)?;
@@ -63,7 +63,7 @@ impl SupportRows {
         storage: Storage,
     ) -> Result<Self, KernelError> {
         check_numbers(support, rows.len())?;
-        let values = Values { source: Source::Function(function), rows: selected(rows, support) };
+        let values = Values { source: ValueSource::Function(function), rows: selected(rows, support) };
         Ok(SupportRows { kernel: None, values, storage, given: 0 })
     }
 

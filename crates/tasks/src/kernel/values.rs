@@ -34,7 +34,7 @@ const FUNCTION_WORK: usize = 200;
 const PARTS: usize = 4;
 
 /// Where values come from.
-pub(super) enum Source {
+pub(super) enum ValueSource {
     /// Sums over columns of features.
     Features {
         /// The rows of the set.
@@ -54,7 +54,7 @@ pub(super) enum Source {
 
 /// The fixed set of rows, and the kernel.
 pub(super) struct Values {
-    pub(super) source: Source,
+    pub(super) source: ValueSource,
     pub(super) rows: SparseRows,
 }
 
@@ -81,31 +81,31 @@ pub(super) fn sum_of(terms: Terms, a: Row<'_>, b: Row<'_>) -> f64 {
 impl Values {
     /// Rows of the set.
     pub(super) fn len(&self) -> usize {
-        if let Source::Given(given) = &self.source { given.len() } else { self.rows.len() }
+        if let ValueSource::Given(given) = &self.source { given.len() } else { self.rows.len() }
     }
 
     /// The row of this number in the set.
     pub(super) fn own(&self, number: usize) -> Query<'_> {
-        let norm = if let Source::Features { norms, .. } = &self.source { norms[number] } else { 0.0 };
+        let norm = if let ValueSource::Features { norms, .. } = &self.source { norms[number] } else { 0.0 };
         Query { row: self.rows.row(number), norm, number: Some(number) }
     }
 
     /// A row that is not of the set.
     pub(super) fn new_row<'a>(&self, row: Row<'a>) -> Query<'a> {
-        let norm = if let Source::Features { terms, .. } = &self.source { sum_of(*terms, row, row) } else { 0.0 };
+        let norm = if let ValueSource::Features { terms, .. } = &self.source { sum_of(*terms, row, row) } else { 0.0 };
         Query { row, norm, number: None }
     }
 
     /// The value of a row with one of the set: the number that [`fill`](Self::fill) writes, before it is rounded.
     pub(super) fn value(&self, query: Query<'_>, other: usize) -> f64 {
         match &self.source {
-            Source::Features { norms, terms, link, .. } => {
+            ValueSource::Features { norms, terms, link, .. } => {
                 let mut value = [sum_of(*terms, query.row, self.rows.row(other))];
                 link.apply(query.norm, &norms[other..=other], &mut value);
                 value[0]
             }
-            Source::Given(_) => at(query.row, other as u32),
-            Source::Function(function) => self.call(function, query, other),
+            ValueSource::Given(_) => at(query.row, other as u32),
+            ValueSource::Function(function) => self.call(function, query, other),
         }
     }
 
@@ -115,9 +115,9 @@ impl Values {
         let len = self.len();
         let features: usize = queries.iter().map(|query| query.row.indices.len()).sum();
         let work = match &self.source {
-            Source::Features { packed, .. } => packed.work(features, len) + queries.len() * len * LINK_WORK,
-            Source::Given(_) => queries.len() * len,
-            Source::Function(_) => queries.len() * len * FUNCTION_WORK,
+            ValueSource::Features { packed, .. } => packed.work(features, len) + queries.len() * len * LINK_WORK,
+            ValueSource::Given(_) => queries.len() * len,
+            ValueSource::Function(_) => queries.len() * len * FUNCTION_WORK,
         };
         let threads = if work < WORTH_THREADS { 1 } else { scratch.len() };
         let size = len.div_ceil(threads * PARTS).next_multiple_of(ALIGNED);
@@ -145,7 +145,7 @@ impl Values {
     /// Writes the values with the rows of the set from `first` on.
     fn fill_part<T: Stored>(&self, queries: &[Query<'_>], first: usize, outs: &mut [&mut [T]], sums: &mut Vec<f64>) {
         let len = outs.first().map_or(0, |out| out.len());
-        let step = if let Source::Features { packed, .. } = &self.source { packed.step(len) } else { ALIGNED };
+        let step = if let ValueSource::Features { packed, .. } = &self.source { packed.step(len) } else { ALIGNED };
         for start in (0..len).step_by(step) {
             let part = start..len.min(start + step);
             for (query, out) in queries.iter().zip(&mut *outs) {
@@ -162,7 +162,7 @@ impl Values {
             out.resize(rows.len(), 0.0);
         }
         match &self.source {
-            Source::Features { packed, norms, terms, link } => {
+            ValueSource::Features { packed, norms, terms, link } => {
                 match terms {
                     Terms::Product => sums(Product, packed, query, rows.clone(), out),
                     Terms::Minimum => sums(Minimum, packed, query, rows.clone(), out),
@@ -171,8 +171,8 @@ impl Values {
                 let count = rows.len();
                 link.apply(query.norm, &norms[rows], &mut out[..count]);
             }
-            Source::Given(given) => given.values(query.row, rows, out),
-            Source::Function(function) => {
+            ValueSource::Given(given) => given.values(query.row, rows, out),
+            ValueSource::Function(function) => {
                 out.iter_mut().zip(rows).for_each(|(out, other)| *out = self.call(function, query, other));
             }
         }

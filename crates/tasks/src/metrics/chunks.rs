@@ -4,7 +4,7 @@
 //! and IOE tags all work, and an `I-` after `O` or after another type begins a chunk. A chunk counts as found where
 //! begin, end and type are all right.
 
-use super::metric::{Counts, Evaluation, Measure, Metric};
+use super::metric::{Counts, Evaluation, EvaluationMetric, Measure};
 
 /// Counts, and the shares that follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -165,9 +165,9 @@ impl Measure<Vec<u32>> for ChunkTags {
         let [chunks, predicted, correct, _] = sums.map(|sum| sum as usize);
         let score = ChunkScore { chunks, predicted, correct };
         let (precision, recall, f1) = (score.precision(), score.recall(), score.f1());
-        evaluation.metrics.push((Metric::count("chunks"), sums[0]));
+        evaluation.metrics.push((EvaluationMetric::count("chunks"), sums[0]));
         let shares = [("precision", precision), ("recall", recall), ("f1", f1)];
-        evaluation.metrics.extend(shares.map(|(name, value)| (Metric::share(name), value)));
+        evaluation.metrics.extend(shares.map(|(name, value)| (EvaluationMetric::share(name), value)));
         evaluation.lines.push(("chunks", format!("{chunks} true, {predicted} predicted, {correct} right")));
         let (precision, recall, f1) = (100.0 * precision, 100.0 * recall, 100.0 * f1);
         evaluation.lines.push(("chunk F1", format!("{f1:.2} % (precision {precision:.2} %, recall {recall:.2} %)")));

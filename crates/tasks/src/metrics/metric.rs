@@ -11,7 +11,7 @@ pub enum Unit {
 
 /// A number that an evaluation reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Metric {
+pub struct EvaluationMetric {
     /// Its name for programs: the key in JSON.
     pub name: &'static str,
     /// The meaning of its value.
@@ -19,20 +19,20 @@ pub struct Metric {
 }
 
 /// Share of variables predicted rightly.
-pub const ACCURACY: Metric = Metric::share("accuracy");
+pub const ACCURACY: EvaluationMetric = EvaluationMetric::share("accuracy");
 
 /// Share of examples with no wrong variable.
-pub const EXACT: Metric = Metric::share("exact");
+pub const EXACT: EvaluationMetric = EvaluationMetric::share("exact");
 
-impl Metric {
+impl EvaluationMetric {
     /// Makes a metric that is a share, 0 to 1.
     pub const fn share(name: &'static str) -> Self {
-        Metric { name, unit: Unit::Share }
+        EvaluationMetric { name, unit: Unit::Share }
     }
 
     /// Makes a metric that is a whole number of things.
     pub const fn count(name: &'static str) -> Self {
-        Metric { name, unit: Unit::Count }
+        EvaluationMetric { name, unit: Unit::Count }
     }
 }
 
@@ -44,7 +44,7 @@ pub struct Evaluation {
     /// Mean task loss over these; `None` where there are none, and then no metric has a value.
     pub loss: Option<f64>,
     /// Every metric with its value.
-    pub metrics: Vec<(Metric, f64)>,
+    pub metrics: Vec<(EvaluationMetric, f64)>,
     /// The same for people: lines of what and how much.
     pub lines: Vec<(&'static str, String)>,
 }

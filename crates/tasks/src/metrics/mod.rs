@@ -5,5 +5,5 @@ mod metric;
 mod report;
 
 pub use chunks::{ChunkScore, ChunkTags};
-pub use metric::{ACCURACY, Counts, EXACT, Evaluation, Measure, Metric, Unit};
+pub use metric::{ACCURACY, Counts, EXACT, Evaluation, EvaluationMetric, Measure, Unit};
 pub use report::{ChunkReport, LabelReport, LabelScore, MeanScore};

@@ -218,6 +218,7 @@ pub trait Predictor: Send + Sync {
 }
 
 /// Slow code that shares nothing with training but the data and the costs. Weights are in the layout of files.
+/// Labellings have no codes unless a problem says so.
 pub trait ProblemReference: Send + Sync {
     /// Returns P at `w`, with prior weights (`None` for 0), computed on so many threads.
     ///
@@ -240,14 +241,20 @@ pub trait ProblemReference: Send + Sync {
     /// Computes the plane of the labelling that `code` says, with its 1/n: hands over the parts of its coefficients in
     /// the layout of files, any coordinate any number of times, and returns its constant part. `None` if the code is
     /// not that of a labelling of this example, or the task has no codes.
-    fn plane(&self, block: usize, code: &[u32], add: &mut dyn FnMut(usize, f64)) -> Option<f64>;
+    fn plane(&self, _block: usize, _code: &[u32], _add: &mut dyn FnMut(usize, f64)) -> Option<f64> {
+        None
+    }
 
     /// Returns the number of labellings of an example, if these are `most` at most and all have codes.
-    fn labellings(&self, block: usize, most: usize) -> Option<usize>;
+    fn labellings(&self, _block: usize, _most: usize) -> Option<usize> {
+        None
+    }
 
     /// Returns the slack-rescaled hinge of an example, with its 1/n, by looking at all labellings; `None` if
     /// [`labellings`](ProblemReference::labellings) does not count so many.
-    fn slack_hinge(&self, block: usize, w: &[f64], most: usize) -> Option<f64>;
+    fn slack_hinge(&self, _block: usize, _w: &[f64], _most: usize) -> Option<f64> {
+        None
+    }
 }
 
 /// The layout of weights that the contract of files promises, and the features that weights multiply.

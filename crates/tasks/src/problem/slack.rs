@@ -183,14 +183,4 @@ impl ProblemReference for SlackProblem {
     fn roundoff(&self) -> f64 {
         self.inner.reference().roundoff()
     }
-    /// Planes carry no codes.
-    fn plane(&self, _: usize, _: &[u32], _: &mut dyn FnMut(usize, f64)) -> Option<f64> {
-        None
-    }
-    fn labellings(&self, _: usize, _: usize) -> Option<usize> {
-        None
-    }
-    fn slack_hinge(&self, _: usize, _: &[f64], _: usize) -> Option<f64> {
-        None
-    }
 }

@@ -6,7 +6,7 @@
 //! [`ScoreMagnitudes`](multiplane_core::task::ScoreMagnitudes) counts.
 
 use multiplane_core::linalg;
-use multiplane_infer::Error;
+use multiplane_infer::InferError;
 use multiplane_infer::maxflow::{Graph, Side};
 
 use super::energies::score_row;
@@ -38,7 +38,7 @@ impl CutMemory {
     }
 
     /// Lays out the network of a part, if it is not there.
-    fn fit(&mut self, part: &LabelledPart) -> Result<(), Error> {
+    fn fit(&mut self, part: &LabelledPart) -> Result<(), InferError> {
         if self.slopes.len() == part.nodes.len() && self.capacities.len() == part.edges.len() {
             return Ok(());
         }
@@ -52,7 +52,7 @@ impl CutMemory {
     }
 
     /// Finds the labels of least energy. Where several are, those with the fewest nodes of label 1.
-    fn solve(&mut self, slopes: &[f64], costs: &[f64], factor: f64) -> Result<(), Error> {
+    fn solve(&mut self, slopes: &[f64], costs: &[f64], factor: f64) -> Result<(), InferError> {
         let whole = |energy: f64| (energy * factor).round() as i64;
         for (node, (held, &slope)) in self.slopes.iter_mut().zip(slopes).enumerate() {
             let slope = whole(slope);

@@ -1,7 +1,7 @@
 //! Scores of labels at the nodes and edges that a question is about.
 
 use multiplane_core::linalg;
-use multiplane_infer::{Error, Mrf, Table, Term};
+use multiplane_infer::{InferError, Mrf, Table, Term};
 
 use super::input::GraphInput;
 use super::layout::GraphStructure;
@@ -88,7 +88,7 @@ impl GraphStructure {
         w: &[f64],
         part: &LabelledPart,
         unary: &[f64],
-    ) -> Result<Mrf, Error> {
+    ) -> Result<Mrf, InferError> {
         let mut model = Mrf::new();
         let mut negated = vec![0.0; self.labels];
         for scores in unary.chunks_exact(self.labels) {

@@ -9,7 +9,7 @@ use multiplane_core::oracle::Prices;
 use multiplane_core::rounding::{Magnitudes, UNIT};
 use multiplane_core::task::DiversityPenalty;
 use multiplane_infer::restricted::Restricted;
-use multiplane_infer::{Error, Mrf};
+use multiplane_infer::{InferError, Mrf};
 
 use super::cut::{CutMemory, CutScratch};
 use super::energies::{add_row, score_row};
@@ -247,7 +247,7 @@ impl StructureKernels for GraphStructure {
         (x, w, truth): StructureQuestion<'_, Self>,
         part: &LabelledPart,
         own: &mut GraphScratch,
-    ) -> Result<Mrf, Error> {
+    ) -> Result<Mrf, InferError> {
         self.score_nodes(x, w, truth, part, &mut own.unary);
         self.energies_of(x, w, part, &own.unary)
     }
@@ -311,7 +311,7 @@ impl StructureSolver for GraphStructure {
         codes: &[u32],
         scratch: &mut PairwiseScratch<Self>,
         out: &mut [u32],
-    ) -> Result<(), Error> {
+    ) -> Result<(), InferError> {
         let PairwiseScratch { part, labels, own, .. } = scratch;
         let model = self.energies((x, w, Some(truth)), part, own)?;
         // A truth that training never saw is none of the model's labels.

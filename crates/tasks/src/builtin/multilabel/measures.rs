@@ -3,7 +3,7 @@
 //! If neither the truth nor the answer has anything, F1 is 1, as scikit-learn's with `zero_division=1`.
 
 use crate::losses::UNSEEN;
-use crate::metrics::{Counts, Evaluation, Measure, Metric};
+use crate::metrics::{Counts, Evaluation, EvaluationMetric, Measure};
 
 /// F1 of sizes: in both, in the truth, in the answer.
 fn f1(common: f64, truth: f64, answer: f64) -> f64 {
@@ -34,7 +34,7 @@ impl Measure<Vec<u32>> for Hamming {
     }
 
     fn report(&self, [wrong, labels, ..]: &Counts, evaluation: &mut Evaluation) {
-        evaluation.metrics.push((Metric::share("hamming"), wrong / labels));
+        evaluation.metrics.push((EvaluationMetric::share("hamming"), wrong / labels));
         evaluation.lines.push(("Hamming loss", format!("{:.4}", wrong / labels)));
     }
 }
@@ -49,7 +49,7 @@ impl Measure<Vec<u32>> for ExampleF1 {
     }
 
     fn report(&self, [sum, examples, ..]: &Counts, evaluation: &mut Evaluation) {
-        evaluation.metrics.push((Metric::share("example_f1"), sum / examples));
+        evaluation.metrics.push((EvaluationMetric::share("example_f1"), sum / examples));
         evaluation.lines.push(("F1 by example", percent(sum / examples)));
     }
 }
@@ -65,7 +65,7 @@ impl Measure<Vec<u32>> for MicroF1 {
 
     fn report(&self, &[common, truth, answer, _]: &Counts, evaluation: &mut Evaluation) {
         let found = f1(common, truth, answer);
-        evaluation.metrics.push((Metric::share("micro_f1"), found));
+        evaluation.metrics.push((EvaluationMetric::share("micro_f1"), found));
         evaluation.lines.push(("F1 of all labels", percent(found)));
     }
 }
@@ -84,7 +84,7 @@ impl Measure<Vec<u32>> for OneLabel {
 
     fn report(&self, &[common, truth, answer, _]: &Counts, evaluation: &mut Evaluation) {
         if self.label == 0 {
-            evaluation.metrics.push((Metric::share("macro_f1"), 0.0));
+            evaluation.metrics.push((EvaluationMetric::share("macro_f1"), 0.0));
         }
         let Some((_, mean)) = evaluation.metrics.last_mut() else { return };
         *mean += f1(common, truth, answer) / self.labels as f64;

@@ -2,7 +2,7 @@
 //! bound.
 
 use multiplane_core::oracle::Quality;
-use multiplane_infer::{Error, Mrf, Table, Term};
+use multiplane_infer::{InferError, Mrf, Table, Term};
 
 use super::graph::LabelGraph;
 use super::scores::SetScores;
@@ -21,7 +21,7 @@ pub(super) fn solve(graph: &LabelGraph, scores: SetScores<'_>, y: &mut Vec<u32>)
 }
 
 /// The scores as energies.
-pub(super) fn model(graph: &LabelGraph, scores: SetScores<'_>) -> Result<Mrf, Error> {
+pub(super) fn model(graph: &LabelGraph, scores: SetScores<'_>) -> Result<Mrf, InferError> {
     let mut mrf = Mrf::new();
     for &[absent, present] in scores.unary {
         mrf.add_node(&[-absent, -present])?;

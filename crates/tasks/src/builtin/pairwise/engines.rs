@@ -7,7 +7,7 @@ use multiplane_infer::expansion::Expansion;
 use multiplane_infer::min_cut::MinCut;
 use multiplane_infer::tree::Tree;
 use multiplane_infer::trws::Trws;
-use multiplane_infer::{Answer, Error, Mrf};
+use multiplane_infer::{Answer, InferError, Mrf};
 
 use super::expand::expand;
 use super::part::LabelledPart;
@@ -89,7 +89,7 @@ impl Engines {
         limits: EngineLimits,
         model: &Mrf,
         labels: &mut Vec<u32>,
-    ) -> Result<Answer, Error> {
+    ) -> Result<Answer, InferError> {
         let mut cold = |engine: &mut dyn Engine| {
             engine.prepare(model)?;
             engine.solve(model, &mut unwatched, labels)
@@ -116,8 +116,8 @@ impl Engines {
 /// Says in the words of oracles how far an answer can be trusted.
 pub(in crate::builtin) fn quality(answer: &Answer) -> Quality {
     match answer.quality() {
-        engine::Quality::Exact => Quality::Exact,
-        engine::Quality::UpperBound(bound) => Quality::UpperBound(bound),
-        engine::Quality::Heuristic => Quality::Heuristic,
+        engine::LabellingQuality::Exact => Quality::Exact,
+        engine::LabellingQuality::UpperBound(bound) => Quality::UpperBound(bound),
+        engine::LabellingQuality::Heuristic => Quality::Heuristic,
     }
 }

@@ -2,7 +2,7 @@
 
 use multiplane_infer::engine::{Engine, unwatched};
 use multiplane_infer::expansion::Expansion;
-use multiplane_infer::{Answer, Error, Mrf};
+use multiplane_infer::{Answer, InferError, Mrf};
 
 /// A bound is tight enough if it is above the answer by at most this share of the hinge: less than what gaps are asked
 /// for.
@@ -20,7 +20,7 @@ pub(in crate::builtin) fn expand(
     most_sweeps: u64,
     engine: &mut Expansion,
     labels: &mut Vec<u32>,
-) -> Result<Answer, Error> {
+) -> Result<Answer, InferError> {
     engine.prepare(model)?;
     let mut answer = engine.solve(model, &mut unwatched, labels)?;
     let Some(of_truth) = of_truth else { return Ok(answer) };

@@ -1,7 +1,7 @@
 //! The model with only the labels that nodes have in the truth or one of some known labellings. Nodes on which all
 //! agree are constants.
 
-use multiplane_infer::{Error, Mrf, Table, Term};
+use multiplane_infer::{InferError, Mrf, Table, Term};
 
 use super::labelling::Labelling;
 use super::part::LabelledPart;
@@ -56,7 +56,7 @@ impl KnownLabels {
         (x, w, truth): (&S::Input, &[f64], &Labelling),
         part: &LabelledPart,
         own: &S::Scratch,
-    ) -> Result<Mrf, Error> {
+    ) -> Result<Mrf, InferError> {
         let mut unary: Vec<f64> = Vec::with_capacity(self.labels.len());
         let costs = truth.costs();
         for (place, &node) in part.nodes.iter().enumerate() {

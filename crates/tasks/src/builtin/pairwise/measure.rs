@@ -1,10 +1,10 @@
 //! A measure of labellings besides loss and accuracy: accuracy by the weights of nodes, such as pixels.
 
 use super::labelling::Labelling;
-use crate::metrics::{Counts, Evaluation, Measure, Metric};
+use crate::metrics::{Counts, Evaluation, EvaluationMetric, Measure};
 
 /// Share of the weights of labelled nodes that are labelled rightly.
-const WEIGHTED_ACCURACY: Metric = Metric::share("weighted_accuracy");
+const WEIGHTED_ACCURACY: EvaluationMetric = EvaluationMetric::share("weighted_accuracy");
 
 /// Weighs right nodes.
 pub(in crate::builtin) struct WeightedAccuracy;

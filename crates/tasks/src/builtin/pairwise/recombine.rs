@@ -1,7 +1,7 @@
 //! Recombination: the best labelling of labels that the truth or one of some known labellings has. What is left to
 //! decide is often a small tree.
 
-use multiplane_infer::{Error, Mrf};
+use multiplane_infer::{InferError, Mrf};
 
 use super::engines::{EngineChoice, EngineLimits, Engines};
 use super::labelling::Labelling;
@@ -20,7 +20,7 @@ pub(super) fn combine<S: StructureKernels>(
     codes: &[u32],
     scratch: &mut PairwiseScratch<S>,
     out: &mut [u32],
-) -> Result<(), Error> {
+) -> Result<(), InferError> {
     let PairwiseScratch { part, parents, engines, known, own, .. } = scratch;
     let width = truth.labels.len().max(1);
     let count = 1 + codes.len() / width;
@@ -50,7 +50,7 @@ pub(super) fn combine<S: StructureKernels>(
 }
 
 /// Solves a model, exactly where that is cheap.
-fn solve(engines: &mut Engines, model: &Mrf, parents: &mut Vec<u32>, labels: &mut Vec<u32>) -> Result<(), Error> {
+fn solve(engines: &mut Engines, model: &Mrf, parents: &mut Vec<u32>, labels: &mut Vec<u32>) -> Result<(), InferError> {
     let mut whole = LabelledPart::default();
     let edges: Vec<[u32; 2]> = model.edges().iter().map(|edge| [edge.tail, edge.head]).collect();
     whole.take(model.nodes(), &edges, None);

@@ -5,7 +5,7 @@ use multiplane_core::layout::Layout;
 use multiplane_core::oracle::Prices;
 use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task::DiversityPenalty;
-use multiplane_infer::Error;
+use multiplane_infer::InferError;
 
 use super::labelling::Labelling;
 use super::part::LabelledPart;
@@ -69,7 +69,7 @@ pub trait StructureSolver: StructureKernels {
         codes: &[u32],
         scratch: &mut PairwiseScratch<Self>,
         out: &mut [u32],
-    ) -> Result<(), Error> {
+    ) -> Result<(), InferError> {
         combine(self, of_truth, codes, scratch, out)
     }
 

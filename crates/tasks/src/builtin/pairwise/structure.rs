@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use multiplane_core::plane::Plane;
-use multiplane_infer::{Error, Mrf, Table, Term};
+use multiplane_infer::{InferError, Mrf, Table, Term};
 
 use super::engines::EngineChoice;
 use super::labelling::Labelling;
@@ -191,7 +191,7 @@ pub trait StructureKernels: Structure {
         (x, w, truth): StructureQuestion<'_, Self>,
         part: &LabelledPart,
         own: &mut Self::Scratch,
-    ) -> Result<Mrf, Error> {
+    ) -> Result<Mrf, InferError> {
         self.weigh(x, w, own);
         let (mut model, mut numbers) = (Mrf::new(), Vec::new());
         let truth = truth.map(|truth| (truth, truth.costs()));

@@ -95,7 +95,7 @@ impl<S: StructureSolver> Task for PairwiseTask<S> {
         {
             return Ok(Quality::Exact);
         }
-        let text = |error: multiplane_infer::Error| error.to_string();
+        let text = |error: multiplane_infer::InferError| error.to_string();
         let mut model = structure.energies(asked, part, own).map_err(text)?;
         if !penalty.is_empty() {
             let mut costs: Vec<Vec<f64>> =

@@ -1,6 +1,6 @@
 //! One tree as the task sees it.
 
-use multiplane_infer::Error;
+use multiplane_infer::InferError;
 use multiplane_infer::score_tree::{ROOT, TreeShape};
 
 use crate::data::SparseRows;
@@ -25,7 +25,7 @@ impl TreeInput {
     ///
     /// # Panics
     /// If there are not as many rows, parents and types.
-    pub fn new(rows: SparseRows, parents: &[u32], types: Vec<u32>) -> Result<Self, Error> {
+    pub fn new(rows: SparseRows, parents: &[u32], types: Vec<u32>) -> Result<Self, InferError> {
         assert_eq!((rows.len(), types.len()), (parents.len(), parents.len()), "one per node");
         let below = (0..parents.len() as u32).filter(|&node| parents[node as usize] != ROOT).collect();
         Ok(TreeInput { rows, shape: TreeShape::new(parents)?, types, below })

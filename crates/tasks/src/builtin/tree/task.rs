@@ -11,7 +11,7 @@ use multiplane_core::task::{
     TaskCapabilities,
 };
 use multiplane_infer::score_tree::{ScoreTree, TreeView};
-use multiplane_infer::{Error, Mrf, Table, Term};
+use multiplane_infer::{InferError, Mrf, Table, Term};
 
 use super::input::TreeInput;
 use super::layout::TreeTask;
@@ -105,14 +105,14 @@ impl TreeTask {
     }
 
     /// Returns the scores as energies.
-    fn energies(&self, x: &TreeInput, view: TreeView<'_>) -> Result<ModelQuestion, Error> {
+    fn energies(&self, x: &TreeInput, view: TreeView<'_>) -> Result<ModelQuestion, InferError> {
         let mut model = Mrf::new();
         for scores in view.unary.chunks_exact(self.labels) {
             model.add_node(&scores.iter().map(|score| -score).collect::<Vec<f64>>())?;
         }
         let tables = view.pair.chunks_exact(self.labels * self.labels);
         let terms = tables.map(|table| Table::new(self.labels, table.iter().map(|score| -score).collect()));
-        let terms = terms.map(|table| model.add_term(Term::Table(table?))).collect::<Result<Vec<_>, Error>>()?;
+        let terms = terms.map(|table| model.add_term(Term::Table(table?))).collect::<Result<Vec<_>, InferError>>()?;
         for (of, parent, child) in x.edges() {
             model.add_edge(child as u32, parent as u32, terms[of], 1.0)?;
         }

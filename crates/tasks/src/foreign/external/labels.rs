@@ -16,7 +16,7 @@ pub(super) fn kind(label: &Value) -> &'static str {
 }
 
 /// The values that variables may have.
-pub(super) enum Values<'a> {
+pub(super) enum LabelValues<'a> {
     /// Any of these, in any combination.
     Declared(&'a [Value]),
     /// Those seen in these labellings; there may be rules that were not told.
@@ -24,10 +24,10 @@ pub(super) enum Values<'a> {
 }
 
 /// Returns at most `most` labellings that differ from `label` in one variable: an entry of a list, or the whole.
-pub(super) fn changes(label: &Value, values: &Values<'_>, most: usize, rng: &mut Rng) -> Vec<Value> {
+pub(super) fn changes(label: &Value, values: &LabelValues<'_>, most: usize, rng: &mut Rng) -> Vec<Value> {
     let values: Vec<Value> = match values {
-        Values::Declared(values) => values.to_vec(),
-        Values::Seen(seen) => {
+        LabelValues::Declared(values) => values.to_vec(),
+        LabelValues::Seen(seen) => {
             let entries = seen.iter().flat_map(|label| match label {
                 Value::Array(items) => items.as_slice(),
                 other => std::slice::from_ref(*other),
@@ -91,14 +91,14 @@ mod tests {
     fn changes_are_of_one_variable() {
         let mut rng = Rng::new(1, 0);
         let declared = [json!(0), json!(1), json!("x")];
-        let found = changes(&json!([0, 1]), &Values::Declared(&declared), 10, &mut rng);
+        let found = changes(&json!([0, 1]), &LabelValues::Declared(&declared), 10, &mut rng);
         assert_eq!(found.len(), 4, "{found:?}");
         for label in [json!([1, 1]), json!(["x", 1]), json!([0, 0]), json!([0, "x"])] {
             assert!(found.contains(&label), "{label}");
         }
-        assert_eq!(changes(&json!([0, 1]), &Values::Declared(&declared), 3, &mut rng).len(), 3);
+        assert_eq!(changes(&json!([0, 1]), &LabelValues::Declared(&declared), 3, &mut rng).len(), 3);
         let seen = [json!("a"), json!("b"), json!("a")];
-        assert_eq!(changes(&json!("a"), &Values::Seen(seen.iter().collect()), 9, &mut rng), [json!("b")]);
+        assert_eq!(changes(&json!("a"), &LabelValues::Seen(seen.iter().collect()), 9, &mut rng), [json!("b")]);
     }
 
     /// Permutations, sorted sets and nested lists are no free combinations; tags of sentences are.

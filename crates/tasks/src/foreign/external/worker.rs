@@ -9,7 +9,7 @@ use multiplane_core::oracle::Quality;
 use multiplane_core::rng::Rng;
 use serde_json::Value;
 
-use crate::foreign::external::labels::{self, Values};
+use crate::foreign::external::labels::{self, LabelValues};
 use crate::foreign::external::launch::Launch;
 use crate::foreign::external::process::Process;
 use crate::foreign::external::protocol::{self, Capability, Description, Request, Welcome};
@@ -357,8 +357,8 @@ impl Examinable for ExternalTask {
     fn neighbours(&mut self, _example: usize, label: &Value, most: usize, rng: &mut Rng) -> Vec<Value> {
         let known: Vec<&Value> = self.truths.iter().flatten().map(|truth| &truth.label).collect();
         let values = match &self.welcome.variables {
-            Some(values) => Values::Declared(values),
-            None if !label.is_array() || labels::look_free(&known) => Values::Seen(known),
+            Some(values) => LabelValues::Declared(values),
+            None if !label.is_array() || labels::look_free(&known) => LabelValues::Seen(known),
             None => return Vec::new(),
         };
         if label.is_object() { Vec::new() } else { labels::changes(label, &values, most, rng) }

@@ -8,7 +8,7 @@ use crate::builtin::neighbours::one_changed;
 use crate::builtin::task::BuiltinTask;
 use crate::builtin::tree::reading::TreeVocabulary;
 use crate::data::SparseRows;
-use crate::metrics::{Counts, Evaluation, Measure, Metric};
+use crate::metrics::{Counts, Evaluation, EvaluationMetric, Measure};
 use crate::problem::tables::WeightTable;
 use crate::reference::{self, AddFeature};
 
@@ -84,7 +84,7 @@ impl Measure<Vec<u32>> for Attachment {
     }
 
     fn report(&self, [right, words, ..]: &Counts, evaluation: &mut Evaluation) {
-        evaluation.metrics.push((Metric::share("uas"), right / words));
+        evaluation.metrics.push((EvaluationMetric::share("uas"), right / words));
         evaluation.lines.push(("unlabelled attachment", format!("{:.2} %", 100.0 * right / words)));
     }
 }

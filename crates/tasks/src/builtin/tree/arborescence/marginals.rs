@@ -33,12 +33,12 @@ fn logarithms(numbers: &[f64], out: &mut Vec<f64>) {
     out.extend(numbers.iter().map(|number| number.ln()));
 }
 
-fn text(error: multiplane_infer::Error) -> String {
+fn text(error: multiplane_infer::InferError) -> String {
     error.to_string()
 }
 
 /// There are trees where this is asked for: the search has found one.
-fn lost(_: multiplane_infer::Error) -> String {
+fn lost(_: multiplane_infer::InferError) -> String {
     "the sum over its trees is lost in rounding: the features or 1/lambda are too large for 64-bit numbers".into()
 }
 
