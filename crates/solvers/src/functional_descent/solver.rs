@@ -40,11 +40,7 @@ pub struct FunctionalDescentSolver {
     choice: ExampleChoice,
     /// Residual margins of the sample as seen last.
     margins: Vec<f64>,
-    /// Examples of the sample asked in the pass in hand.
-    asked: usize,
-    /// If a step is under way, and whether its master is to be solved next.
-    under_way: bool,
-    solving: bool,
+    place: StepPlace,
     answers: Answers,
     #[serde(skip)]
     answer: Plane,
@@ -52,6 +48,16 @@ pub struct FunctionalDescentSolver {
     /// Steps that have ended.
     steps: u64,
     pub(super) last: Option<SfdStep>,
+}
+
+/// The place within a step.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct StepPlace {
+    /// Examples of the sample asked in the current pass.
+    asked: usize,
+    /// If a step is under way, and if its master is to be solved next.
+    under_way: bool,
+    solving: bool,
 }
 
 impl FunctionalDescentSolver {
@@ -69,9 +75,7 @@ impl FunctionalDescentSolver {
             sample: Vec::with_capacity(size),
             choice: ExampleChoice::default(),
             margins: vec![0.0; size],
-            asked: 0,
-            under_way: false,
-            solving: false,
+            place: StepPlace::default(),
             answers: Answers::new(config.margins, blocks),
             answer: Plane::new(),
             inner: StepProblem::new(config.inner, size, blocks, dim, regularizer.clone()),
@@ -108,7 +112,7 @@ impl FunctionalDescentSolver {
             None => self.sampler.draw(self.size, ctx.rng, &mut self.sample),
         }
         self.inner.begin(self.config.schedule.at(self.steps + 1, self.size, self.examples), &self.weights);
-        self.under_way = true;
+        self.place.under_way = true;
     }
 
     /// Asks about the next candidate; after the last, the sample is chosen.
@@ -128,14 +132,14 @@ impl FunctionalDescentSolver {
     /// Asks about the next example of the sample.
     fn call<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
         // Where weights move in between, nothing can be asked ahead.
-        let blocks =
-            if self.inner.stands() { &self.sample[self.asked..] } else { &self.sample[self.asked..=self.asked] };
+        let to_ask = &self.sample[self.place.asked..];
+        let blocks = if self.inner.stands() { to_ask } else { &to_ask[..1] };
         let from = self.regularizer.metric().weights(&self.weights);
         let question = MarginQuestion { blocks, at: self.inner.weights(), from };
         let answer = self.answers.ask(question, &self.regularizer, ctx, &mut self.answer)?;
-        self.margins[self.asked] = answer.margin.max(0.0);
-        self.inner.take(self.sample[self.asked] as usize, answer, &self.answer, self.size);
-        self.asked += 1;
+        self.margins[self.place.asked] = answer.margin.max(0.0);
+        self.inner.take(self.sample[self.place.asked] as usize, answer, &self.answer, self.size);
+        self.place.asked += 1;
         Ok(())
     }
 
@@ -163,7 +167,7 @@ impl FunctionalDescentSolver {
             }
         }
         self.last = Some(self.inner.found());
-        self.under_way = false;
+        self.place.under_way = false;
     }
 }
 
@@ -192,12 +196,13 @@ impl<O: MaxOracle + ?Sized> SavedState<O> for FunctionalDescentSolver {
         let averages = self.steps > 0 && self.config.averaging.weight(self.steps).is_some();
         let sound = average && self.average_additions >= 0.0;
         ensure(sound && self.average.is_some() == averages, "the average")?;
+        let StepPlace { asked, under_way, solving } = self.place;
         let known = self.sample.iter().all(|&block| (block as usize) < self.blocks);
-        let is_chosen = self.steps > 0 || (self.under_way && !self.choice.is_open());
+        let is_chosen = self.steps > 0 || (under_way && !self.choice.is_open());
         let whole = self.sample.len() == if is_chosen { self.size } else { 0 };
-        let at_rest = self.asked == 0 && !self.solving;
-        let place = self.asked < self.size
-            && (self.under_way || (at_rest && !self.choice.is_open()))
+        let at_rest = asked == 0 && !solving;
+        let place = asked < self.size
+            && (under_way || (at_rest && !self.choice.is_open()))
             && (at_rest || !self.choice.is_open());
         let candidates = self.config.sampling.candidates(self.size, self.blocks);
         self.choice.check(candidates.unwrap_or(0), self.blocks)?;
@@ -212,14 +217,14 @@ impl<O: MaxOracle + ?Sized> SavedState<O> for FunctionalDescentSolver {
 impl<O: MaxOracle + ?Sized> Solver<O> for FunctionalDescentSolver {
     fn step(&mut self, ctx: &mut Ctx<'_, O>) -> Result<StepReport, OracleError> {
         let mut report = StepReport::default();
-        if self.solving {
+        if self.place.solving {
             let since = ctx.shown();
             self.inner.charge(ctx);
-            self.solving = !self.inner.solve();
+            self.place.solving = !self.inner.solve();
             self.inner.spend(ctx.shown() - since);
             return Ok(report);
         }
-        if !self.under_way {
+        if !self.place.under_way {
             self.begin(ctx);
         }
         if self.choice.is_open() {
@@ -227,13 +232,13 @@ impl<O: MaxOracle + ?Sized> Solver<O> for FunctionalDescentSolver {
             return Ok(report);
         }
         self.call(ctx)?;
-        if self.asked == self.size {
-            self.asked = 0;
+        if self.place.asked == self.size {
+            self.place.asked = 0;
             report.iteration_ended = self.inner.end_pass(self.config.accuracy);
             if report.iteration_ended {
                 self.end();
             } else {
-                self.solving = true;
+                self.place.solving = true;
             }
         }
         Ok(report)
@@ -262,7 +267,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for FunctionalDescentSolver {
 
     fn progress(&self) -> SolverProgress {
         SolverProgress {
-            iterations: self.steps.saturating_add(u64::from(self.under_way)),
+            iterations: self.steps.saturating_add(u64::from(self.place.under_way)),
             planes: Some(self.inner.planes() as f64 / self.blocks as f64),
             master_seconds: Some(self.inner.seconds()),
             ..SolverProgress::default()
