@@ -288,6 +288,16 @@ impl PlaneView<'_> {
     }
 }
 
+/// Makes a sealed plane of one coordinate.
+#[cfg(test)]
+pub(crate) fn single(index: u32, value: f64, circ: f64) -> Plane {
+    let mut plane = Plane::new();
+    plane.push(index, value);
+    plane.set_circ(circ);
+    plane.seal();
+    plane
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

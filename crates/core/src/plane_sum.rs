@@ -91,15 +91,12 @@ impl PlaneSum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plane::Star;
+    use crate::plane::{Star, single};
 
     /// A sum is what its planes say at every w, written sparse or dense.
     #[test]
     fn sums_are_written_as_they_are() {
-        let mut plane = Plane::new();
-        plane.push(1, 2.0);
-        plane.set_circ(0.5);
-        plane.seal();
+        let plane = single(1, 2.0, 0.5);
         let mut sum = PlaneSum::new(6);
         sum.add(1.0, plane.view());
         sum.add(0.5, plane.view());

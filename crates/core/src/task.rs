@@ -237,6 +237,23 @@ pub struct TaskCapabilities<'a, T: Task + ?Sized> {
     pub marginals: Option<&'a dyn LabelMarginals<T>>,
 }
 
+impl<'a, T> TaskCapabilities<'a, T>
+where
+    T: Task + RecombineLabels<T> + CodedFeatures<T> + ScoreMagnitudes<T> + KBest<T> + LabelMarginals<T>,
+{
+    /// Returns all capabilities.
+    pub fn all(task: &'a T) -> Self {
+        TaskCapabilities {
+            variables: Some(task),
+            recombination: Some(task),
+            coded_planes: Some(task),
+            magnitudes: Some(task),
+            kbest: Some(task),
+            marginals: Some(task),
+        }
+    }
+}
+
 impl<T: Task + ?Sized> TaskCapabilities<'_, T> {
     /// Returns no capability.
     pub fn none() -> Self {

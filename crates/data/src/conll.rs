@@ -130,7 +130,7 @@ fn check_columns(
 
 #[cfg(test)]
 mod tests {
-    use super::super::text::{Lines, assert_errors, gzip, parse};
+    use super::super::text::{Lines, assert_errors, assert_read_back, gzip, parse};
     use super::*;
 
     fn parsed(bytes: &[u8]) -> Columns {
@@ -164,9 +164,7 @@ mod tests {
     #[test]
     fn write_then_read_is_identity() {
         let data = parsed(b"a b c\nd e f\n\ng h i\n");
-        let mut file = Vec::new();
-        write(&data, &mut file).unwrap();
-        assert_eq!(parsed(&file), data);
+        assert_read_back(&data, write, parse::<ColumnLines, _>);
     }
 
     /// Each fault is told with its place and the rule that it breaks.

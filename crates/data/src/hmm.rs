@@ -164,7 +164,7 @@ fn qid(line: &Line<'_>, word: Option<(usize, &str)>, content: &str, before: Opti
 
 #[cfg(test)]
 mod tests {
-    use super::super::text::{Lines, assert_errors, parse};
+    use super::super::text::{Lines, assert_errors, assert_read_back, parse};
     use super::*;
 
     fn parsed(bytes: &[u8]) -> Tagged {
@@ -181,9 +181,7 @@ mod tests {
             (&[0, 1, 2, 0][..], vec!["NN", "VB", "-2"])
         );
         assert_eq!((data.rows.columns(), data.rows.nonzeros()), (9, 3));
-        let mut file = Vec::new();
-        write(&data, &mut file).unwrap();
-        assert_eq!(parsed(&file), data);
+        assert_read_back(&data, write, parse::<HmmLines, _>);
     }
 
     /// The largest index that is allowed costs no more memory than any other.

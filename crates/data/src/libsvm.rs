@@ -192,7 +192,7 @@ fn index(line: &Line<'_>, at: usize, digits: &str) -> Result<u32, DataError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::text::{self, Lines, assert_errors};
+    use super::super::text::{self, Lines, assert_errors, assert_read_back};
     use super::*;
 
     fn parse(lines: Lines) -> Result<Classified, DataError> {
@@ -220,9 +220,7 @@ mod tests {
         data.rows.push(&[0, 8], &[1.0, f64::MIN_POSITIVE / 4.0]);
         data.rows.push(&[1, 2, 3], &[1.0 / 3.0, f64::MAX, -1e16]);
         data.rows.push(&[20], &[0.0]);
-        let mut file = Vec::new();
-        write(&data, &mut file).unwrap();
-        assert_eq!(parse(Lines::from_bytes("f", &file).unwrap()), Ok(data));
+        assert_read_back(&data, write, parse);
     }
 
     /// The largest index that is allowed costs no more memory than any other.

@@ -106,7 +106,7 @@ fn read_labels(
 
 #[cfg(test)]
 mod tests {
-    use super::super::text::assert_errors;
+    use super::super::text::{assert_errors, assert_read_back};
     use super::*;
 
     /// Lists, single labels and rows without any are read, with all liberties of LIBSVM text.
@@ -130,9 +130,7 @@ mod tests {
         data.rows.push(&[], &[]);
         data.rows.push(&[1], &[1.0 / 3.0]);
         data.rows.push(&[20], &[0.0]);
-        let mut file = Vec::new();
-        write(&data, &mut file).unwrap();
-        assert_eq!(parse(Lines::from_bytes("f", &file).unwrap()), Ok(data));
+        assert_read_back(&data, write, parse);
     }
 
     /// Each fault is told with its place and the rule that it breaks.

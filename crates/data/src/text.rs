@@ -85,3 +85,15 @@ pub(super) fn assert_errors<T>(parse: fn(Lines) -> Result<T, DataError>, cases: 
     let wrong: Vec<String> = wrong.collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Panics unless data that are written are read back the same.
+#[cfg(test)]
+pub(super) fn assert_read_back<T: PartialEq + std::fmt::Debug>(
+    data: &T,
+    write: fn(&T, &mut dyn std::io::Write) -> std::io::Result<()>,
+    parse: impl Fn(Lines) -> Result<T, DataError>,
+) {
+    let mut file = Vec::new();
+    write(data, &mut file).unwrap();
+    assert_eq!(Lines::from_bytes("f", &file).and_then(parse).as_ref(), Ok(data));
+}

@@ -209,22 +209,14 @@ mod tests {
     use super::*;
     use crate::brute;
 
-    /// Draws a small pseudo-random number in [-1, 1), coarse on purpose so that ties occur.
-    fn next(state: &mut u64) -> f64 {
-        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((*state >> 60) as f64) / 8.0 - 1.0
-    }
-
     /// The lists are those of enumeration, ties among them: the same scores in order, no labelling twice, the first
     /// that of Viterbi, and all of them where more are asked for.
     #[test]
     fn lists_equal_enumeration() {
         let mut engine = BestPaths::default(); // reused, so stale lists would show
         for seed in 0..600u64 {
-            let mut state = seed;
             let (len, labels) = ((seed % 6) as usize, 1 + (seed / 5 % 4) as usize);
-            let unary: Vec<f64> = (0..len * labels).map(|_| next(&mut state)).collect();
-            let pair: Vec<f64> = (0..labels * labels).map(|_| next(&mut state)).collect();
+            let (unary, pair) = brute::coarse_scores(seed, len, labels);
             let chain = ChainView { labels, unary: &unary, pair: &pair };
             let mut all = Vec::new();
             brute::best(len, labels, |y| {
@@ -252,9 +244,7 @@ mod tests {
     #[test]
     fn long_chains_and_no_count() {
         let (len, labels) = (20_000, 3);
-        let mut state = 1;
-        let unary: Vec<f64> = (0..len * labels).map(|_| next(&mut state)).collect();
-        let pair: Vec<f64> = (0..labels * labels).map(|_| next(&mut state)).collect();
+        let (unary, pair) = brute::coarse_scores(1, len, labels);
         let chain = ChainView { labels, unary: &unary, pair: &pair };
         let mut scores = Vec::new();
         assert_eq!(BestPaths::default().solve(chain, 40, |score, _| scores.push(score)), 40);

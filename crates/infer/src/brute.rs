@@ -157,6 +157,17 @@ fn advance(labelling: &mut [u32], labels: impl Fn(usize) -> u32) -> bool {
     false
 }
 
+/// Draws the unary and pair scores of a chain in [-1, 1), coarse on purpose so that ties occur.
+#[cfg(test)]
+pub(crate) fn coarse_scores(seed: u64, len: usize, labels: usize) -> (Vec<f64>, Vec<f64>) {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((state >> 60) as f64) / 8.0 - 1.0
+    };
+    ((0..len * labels).map(|_| next()).collect(), (0..labels * labels).map(|_| next()).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

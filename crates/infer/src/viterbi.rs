@@ -189,22 +189,14 @@ mod tests {
     use super::*;
     use crate::brute;
 
-    /// Draws a small pseudo-random number in [-1, 1), coarse on purpose so that ties occur.
-    fn next(state: &mut u64) -> f64 {
-        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((*state >> 60) as f64) / 8.0 - 1.0
-    }
-
     /// Viterbi is exact: no labelling scores higher than the path it returns, and the score is the path's.
     #[test]
     fn matches_brute_force() {
         let mut engine = Viterbi::default(); // reused, so stale buffers would show
         let mut path = Vec::new();
         for seed in 0..400u64 {
-            let mut state = seed;
             let (len, labels) = ((seed % 5) as usize, 1 + (seed / 5 % 4) as usize);
-            let unary: Vec<f64> = (0..len * labels).map(|_| next(&mut state)).collect();
-            let pair: Vec<f64> = (0..labels * labels).map(|_| next(&mut state)).collect();
+            let (unary, pair) = brute::coarse_scores(seed, len, labels);
             let chain = ChainView { labels, unary: &unary, pair: &pair };
             let score = engine.solve(chain, &mut path);
             let best = brute::best(len, labels, |y| chain.score(y)).1;
@@ -219,11 +211,10 @@ mod tests {
     fn max_marginals_match_brute_force() {
         let (mut engine, mut found) = (Viterbi::default(), Vec::new());
         for seed in 0..400u64 {
-            let mut state = seed;
             let (len, labels) = ((seed % 5) as usize, 1 + (seed / 5 % 4) as usize);
-            let mut score = || Some(next(&mut state)).filter(|score| *score < 0.8).unwrap_or(f64::NEG_INFINITY);
-            let unary: Vec<f64> = (0..len * labels).map(|_| score()).collect();
-            let pair: Vec<f64> = (0..labels * labels).map(|_| score()).collect();
+            let (mut unary, mut pair) = brute::coarse_scores(seed, len, labels);
+            let forbidden = unary.iter_mut().chain(&mut pair).filter(|score| **score >= 0.8);
+            forbidden.for_each(|score| *score = f64::NEG_INFINITY);
             let chain = ChainView { labels, unary: &unary, pair: &pair };
             let optimum = engine.max_marginals(chain, &mut found);
             let best = brute::best(len, labels, |y| chain.score(y)).1;
@@ -242,9 +233,7 @@ mod tests {
     #[test]
     fn wide_label_sets() {
         for labels in (1..40).chain([70]) {
-            let mut state = labels as u64;
-            let unary: Vec<f64> = (0..2 * labels).map(|_| next(&mut state)).collect();
-            let pair: Vec<f64> = (0..labels * labels).map(|_| next(&mut state)).collect();
+            let (unary, pair) = brute::coarse_scores(labels as u64, 2, labels);
             let chain = ChainView { labels, unary: &unary, pair: &pair };
             let mut path = Vec::new();
             let score = Viterbi::default().solve(chain, &mut path);

@@ -25,11 +25,19 @@ fn assert_faulty(scratch: &Scratch, file: &str, message: &str) {
     }
 }
 
+/// Every content of a file is refused as [`assert_faulty`] says, with the message given with it.
+fn assert_all_faulty<'a, C: AsRef<[u8]>>(file: &str, cases: impl IntoIterator<Item = (C, &'a str)>) {
+    let scratch = folder();
+    for (content, message) in cases {
+        scratch.write(file, content);
+        assert_faulty(&scratch, file, message);
+    }
+}
+
 /// Faults of a LIBSVM or CSV file are told with path, line and column.
 #[test]
 fn faults_in_rows() {
-    let scratch = folder();
-    for (content, message) in [
+    let cases = [
         ("1 1:1\n-1 1:x\n", ":2:6: found `x` as value, expected a finite number"),
         ("1 1:1\nspam 1:1\n", ":2:1: found `spam` as label, expected an integer"),
         ("1 1:1\n-1 1:2 2:nan\n", ":2:10: found `nan` as value, expected a finite number"),
@@ -49,21 +57,18 @@ fn faults_in_rows() {
             "call me Ishmael\n",
             ":1:1: found `call me Ishmael`, which is none of the formats of task binary (libsvm, csv): name it with --format",
         ),
-    ] {
-        scratch.write("bad", content);
-        assert_faulty(&scratch, "bad", message);
-    }
+    ];
+    assert_all_faulty("bad", cases);
 }
 
 /// Faults of a letter.data file are told with path, line and column.
 #[test]
 fn faults_in_letters() {
-    let scratch = folder();
     let line = |id: u32, letter: &str, next: i32, position: u32, pixels: &str| {
         format!("{id}\t{letter}\t{next}\t1\t{position}\t0\t{pixels}\n")
     };
     let good = line(1, "a", 2, 1, "0\t1");
-    for (second, message) in [
+    let cases = [
         (line(2, "b", -1, 2, "0\t1\t1"), ":2:19: found 9 columns (3 pixels), expected 8 (2 pixels) as on line 1"),
         (line(2, "b", -1, 2, "0"), ":2:15: found 7 columns (1 pixels), expected 8 (2 pixels) as on line 1"),
         (line(2, "", -1, 2, "0\t1"), ":2:3: found no letter, expected one from a to z"),
@@ -72,10 +77,8 @@ fn faults_in_letters() {
         (line(2, "b", -1, 2, "inf\t0"), ":2:14: found `inf` as pixel, expected a finite number"),
         (line(2, "b", -1, 3, "0\t1"), ":2:10: found position 3, expected 2"),
         (line(2, "b", 3, 2, "0\t1"), ":2:5: found the end of the file in mid-word"),
-    ] {
-        scratch.write("bad.letter", format!("{good}{second}"));
-        assert_faulty(&scratch, "bad.letter", message);
-    }
+    ];
+    assert_all_faulty("bad.letter", cases.map(|(second, message)| (format!("{good}{second}"), message)));
 }
 
 /// What is not a data file at all is refused by its path.

@@ -1,5 +1,6 @@
 //! What cannot be meant is refused by its name: parameters with the rule they break, data with file and place.
 
+use crate::common::refusals::assert_all_refused;
 use crate::common::{Scratch, samples};
 
 /// Rows that kernels tell apart, and matrices that are none.
@@ -202,7 +203,7 @@ fn near_misses_are_recognised() {
     scratch.write("top.toml", "# bias\n  bias = true\n[task]\nname = \"chain\"\n");
     scratch.write("word.toml", "task = \"chainz\"\n");
     let train = "train --task chain --data letter.data";
-    for (arguments, message) in [
+    let cases = [
         (
             format!("{train} --set data.folds=8 --set data.folds=9"),
             "--set data.folds=8 and --set data.folds=9: expected one",
@@ -221,11 +222,8 @@ fn near_misses_are_recognised() {
             "top.toml:2:3: unknown parameter `bias`: did you mean `task.bias`?",
         ),
         ("train word.toml --data letter.data".into(), "word.toml:1:9: unknown task `chainz`: did you mean `chain`?"),
-    ] {
-        let ran = scratch.run(&arguments);
-        assert_eq!(ran.code, Some(2), "{arguments}: {}", ran.stderr);
-        assert!(ran.stderr.contains(message), "{arguments}: {}\nexpected: {message}", ran.stderr);
-    }
+    ];
+    assert_all_refused(&scratch, "", cases);
     let list = scratch.json(&format!("{train} --set data.folds=0,1,2,5 --clock work"));
     let range = scratch.json(&format!("{train} --set data.folds=0-2,5 --clock work"));
     assert_eq!((&list["n"], &list["primal"]), (&range["n"], &range["primal"]));

@@ -444,14 +444,7 @@ fn leave_out(plane: Star<'_>, constraints: &[Constraint], image: &mut [f64]) {
 mod tests {
     use super::*;
     use crate::oracle::NoCapabilities;
-
-    fn plane(index: u32, value: f64, circ: f64) -> Plane {
-        let mut plane = Plane::new();
-        plane.push(index, value);
-        plane.set_circ(circ);
-        plane.seal();
-        plane
-    }
+    use crate::plane::single;
 
     fn keep(sets: &mut WorkingSets, block: usize, plane: &Plane, now: u32) {
         sets.insert(block, plane, now, None, &mut NoCapabilities);
@@ -463,19 +456,19 @@ mod tests {
         let mut sets = WorkingSets::new(2);
         keep(&mut sets, 0, &Plane::new(), 1);
         assert!(sets.is_empty(0));
-        keep(&mut sets, 0, &plane(0, 1.0, 0.0), 1);
-        keep(&mut sets, 0, &plane(1, 1.0, 0.0), 2);
-        keep(&mut sets, 0, &plane(0, 1.0, 0.0), 3); // known: only touched
-        keep(&mut sets, 1, &plane(0, 1.0, 0.0), 1); // another example's
+        keep(&mut sets, 0, &single(0, 1.0, 0.0), 1);
+        keep(&mut sets, 0, &single(1, 1.0, 0.0), 2);
+        keep(&mut sets, 0, &single(0, 1.0, 0.0), 3); // known: only touched
+        keep(&mut sets, 1, &single(0, 1.0, 0.0), 1); // another example's
         assert_eq!((sets.len(0), sets.len(1), sets.planes()), (2, 1, 3));
         let mut scores = Vec::new();
         sets.scores(0, &[1.0, 2.0], &mut NoCapabilities, &mut scores);
         assert_eq!(scores, [1.0, 2.0]);
         sets.prune(0, 0, 1);
-        assert_eq!(sets.plane(0, 0), plane(0, 1.0, 0.0).view(), "the longest idle plane went");
-        keep(&mut sets, 0, &plane(1, 1.0, 0.0), 3);
+        assert_eq!(sets.plane(0, 0), single(0, 1.0, 0.0).view(), "the longest idle plane went");
+        keep(&mut sets, 0, &single(1, 1.0, 0.0), 3);
         sets.prune_lowest(0, &mut scores, 1);
-        assert_eq!((sets.plane(0, 0), scores.len()), (plane(1, 1.0, 0.0).view(), 1), "the lowest went");
+        assert_eq!((sets.plane(0, 0), scores.len()), (single(1, 1.0, 0.0).view(), 1), "the lowest went");
         sets.prune(0, 4, 10);
         assert_eq!((sets.len(0), sets.planes()), (0, 1));
         let left = sets.bytes();

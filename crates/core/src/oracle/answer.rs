@@ -97,14 +97,12 @@ impl Prices {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plane::single;
 
     /// A bound below the score of its own plane is refused, but for what rounding explains.
     #[test]
     fn bounds_below_their_own_plane_are_refused() {
-        let mut plane = Plane::new();
-        plane.push(1, 3.0);
-        plane.set_circ(-2.0);
-        plane.seal();
+        let plane = single(1, 3.0, -2.0);
         let check = |bound| check_answer(7, &[9.0, 2.0], &plane, Quality::UpperBound(bound));
         for bound in [4.0, 5.0, 4.0 - 1e-12] {
             assert_eq!(check(bound), Ok(()), "{bound}");

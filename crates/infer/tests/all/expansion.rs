@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::common::{Random, random_graph};
+use crate::common::{Random, random_graph, random_grid};
 use multiplane_infer::{Engine, InferError, Mrf, Table, Term, brute::Brute, engine::unwatched, expansion::Expansion};
 
 /// A table that satisfies the rule of expansions: distances of random points, not symmetric, with energies of their own
@@ -207,17 +207,9 @@ fn nothing_is_left_on_grids() {
     const SIDE: u32 = 15;
     for seed in 0..12 {
         let mut random = Random(seed);
-        let mut mrf = Mrf::new();
-        for _ in 0..SIDE * SIDE {
-            mrf.add_node(&random_unary(&mut random, 6, false)).unwrap();
-        }
-        let potts = mrf.add_term(Term::Potts).unwrap();
         let strength = 0.3 + 0.5 * (seed % 4) as f64;
-        for node in 0..SIDE * SIDE {
-            for next in [node + 1, node + SIDE].into_iter().filter(|&next| next < SIDE * SIDE && next % SIDE != 0) {
-                mrf.add_edge(node, next, potts, strength * random_weight(&mut random, false)).unwrap();
-            }
-        }
+        let unary = |random: &mut Random| random_unary(random, 6, false);
+        let mut mrf = random_grid(&mut random, SIDE, unary, |random| strength * random_weight(random, false));
         let mut warm = Expansion::default();
         let mut labels = Vec::new();
         for change in 0..6 {

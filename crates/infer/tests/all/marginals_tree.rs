@@ -1,7 +1,7 @@
 //! Sum-product and min-marginals on forests against enumeration.
 
-use crate::common::{Random, random_forest};
-use crate::models::{Traits, all_labellings, random_model, redraw_unary};
+use crate::common::{Random, potts_model};
+use crate::models::{all_labellings, random_forest_model, redraw_unary};
 use multiplane_infer::marginals::{self, Marginals, SumProduct};
 use multiplane_infer::tree::Tree;
 use multiplane_infer::{InferError, Mrf, Table, Term};
@@ -15,10 +15,7 @@ fn equal_plain_sums() {
     let (mut forbidden, mut solved) = (0, 0);
     for seed in 0..3000 {
         let mut random = Random(seed);
-        let (nodes, drop) = (random.within(0, 6), [0.0, 0.3][random.within(0, 1)]);
-        let ends = random_forest(&mut random, nodes, drop);
-        let traits = Traits::random(&mut random);
-        let mut mrf = random_model(&mut random, nodes, &ends, traits);
+        let (mut mrf, traits) = random_forest_model(&mut random, 0);
         for _ in 0..2 {
             let all = all_labellings(&mrf);
             let what = format!("seed {seed}");
@@ -35,7 +32,7 @@ fn equal_plain_sums() {
                 check_sums(&mrf, &all, &found, &what);
                 solved += 1;
             }
-            for node in 0..nodes as u32 {
+            for node in 0..mrf.nodes() as u32 {
                 redraw_unary(&mut random, &mut mrf, node, traits);
             }
         }
@@ -113,14 +110,7 @@ fn large_energies() {
 /// Graphs with a cycle are refused, with the edge that closes it, and too many labellings.
 #[test]
 fn refuse_cycles_and_large_models() {
-    let mut mrf = Mrf::new();
-    for _ in 0..24 {
-        mrf.add_node(&[0.0, 1.0]).unwrap();
-    }
-    let term = mrf.add_term(Term::Potts).unwrap();
-    for (tail, head) in [(0, 1), (1, 2), (2, 0)] {
-        mrf.add_edge(tail, head, term, 1.0).unwrap();
-    }
+    let mrf = potts_model(24, &[(0, 1), (1, 2), (2, 0)]);
     let mut out = Marginals::default();
     let expected = "edge 2 of nodes 2 and 0 closes a cycle, expected a forest";
     let error = SumProduct::default().solve(&mrf, &mut out).unwrap_err();

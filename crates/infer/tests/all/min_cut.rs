@@ -1,6 +1,6 @@
 //! The engine of binary submodular models against enumeration: cold, warm, with constants and forbidden pairs.
 
-use crate::common::{Random, random_graph};
+use crate::common::{Random, random_graph, random_grid};
 use multiplane_infer::{Engine, InferError, Mrf, Table, Term, brute::Brute, engine::unwatched, min_cut::MinCut};
 
 const INFINITY: f64 = f64::INFINITY;
@@ -177,17 +177,9 @@ fn warm_equals_cold_on_grids() {
     const SIDE: u32 = 25;
     for seed in 0..12 {
         let mut random = Random(seed);
-        let mut mrf = Mrf::new();
-        for _ in 0..SIDE * SIDE {
-            mrf.add_node(&random_unary(&mut random, 2, false, true)).unwrap();
-        }
-        let potts = mrf.add_term(Term::Potts).unwrap();
         let strength = 0.3 + 0.3 * (seed % 4) as f64;
-        for node in 0..SIDE * SIDE {
-            for next in [node + 1, node + SIDE].into_iter().filter(|&next| next < SIDE * SIDE && next % SIDE != 0) {
-                mrf.add_edge(node, next, potts, strength * random_weight(&mut random, false)).unwrap();
-            }
-        }
+        let unary = |random: &mut Random| random_unary(random, 2, false, true);
+        let mut mrf = random_grid(&mut random, SIDE, unary, |random| strength * random_weight(random, false));
         let (mut warm, mut labels) = (MinCut::default(), Vec::new());
         for change in 0..30 {
             let share = if change % 3 == 0 { 0.5 } else { 0.01 };

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::common::{Random, forbid_some, random_graph, random_nodes, random_table};
+use crate::common::{Random, assert_distinct, forbid_some, random_graph, random_nodes, random_table};
 use multiplane_infer::brute::Brute;
 use multiplane_infer::engine::{SolveProgress, unwatched};
 use multiplane_infer::several::{best, diverse};
@@ -52,10 +52,7 @@ fn best_are_the_lowest() {
             assert_eq!(one.answer.energy, mrf.energy(&one.labels), "seed {seed}");
             assert!(one.answer.is_exact(), "seed {seed}");
         }
-        let mut different: Vec<_> = found.iter().map(|one| &one.labels).collect();
-        different.sort();
-        different.dedup();
-        assert_eq!(different.len(), found.len(), "seed {seed}: repeated");
+        assert_distinct(&found, &format!("seed {seed}"));
     }
 }
 

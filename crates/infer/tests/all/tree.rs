@@ -1,7 +1,7 @@
 //! Max-product on forests against enumeration: the best labelling and the M best.
 
-use crate::common::{Random, random_forest};
-use crate::models::{Traits, all_labellings, close, random_model, redraw_unary};
+use crate::common::{Random, assert_distinct, potts_model};
+use crate::models::{all_labellings, close, random_forest_model, redraw_unary};
 use multiplane_infer::brute::Brute;
 use multiplane_infer::engine::unwatched;
 use multiplane_infer::tree::Tree;
@@ -14,10 +14,7 @@ fn finds_the_optimum() {
     let (mut tree, mut labels, mut infeasible) = (Tree::default(), Vec::new(), 0);
     for seed in 0..4000 {
         let mut random = Random(seed);
-        let (nodes, drop) = (random.within(0, 6), [0.0, 0.3][random.within(0, 1)]);
-        let ends = random_forest(&mut random, nodes, drop);
-        let traits = Traits::random(&mut random);
-        let mut mrf = random_model(&mut random, nodes, &ends, traits);
+        let (mut mrf, traits) = random_forest_model(&mut random, 0);
         for change in 0..3 {
             let answer = tree.solve(&mrf, &mut unwatched, &mut labels).unwrap();
             let best = Brute.solve(&mrf, &mut unwatched, &mut Vec::new()).unwrap().energy;
@@ -25,7 +22,7 @@ fn finds_the_optimum() {
             assert!(close(answer.energy, best), "seed {seed}, change {change}: {answer:?} is not the optimum {best}");
             assert!(answer.is_exact(), "seed {seed}, change {change}");
             infeasible += usize::from(best == f64::INFINITY);
-            for node in 0..nodes as u32 {
+            for node in 0..mrf.nodes() as u32 {
                 redraw_unary(&mut random, &mut mrf, node, traits);
             }
         }
@@ -38,10 +35,7 @@ fn finds_the_optimum() {
 fn lists_the_best_in_order() {
     for seed in 0..2000 {
         let mut random = Random(seed);
-        let (nodes, drop) = (random.within(0, 6), [0.0, 0.3][random.within(0, 1)]);
-        let ends = random_forest(&mut random, nodes, drop);
-        let traits = Traits::random(&mut random);
-        let mrf = random_model(&mut random, nodes, &ends, traits);
+        let (mrf, _) = random_forest_model(&mut random, 0);
         let all = all_labellings(&mrf);
         let count = [0, 1, 2, 10, 100, usize::MAX][random.within(0, 5)];
         let best = Tree::default().solve_best(&mrf, count, &mut unwatched).unwrap();
@@ -51,10 +45,7 @@ fn lists_the_best_in_order() {
             assert_eq!(energy, mrf.energy(&one.labels), "seed {seed}, rank {rank}: not the labels' energy");
             assert!(close(energy, *expected), "seed {seed}, rank {rank}: {energy} instead of {expected}");
         }
-        let mut distinct: Vec<_> = best.iter().map(|one| &one.labels).collect();
-        distinct.sort();
-        distinct.dedup();
-        assert_eq!(distinct.len(), best.len(), "seed {seed}: a labelling came twice");
+        assert_distinct(&best, &format!("seed {seed}"));
     }
 }
 
@@ -77,17 +68,8 @@ fn long_chains() {
 /// A cycle is refused, with the edge that closes it; parallel edges are no cycle.
 #[test]
 fn refuses_cycles() {
-    let mut mrf = Mrf::new();
-    for _ in 0..4 {
-        mrf.add_node(&[0.0, 1.0]).unwrap();
-    }
-    let term = mrf.add_term(Term::Potts).unwrap();
-    for (tail, head) in [(3, 1), (1, 3), (1, 2)] {
-        mrf.add_edge(tail, head, term, 1.0).unwrap();
-    }
-    Tree::default().prepare(&mrf).unwrap();
-    mrf.add_edge(2, 3, term, 1.0).unwrap();
-    mrf.add_edge(0, 1, term, 1.0).unwrap();
+    Tree::default().prepare(&potts_model(4, &[(3, 1), (1, 3), (1, 2)])).unwrap();
+    let mrf = potts_model(4, &[(3, 1), (1, 3), (1, 2), (2, 3), (0, 1)]);
     let error = Tree::default().prepare(&mrf).unwrap_err();
     let expected = "edge 3 of nodes 2 and 3 closes a cycle, expected a forest";
     assert_eq!(error, InferError::DoesNotApply { engine: "tree", reason: expected.into() });

@@ -1,7 +1,7 @@
 //! TRW-S against enumeration: the bound is one, the energy is the labels', and both meet where the theory says so.
 
 use crate::common::{Random, random_forest, random_graph, random_nodes, random_table};
-use crate::models::{Traits, close, random_model, redraw_unary};
+use crate::models::{Traits, close, random_forest_model, random_model, redraw_unary};
 use multiplane_infer::brute::Brute;
 use multiplane_infer::engine::unwatched;
 use multiplane_infer::tree::Tree;
@@ -71,10 +71,7 @@ fn is_exact_on_forests() {
     let (mut trws, mut tree, mut labels) = (Trws::default(), Tree::default(), Vec::new());
     for seed in 0..2000 {
         let mut random = Random(seed);
-        let (nodes, drop) = (random.within(1, 6), [0.0, 0.3][random.within(0, 1)]);
-        let ends = random_forest(&mut random, nodes, drop);
-        let traits = Traits::random(&mut random);
-        let mrf = random_model(&mut random, nodes, &ends, traits);
+        let (mrf, _) = random_forest_model(&mut random, 1);
         let answer = trws.solve(&mrf, &mut unwatched, &mut labels).unwrap();
         let best = optimum(&mrf);
         assert_sound(&mrf, answer, &labels, best, &format!("seed {seed}"));

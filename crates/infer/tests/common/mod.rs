@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // each test file uses some of it
 
+use multiplane_infer::several::RankedLabelling;
 use multiplane_infer::{Mrf, Table, Term};
 
 /// A small generator of repeatable numbers (SplitMix64): tests need nothing better.
@@ -94,4 +95,45 @@ pub(crate) fn random_graph(random: &mut Random, nodes: usize, density: f64) -> V
         }
     }
     edges
+}
+
+/// Nodes of two labels with Potts edges of weight 1 between these ends.
+pub(crate) fn potts_model(nodes: usize, ends: &[(u32, u32)]) -> Mrf {
+    let mut mrf = Mrf::new();
+    for _ in 0..nodes {
+        mrf.add_node(&[0.0, 1.0]).unwrap();
+    }
+    let term = mrf.add_term(Term::Potts).unwrap();
+    for &(tail, head) in ends {
+        mrf.add_edge(tail, head, term, 1.0).unwrap();
+    }
+    mrf
+}
+
+/// A square grid with Potts edges; `unary` and `weight` draw its energies.
+pub(crate) fn random_grid(
+    random: &mut Random,
+    side: u32,
+    unary: impl Fn(&mut Random) -> Vec<f64>,
+    weight: impl Fn(&mut Random) -> f64,
+) -> Mrf {
+    let mut mrf = Mrf::new();
+    for _ in 0..side * side {
+        mrf.add_node(&unary(random)).unwrap();
+    }
+    let potts = mrf.add_term(Term::Potts).unwrap();
+    for node in 0..side * side {
+        for next in [node + 1, node + side].into_iter().filter(|&next| next < side * side && next % side != 0) {
+            mrf.add_edge(node, next, potts, weight(random)).unwrap();
+        }
+    }
+    mrf
+}
+
+/// Panics if a labelling is listed twice.
+pub(crate) fn assert_distinct(found: &[RankedLabelling], what: &str) {
+    let mut distinct: Vec<_> = found.iter().map(|one| &one.labels).collect();
+    distinct.sort();
+    distinct.dedup();
+    assert_eq!(distinct.len(), found.len(), "{what}: a labelling came twice");
 }

@@ -5,7 +5,7 @@
 
 use multiplane_infer::{Mrf, Table, Term};
 
-use crate::common::{Random, random_nodes, random_table};
+use crate::common::{Random, random_forest, random_nodes, random_table};
 
 /// The content of a random model.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +35,14 @@ pub(crate) fn random_model(random: &mut Random, nodes: usize, ends: &[(u32, u32)
         }
     }
     mrf
+}
+
+/// A random model of `least` to 6 nodes without cycles, in half the cases in several parts.
+pub(crate) fn random_forest_model(random: &mut Random, least: usize) -> (Mrf, Traits) {
+    let (nodes, drop) = (random.within(least, 6), [0.0, 0.3][random.within(0, 1)]);
+    let ends = random_forest(random, nodes, drop);
+    let traits = Traits::random(random);
+    (random_model(random, nodes, &ends, traits), traits)
 }
 
 /// New unary energies, at least one of them finite.

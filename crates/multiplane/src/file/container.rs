@@ -208,3 +208,17 @@ fn checksum_place(bytes: &[u8], checksum: &str) -> Option<usize> {
     let header = &bytes[..bytes.len().min(MAX_HEADER as usize + 8)];
     header.windows(DIGITS).position(|window| window == checksum.as_bytes())
 }
+
+/// Panics if a file is read after any change of any byte, or cut short, or continued.
+#[cfg(test)]
+pub(super) fn assert_damage_refused<T>(bytes: &[u8], read: impl Fn(&[u8]) -> Result<T, String>) {
+    for place in 0..bytes.len() {
+        for flip in [1, 0x20, 0x80, 0xff] {
+            let mut damaged = bytes.to_vec();
+            damaged[place] ^= flip;
+            assert!(read(&damaged).is_err(), "byte {place} changed by {flip}");
+        }
+        assert!(read(&bytes[..place]).is_err(), "cut to {place} bytes");
+    }
+    assert!(read(&[bytes, &[0]].concat()).is_err(), "continued");
+}

@@ -31,10 +31,10 @@ impl ModelFile {
     ///
     /// The first fault. Any change to any byte is refused.
     pub fn from_bytes(bytes: &[u8]) -> Result<ModelFile, String> {
-        let (info, tensors, features) = model::unpack(bytes)?;
-        match info["kind"].is_null() {
-            true => Model::from_parts(info, &tensors, features).map(ModelFile::Model),
-            false => PathModel::from_parts(info, &tensors, features).map(ModelFile::Path),
+        let parts = model::unpack(bytes)?;
+        match parts.0["kind"].is_null() {
+            true => Model::from_parts(parts).map(ModelFile::Model),
+            false => PathModel::from_parts(parts).map(ModelFile::Path),
         }
     }
 }

@@ -6,14 +6,12 @@ use multiplane_core::linalg;
 use multiplane_core::observe::Certificate;
 use multiplane_core::run::GapTarget;
 use multiplane_tasks::problem::MAX_DIM;
-use safetensors::SafeTensors;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::breakpoint::{Breakpoint, least_test_loss};
 use super::container;
-use super::dictionary::FeatureTensors;
-use super::model::{self, FORMAT_VERSION, Model, ModelInfo};
+use super::model::{self, FORMAT_VERSION, Model, ModelInfo, ModelParts};
 use super::provenance::{Provenance, read_info};
 use crate::error::Error;
 use crate::spec::{PathEnd, PathSpec};
@@ -305,24 +303,19 @@ impl PathModel {
     ///
     /// The first fault. Any change to any byte is refused.
     pub fn from_bytes(bytes: &[u8]) -> Result<PathModel, String> {
-        let (info, tensors, features) = model::unpack(bytes)?;
-        PathModel::from_parts(info, &tensors, features)
+        model::unpack(bytes).and_then(PathModel::from_parts)
     }
 
     /// Reads what a container held.
-    pub(super) fn from_parts(
-        info: Value,
-        tensors: &SafeTensors<'_>,
-        features: FeatureTensors,
-    ) -> Result<PathModel, String> {
+    pub(super) fn from_parts((info, tensors, features): ModelParts<'_>) -> Result<PathModel, String> {
         let info = read_info(info, features, |info: &mut PathInfo| &mut info.provenance)?;
-        let (_, lambdas) = container::numbers(tensors, "lambdas")?;
-        let (shape, w) = container::numbers(tensors, "w")?;
-        let (_, primal) = container::numbers(tensors, "primal")?;
-        let (_, dual) = container::numbers(tensors, "dual")?;
+        let (_, lambdas) = container::numbers(&tensors, "lambdas")?;
+        let (shape, w) = container::numbers(&tensors, "w")?;
+        let (_, primal) = container::numbers(&tensors, "primal")?;
+        let (_, dual) = container::numbers(&tensors, "dual")?;
         let rows = lambdas.len();
         let has_squares = info.kind == PathKind::Path && info.provenance.vocabulary.support.is_some();
-        let squares = if has_squares { container::numbers(tensors, "squares")?.1 } else { Vec::new() };
+        let squares = if has_squares { container::numbers(&tensors, "squares")?.1 } else { Vec::new() };
         let fits = rows > 0 && shape.len() == 2 && [shape[0], primal.len(), dual.len()] == [rows; 3];
         if has_squares && !(squares.len() == rows && squares.iter().all(|square| *square >= 0.0)) {
             return Err(format!("its tensor squares has {} numbers, expected {rows} numbers >= 0", squares.len()));

@@ -94,14 +94,7 @@ impl Task for ArborescenceTask {
     }
 
     fn capabilities(&self) -> TaskCapabilities<'_, Self> {
-        TaskCapabilities {
-            variables: Some(self),
-            recombination: Some(self),
-            coded_planes: Some(self),
-            magnitudes: Some(self),
-            kbest: Some(self),
-            marginals: Some(self),
-        }
+        TaskCapabilities::all(self)
     }
 }
 
