@@ -5,8 +5,8 @@ use multiplane_infer::file::number;
 use crate::losses::{CostTable, LossSpec};
 use crate::problem::OpenError;
 
-/// A loss on sets, made ready. A truth is 0 or 1 for every label, and [`UNSEEN`](crate::losses::UNSEEN) for each further one that training
-/// never saw; these cost 1 each and count as labels.
+/// A loss on sets, made ready. A truth is 0 or 1 for every label, and [`UNSEEN`](crate::losses::UNSEEN) for each further
+/// one that training never saw; these cost 1 each and count as labels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SetCosts {
     /// Absent and present.

@@ -119,8 +119,8 @@ impl TaskSpec for MultilabelSpec {
     }
 }
 
-/// Opens sets of labels as a problem of the task of this name; see [`TaskSpec::open`]. With a vocabulary (that of a model) labels that it lacks
-/// count as errors, features that it lacks are dropped, each with one warning.
+/// Opens sets of labels as a problem of the task of this name; see [`TaskSpec::open`]. With a vocabulary (that of a
+/// model) labels that it lacks count as errors, features that it lacks are dropped, each with one warning.
 ///
 /// # Errors
 ///
