@@ -124,7 +124,8 @@ impl TaskSpec for MultilabelSpec {
 ///
 /// # Errors
 ///
-/// The data are not sets of labels or name no label, parameters do not fit the labels, or there would be too many weights.
+/// The data are not sets of labels or name no label, parameters do not fit the labels, or there would be too many
+/// weights.
 pub fn open(
     spec: &MultilabelSpec,
     task: &'static str,
