@@ -258,6 +258,11 @@ impl PathModelObject {
             self.inner.at(lambda).map(|inner| ModelObject { inner }).map_err(|reason| value_error(reason.to_string()))
         })
     }
+
+    /// What is to be said of the weights at a lambda, if anything.
+    fn warning_at(&self, lambda: f64) -> Option<String> {
+        self.inner.warning_at(lambda)
+    }
 }
 
 /// Reads the file of a model or of a path; one of the two is None.

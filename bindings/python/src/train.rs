@@ -26,10 +26,17 @@ pub(crate) enum JobData {
 /// Makes a user's task for some of its examples, rescaled as the specification says.
 pub(crate) type Part = Arc<dyn Fn(&[usize]) -> Result<Arc<dyn Problem>, Error> + Send + Sync>;
 
-/// A task's margin or slack rescaling, as the tree of a run has it.
+/// Rescales a user's task as the tree of a run has it. Its other parameters are its name and class alone.
 fn rescaled(tree: &Map<String, Value>, problem: Arc<dyn Problem>) -> Result<Arc<dyn Problem>, Error> {
     let mut params = tree.get("task").and_then(Value::as_object).cloned().unwrap_or_default();
-    Ok(match Rescaling::take(&mut params).map_err(|error| error.under("task"))? {
+    let rescaling = Rescaling::take(&mut params).map_err(|error| error.under("task"))?;
+    if let Some((name, value)) = params.iter().find(|(name, _)| !matches!(name.as_str(), "name" | "class")) {
+        return Err(Error::input(format!(
+            "task.{name} = {value}: a task of your own has the parameter task.rescaling only; others are attributes of its \
+             object"
+        )));
+    }
+    Ok(match rescaling {
         Rescaling::Margin => problem,
         Rescaling::Slack => Arc::new(SlackProblem::new(problem)?),
     })

@@ -180,7 +180,7 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         penalties: &[f64],
         out: &mut Plane,
     ) -> Result<(), OracleError> {
-        self.through_capability(1, |oracle| {
+        self.through_capability((1, 1.0), |oracle| {
             let diverse = oracle.capabilities().and_then(Capabilities::kbest_planes);
             diverse.ok_or_else(|| lacks(block, "keep labellings apart"))?.apart(block, w, codes, penalties, out)
         })?;
@@ -194,7 +194,7 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
     ///
     /// Those of the oracle, and an answer that is not usable.
     pub fn top(&mut self, block: usize, w: &[f64], calls: u64, out: &mut [Plane]) -> Result<usize, OracleError> {
-        let (count, _) = self.through_capability(calls, |oracle| {
+        let (count, _) = self.through_capability((calls, calls as f64), |oracle| {
             let top = oracle.capabilities().and_then(Capabilities::kbest_planes);
             top.ok_or_else(|| lacks(block, "list more labellings than the best"))?.top(block, w, out)
         })?;
@@ -262,7 +262,8 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         to: &mut [f64],
         out: &mut Plane,
     ) -> Result<(), OracleError> {
-        self.through_capability(1, |oracle| {
+        let price = self.marginals(block)?.calls();
+        self.through_capability((1, price), |oracle| {
             let marginals = oracle.capabilities().and_then(Capabilities::marginals);
             let marginals = marginals.ok_or_else(|| lacks(block, SUM))?;
             marginals.gibbs(block, w, tau, from, to)?;
@@ -303,13 +304,13 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         self.oracle.capabilities().and_then(Capabilities::marginals).ok_or_else(|| lacks(block, SUM))
     }
 
-    /// Makes `calls` calls through a capability: counted, charged, and timed.
+    /// Makes calls through a capability: counted as `calls`, charged as `price` of them, and timed.
     fn through_capability<T>(
         &mut self,
-        calls: u64,
+        (calls, price): (u64, f64),
         ask: impl FnOnce(&mut O) -> Result<T, OracleError>,
     ) -> Result<T, OracleError> {
-        let work = self.oracle.prices().call * calls as f64;
+        let work = self.oracle.prices().call * price;
         self.clock.charge(work);
         let stopwatch = Stopwatch::start();
         (0..calls).for_each(|_| self.oracle.stall());

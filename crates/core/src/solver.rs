@@ -17,6 +17,8 @@ pub struct StepReport {
     pub iteration_ended: bool,
     /// It ended a part of one after which the bounds may be looked at, too.
     pub part_ended: bool,
+    /// The solver's own stopping rule holds.
+    pub is_last: bool,
 }
 
 /// The progress of a solver by its own account.

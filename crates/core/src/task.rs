@@ -429,6 +429,9 @@ pub trait LabelMarginals<T: Task + ?Sized> {
 
     /// Returns the entropy, in nats, of the distribution of largest entropy that has these marginals.
     fn entropy(&self, x: &T::Input, marginals: &[f64]) -> f64;
+
+    /// Returns the price of a sum and its expected plane, in calls of the oracle, as measured.
+    fn calls(&self) -> f64;
 }
 
 #[cfg(test)]

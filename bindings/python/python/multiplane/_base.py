@@ -143,7 +143,11 @@ class Estimator(Looked, Parameters):
             tree["data"] = {"holdout": plain(self._held_out(), "holdout")}
         for core, value in self._task_values().items():
             set_path(tree, f"task.{core}", value)
-        return self._params_tree(tree, self._given() if self.params else {})
+        tree = self._params_tree(tree, self._given() if self.params else {})
+        task = tree["task"]
+        if not isinstance(task, dict) or task.setdefault("name", self._task) != self._task:
+            raise ValueError(f"params['task']: the task of {type(self).__name__} is {self._task!r}, here it is {task!r}")
+        return tree
 
     def _held_out(self) -> str | int | None:
         """How much of the data is held out; a task of one's own has no such keyword."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import warnings
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,9 @@ class PathResult:
 
     def at(self, lam: float) -> Any:
         """A fitted estimator for one lambda of the path."""
-        model = self._model.at(lam)
+        model, warning = self._model.at(lam), self._model.warning_at(lam)
+        if warning is not None:
+            warnings.warn(warning, UserWarning, stacklevel=2)
         found = copy.copy(self._estimator)
         found.lam = lam
         found._from_model(model)

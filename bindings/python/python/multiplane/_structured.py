@@ -126,7 +126,9 @@ class StructuredSVM(Estimator):
 
     def _tree(self) -> dict[str, Any]:
         tree = super()._tree()
-        tree["task"] = {"name": "user", "class": self._identity()}
+        if "class" in tree["task"]:
+            raise ValueError("params['task.class']: the class of the task is that of the object that is given")
+        tree["task"]["class"] = self._identity()
         if _declared(self._adapted(), "releases_gil"):
             return tree
         if self.n_jobs is not None:

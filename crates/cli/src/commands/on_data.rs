@@ -93,6 +93,7 @@ pub(crate) fn at_lambda(name: &Path, lambda: Option<&str>, saved: ModelFile) -> 
         (None, Some(chosen)) => chosen,
         (None, None) => return Ok(Chosen::None(path)),
     };
+    path.warning_at(lambda).into_iter().for_each(warn);
     path.at(lambda).map(Chosen::Model).map_err(|error| Error::input(format!("{name}: {error}")))
 }
 

@@ -243,6 +243,7 @@ fn stopped(summary: &Summary, standstill: Option<String>) -> String {
         StopReason::Passes => "the passes are spent".into(),
         StopReason::Calls => "the oracle calls are spent".into(),
         StopReason::Seconds => "the seconds are spent".into(),
+        StopReason::Rule => "the solver's own rule holds".into(),
         StopReason::Patience => format!("held-out loss has not fallen for {}", counted(since, "measurement")),
     };
     standstill.map_or(reason.clone(), |standstill| format!("{reason}; {standstill}"))

@@ -228,6 +228,9 @@ pub trait MarginalPlanes {
 
     /// Returns the entropy, in nats, of the distribution of largest entropy that has these marginals.
     fn entropy(&mut self, block: usize, marginals: &[f64]) -> f64;
+
+    /// Returns the price of a sum and its expected plane, in calls of the oracle.
+    fn calls(&self) -> f64;
 }
 
 #[cfg(test)]

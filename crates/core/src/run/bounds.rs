@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::outcome::{Best, RunError, Stop};
+use super::outcome::{Best, GapTarget, RunError, Stop};
 use super::stall::Stall;
 use super::training::Training;
 use crate::observe::Certificate;
@@ -59,6 +59,9 @@ pub(super) struct RunBounds {
     pub(super) online: bool,
     #[serde(skip)]
     pub(super) rounding: Rounding,
+    /// The gap to stop at.
+    #[serde(skip)]
+    pub(super) target: Option<GapTarget>,
 }
 
 impl RunBounds {
@@ -80,6 +83,7 @@ impl RunBounds {
             primal_at_zero,
             online,
             rounding,
+            target: None,
         }
     }
 
@@ -89,6 +93,7 @@ impl RunBounds {
             stall: Stall::new(pass),
             evaluated: self.evaluated,
             best_is_new: self.best_is_new,
+            target: self.target,
             ..RunBounds::new(self.primal_at_zero, self.online, std::mem::take(&mut self.rounding))
         };
     }
@@ -102,6 +107,7 @@ impl RunBounds {
             primal_at_zero: now.primal_at_zero,
             online: now.online,
             rounding: now.rounding.clone(),
+            target: now.target,
             ..self
         }
     }
@@ -142,10 +148,15 @@ impl RunBounds {
 
     /// Returns whether the gap is small enough.
     pub(super) fn gap_reached(&self, stop: &Stop) -> bool {
-        match (stop.gap, self.best_primal(), self.dual) {
+        (self.is_certified() || stop.estimated) && self.meets_target()
+    }
+
+    /// Returns whether the bracket, all rounding within it, is as narrow as is wanted.
+    fn meets_target(&self) -> bool {
+        match (self.target, self.best_primal(), self.dual) {
             (Some(target), Some((primal, _)), Some(dual)) => {
                 let (primal, dual) = Rounded::bracket(primal, dual);
-                (self.is_certified() || stop.estimated) && primal - dual <= target.at(primal)
+                primal - dual <= target.at(primal)
             }
             _ => false,
         }
@@ -159,9 +170,11 @@ impl RunBounds {
         }
     }
 
-    /// Returns whether the gap is proven: P by answers that may prove something, F by any, and not lost in rounding.
+    /// Returns whether the gap is proven: P by answers that may prove something, F by any. One that is lost in rounding
+    /// is proven if it is as narrow as is wanted.
     pub(super) fn is_certified(&self) -> bool {
-        self.dual.is_some() && self.best_primal().is_some_and(|(_, proven)| proven) && !self.is_lost_to_rounding()
+        let proven = self.dual.is_some() && self.best_primal().is_some_and(|(_, proven)| proven);
+        proven && (!self.is_lost_to_rounding() || self.meets_target())
     }
 
     /// Refuses an F above a proven P: it disproves what the oracle says of its answers.

@@ -79,7 +79,7 @@ impl<O: MaxOracle> Run<O> {
             }
         }
         self.tick();
-        Ok(None)
+        Ok(report.is_last.then_some(StopReason::Rule))
     }
 
     /// Looks at the bounds at the end of an outer iteration, or of a part of one.
@@ -290,7 +290,8 @@ impl<O: MaxOracle> Run<O> {
     ) -> Self {
         let regularizer = regularizer.into().moved_by_sums(solver.facts().moves_sums);
         let mut training = Training::new(oracle, solver, regularizer);
-        let evaluator = Evaluator::new(evaluation_oracle, &mut training);
+        let mut evaluator = Evaluator::new(evaluation_oracle, &mut training);
+        evaluator.bounds.target = stop.gap;
         Run { training, evaluator, losses: LossWatch::new(stop.patience), stop, observers: Vec::new() }
     }
 

@@ -184,6 +184,8 @@ pub enum StopReason {
     Seconds,
     /// The loss on held-out data does not fall any more.
     Patience,
+    /// The solver's own rule holds.
+    Rule,
     /// It was asked to stop.
     Interrupt,
 }

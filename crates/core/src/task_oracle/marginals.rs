@@ -39,4 +39,8 @@ impl<T: Task> MarginalPlanes for TaskOracle<T> {
         let has = self.task.capabilities().marginals;
         has.map_or(0.0, |has| has.entropy(&self.data.examples.inputs[block], marginals))
     }
+
+    fn calls(&self) -> f64 {
+        self.task.capabilities().marginals.map_or(1.0, |has| has.calls())
+    }
 }

@@ -14,7 +14,7 @@ use super::container;
 use super::model::{self, FORMAT_VERSION, Model, ModelInfo, ModelParts};
 use super::provenance::{Provenance, read_info};
 use crate::error::Error;
-use crate::spec::{PathEnd, PathSpec};
+use crate::spec::{PathEnd, PathSpec, gap};
 
 /// The largest relative distance at which a lambda means one of a grid's.
 const SAME_LAMBDA: f64 = 1e-6;
@@ -257,6 +257,19 @@ impl PathModel {
         let certificate = Certificate::new(primal, dual, self.info.certified);
         let info = ModelInfo::new(self.info.provenance.clone(), at, certificate);
         Ok(Model { w, info: ModelInfo { format, version, ..info } })
+    }
+
+    /// Returns a warning about the row that answers for `lambda`: the point of a grid that was cut short, by budget or
+    /// signal, before it came to the gap that the grid asks for.
+    pub fn warning_at(&self, lambda: f64) -> Option<String> {
+        let k = self.row_at(lambda).ok()?;
+        let wanted = gap::deserialize(self.info.provenance.spec.get("grid")?.get("gap")?).ok()??;
+        let (primal, gap) = (self.primal[k], self.primal[k] - self.dual[k]);
+        let falls_short = gap > wanted.at(primal) + ROUNDING * (primal.abs() + self.dual[k].abs());
+        falls_short.then(|| {
+            let wanted = wanted.at(primal);
+            format!("lambda = {lambda}: the grid was cut short at this point, its gap is {gap:.6}, asked for was {wanted:.6}")
+        })
     }
 
     /// Finds the first row of a path that is not good to eps at the end of what it answers for, the next row's lambda

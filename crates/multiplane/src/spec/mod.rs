@@ -23,6 +23,7 @@ pub use run::{OracleSpec, RegularizerSpec, RunSpec, check_threads, run_parameter
 pub use stop::StopSpec;
 pub(crate) use stop::USUAL_PASSES;
 pub use stream::{StreamSpec, unused_on_streams};
+pub(crate) use text::gap;
 
 #[cfg(test)]
 mod tests;

@@ -106,7 +106,7 @@ pub enum PathEnd {
 impl From<StopReason> for PathEnd {
     fn from(reason: StopReason) -> Self {
         match reason {
-            StopReason::Gap | StopReason::Patience => PathEnd::LambdaMin, // of which a path has none
+            StopReason::Gap | StopReason::Patience | StopReason::Rule => PathEnd::LambdaMin, // of which a path has none
             StopReason::Passes => PathEnd::Passes,
             StopReason::Calls => PathEnd::Calls,
             StopReason::Seconds => PathEnd::Seconds,

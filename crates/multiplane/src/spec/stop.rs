@@ -79,7 +79,7 @@ impl StopSpec {
             Some(StopReason::Calls) => self.calls = None,
             Some(StopReason::Seconds) => self.seconds = None,
             Some(StopReason::Patience) => self.patience = None,
-            Some(StopReason::Interrupt) | None => {}
+            Some(StopReason::Interrupt | StopReason::Rule) | None => {}
         }
         self
     }

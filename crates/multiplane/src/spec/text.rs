@@ -87,7 +87,7 @@ pub(super) mod eps {
 }
 
 /// A gap as a user writes it: a number, or percent as in `1%`.
-pub(super) mod gap {
+pub(crate) mod gap {
     use super::*;
 
     pub(in super::super) fn serialize<S: Serializer>(gap: &Option<GapTarget>, to: S) -> Result<S::Ok, S::Error> {
@@ -98,7 +98,7 @@ pub(super) mod gap {
         }
     }
 
-    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<GapTarget>, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<GapTarget>, D::Error> {
         let value = Value::deserialize(from)?;
         if value.is_null() {
             return Ok(None);

@@ -70,7 +70,7 @@ pub struct Diverse {
     pub planes: u32,
     /// The share of variables in which consecutive labellings are to differ (K); the penalties follow it.
     pub diversity: f64,
-    /// Penalty on a label that was used, in units of the loss, in the first pass.
+    /// Penalty on a label that was used, in the first pass, in units of the largest loss of a variable.
     pub penalty: f64,
     /// How labellings of the examples are put together to planes.
     pub combine: Combine,
@@ -218,10 +218,12 @@ pub struct SampledCuts {
     /// Examples with a hinge above 0 that a cutting plane is estimated from (r), at least 2: a whole number, or below 1
     /// a share of all. Where there are no more, the plane is exact.
     pub size: f64,
+    /// The run ends where the estimated plane cuts off no more than this of P (the papers' epsilon); 0 never ends it.
+    pub violation: f64,
 }
 
 impl Default for SampledCuts {
     fn default() -> Self {
-        SampledCuts { master: Master::default(), size: 1000.0 }
+        SampledCuts { master: Master::default(), size: 1000.0, violation: 0.0 }
     }
 }

@@ -19,6 +19,14 @@ const FOLLOW: f64 = 1.3;
 /// Penalties stay within these: no diversity at all may be had where all labels but one are impossible.
 const PENALTIES: (f64, f64) = (1e-9, 1e9);
 
+/// Draws of a labelling that is to differ from all before it in as many variables as from the last.
+const DRAWS: usize = 8;
+
+/// Returns the number of variables in which two labellings differ.
+fn differing(one: &[u32], other: &[u32]) -> u64 {
+    one.iter().zip(other).filter(|(a, b)| a != b).count() as u64
+}
+
 /// The labellings of a pass besides the best ones.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Further {
@@ -39,9 +47,11 @@ pub(super) struct Further {
     /// All labellings of the pass, and the example of each, if planes are combined of any of them.
     seen: Option<WorkingSets>,
     choices: Vec<Vec<Option<u32>>>,
-    /// The labellings of the example in hand.
+    /// The labellings of the example in hand, and its penalties in units of the loss.
     #[serde(skip)]
     codes: Vec<u32>,
+    #[serde(skip)]
+    scaled: Vec<f64>,
     #[serde(skip)]
     planes: Vec<Plane>,
 }
@@ -64,6 +74,7 @@ impl Further {
             seen: any.then(|| WorkingSets::new(blocks)),
             choices: if any { vec![Vec::new(); more] } else { Vec::new() },
             codes: Vec::new(),
+            scaled: Vec::new(),
             planes: Vec::new(),
         })
     }
@@ -89,11 +100,11 @@ impl Further {
         self.began = passes;
     }
 
-    /// Asks for further labellings of an example, whose best one has the plane `first`, and adds them up. `keep` is
+    /// Asks for further labellings of an example of `blocks`, whose best one has the plane `first`, and adds them up. `keep` is
     /// handed every further plane.
     pub(super) fn ask<O: MaxOracle + ?Sized>(
         &mut self,
-        block: usize,
+        (block, blocks): (usize, usize),
         w: &[f64],
         first: &Plane,
         regularizer: &Regularizer,
@@ -101,6 +112,11 @@ impl Further {
         mut keep: impl FnMut(&Plane, &mut Ctx<'_, O>),
     ) -> Result<(), OracleError> {
         let len = first.code().len();
+        // Penalties are in units of the largest loss of a variable.
+        let unit = ctx.hinge_at_zero(block).filter(|loss| *loss > 0.0);
+        let unit = unit.map_or(1.0, |loss| blocks as f64 * loss / len.max(1) as f64);
+        self.scaled.clear();
+        self.scaled.extend(self.penalties.iter().map(|penalty| unit * penalty));
         self.codes.clear();
         self.codes.extend_from_slice(first.code());
         self.variables += len as u64;
@@ -118,15 +134,21 @@ impl Further {
             let before = &self.codes[self.codes.len() - len..];
             match self.solutions {
                 Solutions::Diverse(_) => {
-                    ctx.apart(block, w, &self.codes, &self.penalties[..=m], plane)?;
+                    ctx.apart(block, w, &self.codes, &self.scaled[..=m], plane)?;
                 }
                 Solutions::Rand(Rand { diversity, .. }) => {
                     let changes = (diversity * len as f64).round().max(1.0) as usize;
-                    ctx.relabelled(block, w, &self.codes[..len], changes, plane)?;
+                    for _ in 0..DRAWS {
+                        ctx.relabelled(block, w, before, changes, plane)?;
+                        let near = |code: &[u32]| differing(code, plane.code()) < changes as u64;
+                        if !self.codes.chunks_exact(len.max(1)).any(near) {
+                            break;
+                        }
+                    }
                 }
                 Solutions::MBest(_) | Solutions::Map => {}
             }
-            self.differing[m] += before.iter().zip(plane.code()).filter(|(a, b)| a != b).count() as u64;
+            self.differing[m] += differing(before, plane.code());
             self.codes.extend_from_slice(plane.code());
             regularizer.fold_frozen(plane);
             self.sums[m].add(1.0, plane.view());
@@ -140,11 +162,16 @@ impl Further {
         Ok(())
     }
 
+    /// Returns the shares of variables in which the j-th labellings of the pass differ from the next (K_j).
+    pub(super) fn diversity(&self) -> impl Iterator<Item = f64> {
+        self.differing[..self.used].iter().map(|differing| *differing as f64 / self.variables.max(1) as f64)
+    }
+
     /// Ends a pass: penalties follow the diversity that it had.
     pub(super) fn end(&mut self) {
         let Solutions::Diverse(Diverse { diversity, .. }) = self.solutions else { return };
-        for (penalty, differing) in self.penalties.iter_mut().zip(&self.differing).take(self.used) {
-            let reached = *differing as f64 / self.variables.max(1) as f64;
+        let reached: Vec<f64> = self.diversity().collect();
+        for (penalty, reached) in self.penalties.iter_mut().zip(reached) {
             let factor = if reached < diversity * self.share { FOLLOW } else { 1.0 / FOLLOW };
             *penalty = (*penalty * factor).clamp(PENALTIES.0, PENALTIES.1);
         }

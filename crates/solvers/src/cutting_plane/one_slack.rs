@@ -24,7 +24,7 @@ use crate::plane::Plane;
 use crate::plane_sum::PlaneSum;
 use crate::regularizer::Regularizer;
 use crate::rounding::{Rounded, Rounding};
-use crate::solver::{PassValue, Rescale, Solver, SolverFacts, SolverProgress, StepReport, WarmStart};
+use crate::solver::{Details, PassValue, Rescale, Solver, SolverFacts, SolverProgress, StepReport, WarmStart};
 use crate::state::{SavedState, StateError, ensure, finite};
 
 /// Planes of planes kept in a row at most.
@@ -116,7 +116,7 @@ impl OneSlackSolver {
         if let Some(further) = &mut self.further {
             let (cache, longest) = (&mut self.cache, &mut self.longest);
             let weights = regularizer.metric().weights(self.sweep.at());
-            further.ask(block, weights, self.sweep.answer(), regularizer, ctx, |plane, ctx| {
+            further.ask((block, self.blocks), weights, self.sweep.answer(), regularizer, ctx, |plane, ctx| {
                 longest.see(block, plane.view());
                 if let Some(cache) = cache {
                     cache.keep(block, plane, now, constraints, ctx);
@@ -309,6 +309,11 @@ impl<O: MaxOracle + ?Sized> Solver<O> for OneSlackSolver {
             gap_seen: self.gap,
             master_seconds: Some(self.master.seconds()),
         }
+    }
+
+    fn details(&self) -> Option<Details> {
+        let shares: Vec<f64> = self.further.as_ref()?.diversity().collect();
+        Some(Details::new("labellings", [("diversity", shares.into())]))
     }
 
     fn dual_points(&self) -> Vec<DualCertificate<'_>> {

@@ -60,6 +60,7 @@ impl SolverConfig for SampledCuts {
     fn validate(&self) -> Result<(), ParameterError> {
         self.master.validate().map_err(|error| error.under("master"))?;
         check_size("size", self.size)?;
+        not_negative("violation", self.violation)?;
         require(self.size != 1.0, "size", self.size, "must be at least 2: one example does not tell how many there are")
     }
     fn takes_kernels(&self) -> bool {

@@ -44,6 +44,8 @@ pub struct SampledCutsSolver {
     joint: Plane,
     master: MasterState,
     solving: bool,
+    /// The plane in hand cuts off no more than the run is to end at.
+    is_last: bool,
     iterations: u64,
 }
 
@@ -72,6 +74,7 @@ impl SampledCutsSolver {
             joint: Plane::new(),
             master: MasterState::default(),
             solving: false,
+            is_last: false,
             iterations: 0,
             config,
         }
@@ -106,6 +109,7 @@ impl SampledCutsSolver {
             + self.joint.view().score(w).max(0.0);
         // An estimate may lie below what the planes before it say.
         let gap = (primal - self.dual.value()).abs();
+        self.is_last = primal - self.dual.value() <= self.config.violation && self.config.violation > 0.0;
         self.master.aim(self.config.master.accuracy * gap);
         self.dual.insert(0, &self.joint, self.master.solved(), &mut NoCapabilities);
         self.solving = true;
@@ -147,7 +151,8 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SampledCutsSolver {
     fn step(&mut self, ctx: &mut Ctx<'_, O>) -> Result<StepReport, OracleError> {
         if self.solving {
             let iteration_ended = self.solve(ctx);
-            return Ok(StepReport { iteration_ended, ..StepReport::default() });
+            let is_last = iteration_ended && self.is_last;
+            return Ok(StepReport { iteration_ended, is_last, ..StepReport::default() });
         }
         if self.call(ctx)? {
             self.keep();

@@ -91,7 +91,7 @@ impl BatchSolver {
             gamma
         });
         self.kept.mix_all(step.gamma, &self.found);
-        self.tau = config.next_tau(self.tau, step.gamma, verdict);
+        self.tau = config.next_tau(self.tau, step, verdict);
         self.slope = Some(step.gap);
         self.halvings = if verdict == RateVerdict::TooLong { halvings + 1 } else { 0 };
         if self.iterations.is_multiple_of(REBUILD_PASSES) {

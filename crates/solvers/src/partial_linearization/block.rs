@@ -145,7 +145,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BlockSolver {
             gamma
         });
         self.kept.mix(block, step.gamma, &self.found);
-        self.taus[block] = config.next_tau(self.taus[block], step.gamma, verdict);
+        self.taus[block] = config.next_tau(self.taus[block], step, verdict);
         if verdict == RateVerdict::TooLong {
             self.retry = Some(Retry { block, halvings: halvings + 1 });
             return Ok(StepReport::default());

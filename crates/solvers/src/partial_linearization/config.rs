@@ -1,4 +1,4 @@
-//! Parameters of partial linearisation, and the rate of full steps: halved until F does not fall, a little larger after
+//! Parameters of partial linearisation, and the rate of full steps: halved until F rises, a little larger after
 //! each step (Collins et al. 2008).
 
 use schemars::JsonSchema;
@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::linalg;
 use crate::order::Order;
+use multiplane_core::step::Step;
 
 /// Temperatures stay within these: further below, scores divided by them leave the range of numbers.
 pub(super) const RANGE: (f64, f64) = (1e-12, 1e12);
@@ -28,7 +29,7 @@ pub enum Rate {
     /// Stays as it is.
     #[default]
     Fixed,
-    /// A block's rate is halved until F does not fall, each time with another call, and grows by 1.05 after a step.
+    /// A block's rate is halved until F rises, each time with another call, and grows by 1.05 after a step.
     /// Line search makes no step too long, and leaves the rate as it is.
     Halving,
 }
@@ -101,6 +102,14 @@ impl PartialLinearization {
 /// Factor by which a rate grows after a step.
 const GROWTH: f64 = 1.05;
 
+/// A full step must raise F by this share of its slope: at 0 it may swing to and fro between two points of one F.
+const RISE: f64 = 0.01;
+
+/// A slope below this share of the temperature leads nowhere: distributions stay where they are. The temperature is then
+/// multiplied by the other factor; near 0 the slope is the block gap, as in Frank-Wolfe.
+const LITTLE: f64 = 1e-6;
+const COOLING: f64 = 0.25;
+
 /// A step that is still too long after so many halvings gains nothing that numbers can tell.
 const MOST_HALVINGS: u32 = 40;
 
@@ -120,20 +129,22 @@ impl PartialLinearization {
             (Length::LineSearch, _) => (linalg::step_length(slope, curvature, 1.0), RateVerdict::Done),
             (Length::Full, Rate::Fixed) => (1.0, RateVerdict::Done),
             (Length::Full, Rate::Halving) if slope <= 0.0 => (0.0, RateVerdict::Done),
-            (Length::Full, Rate::Halving) if slope >= 0.5 * curvature => (1.0, RateVerdict::Done),
+            (Length::Full, Rate::Halving) if (1.0 - RISE) * slope >= 0.5 * curvature => (1.0, RateVerdict::Done),
             (Length::Full, Rate::Halving) if halvings < MOST_HALVINGS => (0.0, RateVerdict::TooLong),
             (Length::Full, Rate::Halving) => (0.0, RateVerdict::Done),
         }
     }
 
-    /// Returns the temperature that follows `tau`.
-    pub(super) fn next_tau(&self, tau: f64, gamma: f64, verdict: RateVerdict) -> f64 {
-        let next = match (self.rate, verdict) {
-            _ if self.length == Length::LineSearch => return tau,
-            (Rate::Fixed, _) => return tau,
-            (Rate::Halving, RateVerdict::TooLong) => 2.0 * tau,
-            (Rate::Halving, RateVerdict::Done) if gamma > 0.0 => tau / GROWTH,
-            (Rate::Halving, RateVerdict::Done) => tau,
+    /// Returns the temperature that follows `tau`. Under line search it falls where the step leads nowhere, as
+    /// distributions that are certain, or mixed of several trees, may have it, and recovers after other steps.
+    pub(super) fn next_tau(&self, tau: f64, step: Step, verdict: RateVerdict) -> f64 {
+        let next = match (self.length, self.rate, verdict) {
+            (Length::LineSearch, ..) if step.gap < LITTLE * tau => tau * COOLING,
+            (Length::LineSearch, ..) => (tau * GROWTH).min(self.tau),
+            (Length::Full, Rate::Fixed, _) => return tau,
+            (Length::Full, Rate::Halving, RateVerdict::TooLong) => 2.0 * tau,
+            (Length::Full, Rate::Halving, RateVerdict::Done) if step.gamma > 0.0 => tau / GROWTH,
+            (Length::Full, Rate::Halving, RateVerdict::Done) => tau,
         };
         next.clamp(RANGE.0, RANGE.1)
     }

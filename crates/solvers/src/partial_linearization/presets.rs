@@ -36,11 +36,11 @@ pub const ENTRIES: &[SolverEntry] = &[
         .source("Mohapatra et al. 2016")
         .with_dual(),
     SolverEntry::new::<PartialLinearization>("oeg", || values(&PartialLinearization::oeg()))
-        .summary("online exponentiated gradient: bcpl with full steps, at rates that are halved until F does not fall")
+        .summary("online exponentiated gradient: bcpl with full steps, at rates that are halved until F rises")
         .source("Collins et al. 2008")
         .with_dual(),
     SolverEntry::new::<PartialLinearization>("eg", || values(&PartialLinearization::eg()))
-        .summary("batch exponentiated gradient: pl with full steps, at a rate that is halved until F does not fall")
+        .summary("batch exponentiated gradient: pl with full steps, at a rate that is halved until F rises")
         .source("Collins et al. 2008")
         .with_dual(),
 ];

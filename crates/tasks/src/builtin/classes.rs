@@ -238,6 +238,10 @@ impl<R: RowLayout> LabelMarginals<Self> for RowTask<R> {
     fn entropy(&self, _: &SparseRows, marginals: &[f64]) -> f64 {
         marginals::entropy(marginals)
     }
+
+    fn calls(&self) -> f64 {
+        2.5
+    }
 }
 
 impl<R: RowLayout> BuiltinTask for RowTask<R> {

@@ -11,7 +11,7 @@ use multiplane_core::order::{BlockOrder, Order, Visiting};
 use multiplane_core::plane::Plane;
 use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_core::rng::Rng;
-use multiplane_core::run::Stop;
+use multiplane_core::run::{GapTarget, Stop, StopReason};
 use multiplane_core::solver::Solver;
 use multiplane_solvers::find;
 use multiplane_solvers::partial_linearization::{BatchSolver, BlockSolver, PartialLinearization, Start};
@@ -54,7 +54,11 @@ fn the_dual_never_falls() {
         PartialLinearization::eg(),
     ];
     for seed in 0..36 {
-        let problem = if seed % 4 == 3 { small::random_sets(seed) } else { small::random(seed) };
+        let problem = match seed % 6 {
+            5 => small::arborescence(seed, 4),
+            3 => small::random_sets(seed),
+            _ => small::random(seed),
+        };
         let signs = vec![Constraint::NonNegative; problem.dim];
         for regularizer in [Regularizer::from(0.1), Regularizer::from(0.3).with_constraints(signs)] {
             for (preset, tau) in presets.iter().flat_map(|preset| [1.0, 0.01, 1e-6].map(|tau| (*preset, tau))) {
@@ -201,6 +205,23 @@ fn bad_temperatures_are_refused() {
         let config = PartialLinearization { tau: f64::NAN, ..PartialLinearization::bcpl() };
         let error = multiplane_solvers::SolverConfig::validate(&config).unwrap_err().to_string();
         assert!(error.starts_with("tau = NaN: must be from 1e-12 to 1e12"), "{error}");
+    }
+}
+
+/// Steps reach the optimum on arborescences, whose marginals do not determine the distribution, at all temperatures.
+#[test]
+fn mixtures_of_trees_do_not_stall() {
+    for seed in 0..20 {
+        let problem = small::arborescence(seed, 4);
+        for (name, tau) in ["bcpl", "pl"].into_iter().flat_map(|name| [1.0, 0.1, 0.01].map(|tau| (name, tau))) {
+            let entry = find(name).unwrap();
+            let mut parameters = (entry.preset)();
+            parameters["tau"] = json!(tau);
+            let stop = Stop { gap: Some(GapTarget::Percent(1.0)), passes: Some(1500.0), ..Stop::default() };
+            let (outcome, _) = run(entry, parameters, &problem, 0.05, seed, stop);
+            let gap = outcome.certificate.gap.unwrap();
+            assert!(outcome.stop_reason == StopReason::Gap, "{}, {name}, tau {tau}: gap {gap}", problem.name);
+        }
     }
 }
 

@@ -6,15 +6,20 @@ use multiplane_core::context::{CallCounts, Ctx};
 use multiplane_core::dual::{DualPoint, VectorDual};
 use multiplane_core::oracle::{BoxedOracle, OracleError, Quality};
 use multiplane_core::rng::Rng;
-use multiplane_core::run::{Run, RunError, Stop, StopReason};
+use multiplane_core::run::{GapTarget, Run, RunError, Stop, StopReason};
 use multiplane_core::solver::Solver;
 use multiplane_solvers::block_frank_wolfe::{BlockFrankWolfe, BlockFrankWolfeSolver};
 use multiplane_solvers::{SOLVERS, find};
+use multiplane_tasks::builtin::graph::{GraphSpec, Pairwise};
+use multiplane_tasks::builtin::mrf::MrfSpec;
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::registry;
 use multiplane_tasks::synth::synthetic_words;
-use multiplane_testkit::contract::{check_certificates, check_dual, check_solver, run, solvers, undemanding_solvers};
-use multiplane_testkit::small::{self, Careless, Declared};
+use multiplane_testkit::contract::{
+    check_certificates, check_dual, check_solver, finds_its_needs, run, solvers, undemanding_solvers,
+};
+use multiplane_testkit::on_all_cores;
+use multiplane_testkit::small::{self, Careless, Declared, Small};
 use serde_json::json;
 
 use crate::common::{Altered, kept_planes};
@@ -60,6 +65,58 @@ fn all_solvers_keep_the_contract_on_trees() {
             check_solver(entry, &small::arborescence(seed, 3), lambda, 3000.0, 2e-2);
         }
     }
+}
+
+/// Passes within which solvers prove a gap of 1 % on every task that they take, and those that need more on some: their
+/// steps are those of Frank-Wolfe, or end at a multiple of the distribution before.
+const ENOUGH: f64 = 3000.0;
+const SLOW: &[&str] = &[
+    "fw",
+    "bcfw",
+    "bcfw-avg",
+    "mp-bcfw",
+    "mp-bcfw-avg",
+    "bcfw-gap",
+    "bcfw-cache",
+    "bcfw-gap-cache",
+    "bcpfw",
+    "bcpfw-gap",
+    "oeg",
+    "eg",
+];
+
+/// Every solver with a dual comes to the optimum on every task that it takes; slow ones go on and do not stall.
+#[test]
+fn all_solvers_reach_the_optimum_on_all_tasks() {
+    let full = GraphSpec { pairwise: Pairwise::Full, ..GraphSpec::default() };
+    let tasks: [(&str, &(dyn Fn(u64) -> Small + Sync)); 6] = [
+        ("rows and chains", &small::random),
+        ("sets", &small::random_sets),
+        ("trees", &small::tree),
+        ("arborescences", &|seed| small::arborescence(seed, 4)),
+        ("graphs", &|seed| small::graph(seed, &full).0),
+        ("mrfs", &|seed| small::mrf(seed, &MrfSpec::default())),
+    ];
+    let with_dual: Vec<_> = SOLVERS.iter().filter(|entry| entry.has_dual).collect();
+    let cases: Vec<_> = with_dual.iter().flat_map(|entry| tasks.iter().map(move |task| (*entry, task))).collect();
+    on_all_cores(&cases, |(entry, (task, make))| {
+        for seed in 0..20 {
+            let (problem, lambda) = (make(seed), [0.5, 0.1, 0.02][(seed % 3) as usize]);
+            if !finds_its_needs(entry, &mut *problem.oracle()) {
+                continue;
+            }
+            let gap_after = |budget: f64| {
+                let stop = Stop { gap: Some(GapTarget::Percent(1.0)), ..passes(budget) };
+                let (outcome, _) = run(entry, (entry.preset)(), &problem, lambda, seed, stop);
+                outcome.certificate.gap.filter(|_| outcome.stop_reason != StopReason::Gap)
+            };
+            let Some(late) = gap_after(ENOUGH) else { continue };
+            let name = format!("{} on {task}, seed {seed}: gap {late}", entry.name);
+            assert!(SLOW.contains(&entry.name), "{name}");
+            let later = gap_after(10.0 * ENOUGH).unwrap_or_default();
+            assert!(later <= 0.7 * late, "{name}, then {later}");
+        }
+    });
 }
 
 /// The certified gap is the judge's, stopped early or late, evaluated at every iteration or at the end.

@@ -51,7 +51,7 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Solver<O> for BlockFrankWolfeSolver<D>
     fn step(&mut self, ctx: &mut Ctx<'_, O>) -> Result<StepReport, OracleError> {
         let ended = self.visit(ctx)?;
         let all = self.calls_left == 0;
-        Ok(StepReport { iteration_ended: ended && all, part_ended: ended && !all })
+        Ok(StepReport { iteration_ended: ended && all, part_ended: ended && !all, is_last: false })
     }
 
     fn catch_up(&mut self) {

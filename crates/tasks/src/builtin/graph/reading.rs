@@ -173,7 +173,9 @@ fn check(spec: &GraphSpec, task: &GraphStructure, graphs: &Graphs) -> Result<(),
     match spec.inference {
         GraphInference::MinCut if task.pairwise != Pairwise::Cut => mismatch("task.pairwise=cut"),
         GraphInference::MinCut if task.labels != 2 => mismatch(&format!("two labels, found {}", task.labels)),
-        GraphInference::Expansion if task.pairwise != Pairwise::Cut => mismatch("task.pairwise=cut"),
+        GraphInference::Expansion | GraphInference::PersistentExpansion if task.pairwise != Pairwise::Cut => {
+            mismatch("task.pairwise=cut")
+        }
         _ => Ok(()),
     }
 }

@@ -34,6 +34,9 @@ pub enum GraphInference {
     Brute,
     /// Alpha-expansion: `cut` with any number of labels. Approximate, with a bound.
     Expansion,
+    /// Alpha-expansion without message passing, after labels that are proven optimal are settled (Gridchyn, Kolmogorov
+    /// 2013): the oracle of the MP-BCFW paper. Approximate, with a looser bound.
+    PersistentExpansion,
     /// Tree-reweighted message passing: anything. Approximate, with a bound.
     Trws,
 }

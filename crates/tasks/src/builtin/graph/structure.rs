@@ -156,6 +156,7 @@ impl Structure for GraphStructure {
             GraphInference::Tree => EngineChoice::Tree,
             GraphInference::Brute => EngineChoice::Brute,
             GraphInference::Expansion => EngineChoice::Expansion,
+            GraphInference::PersistentExpansion => EngineChoice::PersistentExpansion,
             GraphInference::Trws => EngineChoice::Messages,
             GraphInference::Auto if self.is_binary_cut() => EngineChoice::Cut,
             GraphInference::Auto => match EngineChoice::exact(part, |_| self.labels, parents) {
@@ -265,7 +266,7 @@ impl StructureSolver for GraphStructure {
         part.take(x.nodes(), x.edges(), None);
         let inference = match self.engine(x, &part, &mut Vec::new()) {
             EngineChoice::Cut => CUT * places,
-            EngineChoice::Expansion => EXPANSION * places * labels,
+            EngineChoice::Expansion | EngineChoice::PersistentExpansion => EXPANSION * places * labels,
             engine => {
                 let is_exact = matches!(engine, EngineChoice::Tree | EngineChoice::Brute);
                 let laid_out = if is_exact { PLACE * places } else { 0.0 };

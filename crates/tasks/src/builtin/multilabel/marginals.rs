@@ -101,6 +101,10 @@ impl LabelMarginals<Multilabel> for Multilabel {
         let shared = nodes.chunks_exact(2).zip(degrees).map(|(p, degree)| (1.0 - degree) * entropy(p)).sum::<f64>();
         (entropy(edges) + shared).max(0.0)
     }
+
+    fn calls(&self) -> f64 {
+        3.0
+    }
 }
 
 /// Returns in how many pairs each label is.

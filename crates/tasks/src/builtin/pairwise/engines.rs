@@ -26,6 +26,8 @@ pub enum EngineChoice {
     Cut,
     /// Alpha-expansion of edges that like to agree, with a bound.
     Expansion,
+    /// The same without message passing, after labels that are proven optimal are settled.
+    PersistentExpansion,
     /// A minimum cut where nodes have two labels at most and edges like to agree at the weights of the call; else
     /// messages.
     CutOrMessages,
@@ -78,6 +80,7 @@ pub(in crate::builtin) struct Engines {
     brute: Brute,
     min_cut: MinCut,
     expansion: Expansion,
+    persistent: Expansion,
     trws: Trws,
 }
 
@@ -98,6 +101,10 @@ impl Engines {
             EngineChoice::Tree => cold(&mut self.tree),
             EngineChoice::Brute => cold(&mut self.brute),
             EngineChoice::Cut => cold(&mut self.min_cut),
+            EngineChoice::PersistentExpansion => {
+                (self.persistent.partial_optimality, self.persistent.sweeps) = (true, 0);
+                cold(&mut self.persistent)
+            }
             EngineChoice::Expansion => {
                 expand(model, limits.of_truth, limits.max_iterations, &mut self.expansion, labels)
             }

@@ -39,7 +39,9 @@ impl ModelQuestion {
             EngineChoice::Tree => Tree::default().solve_best(model, count, &mut unwatched),
             EngineChoice::Brute => Brute.solve_best(model, count, &mut unwatched),
             EngineChoice::Cut => MinCut::default().solve_best(model, count, &mut unwatched),
-            EngineChoice::Expansion => Expansion::default().solve_best(model, count, &mut unwatched),
+            EngineChoice::Expansion | EngineChoice::PersistentExpansion => {
+                Expansion::default().solve_best(model, count, &mut unwatched)
+            }
             EngineChoice::CutOrMessages | EngineChoice::Messages => {
                 let mut engine = Trws::default();
                 engine.max_iterations = self.max_iterations;
@@ -68,7 +70,10 @@ impl ModelQuestion {
             EngineChoice::Tree => MinMarginals::min_marginals(&mut Tree::default(), model, out),
             EngineChoice::Brute => Brute.min_marginals(model, out),
             EngineChoice::Cut => MinCut::default().min_marginals(model, out),
-            EngineChoice::Expansion | EngineChoice::CutOrMessages | EngineChoice::Messages => {
+            EngineChoice::Expansion
+            | EngineChoice::PersistentExpansion
+            | EngineChoice::CutOrMessages
+            | EngineChoice::Messages => {
                 let (nodes, labels) = (model.nodes(), model.most_labels());
                 return Err(format!(
                     "its {nodes} nodes of up to {labels} labels make cycles that no exact decoder takes at these \

@@ -49,7 +49,7 @@ pub(super) fn hinge<S: StructureSolver>(task: &PairwiseTask<S>, x: &S::Input, tr
                 return found;
             }
         }
-        EngineChoice::Expansion | EngineChoice::Messages => {}
+        EngineChoice::Expansion | EngineChoice::PersistentExpansion | EngineChoice::Messages => {}
     }
     let mut y = Labelling::default();
     let question = Question::augmented(Example { index: 0, input: x, truth }, w);

@@ -66,6 +66,10 @@ impl LabelMarginals<TreeTask> for TreeTask {
     fn entropy(&self, x: &TreeInput, marginals: &[f64]) -> f64 {
         tree_entropy(x.shape(), self.labels, marginals)
     }
+
+    fn calls(&self) -> f64 {
+        10.0
+    }
 }
 
 impl TreeTask {
