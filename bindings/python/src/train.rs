@@ -32,8 +32,8 @@ fn rescaled(tree: &Map<String, Value>, problem: Arc<dyn Problem>) -> Result<Arc<
     let rescaling = Rescaling::take(&mut params).map_err(|error| error.under("task"))?;
     if let Some((name, value)) = params.iter().find(|(name, _)| !matches!(name.as_str(), "name" | "class")) {
         return Err(Error::input(format!(
-            "task.{name} = {value}: a task of your own has the parameter task.rescaling only; others are attributes of its \
-             object"
+            "task.{name} = {value}: a task of your own has the parameter task.rescaling alone; others are attributes of \
+             its object"
         )));
     }
     Ok(match rescaling {

@@ -27,8 +27,8 @@ use crate::maxflow::Capacity;
 /// Most nodes that a file may have beside those of its arcs.
 const LONELY_LIMIT: u64 = 1 << 22;
 
-/// The format's entry in the list of formats. Errors name the place of whatever breaks the format: negative capacities, missing nodes, no or two sources or sinks,
-/// another number of arcs than promised.
+/// The format's entry in the list of formats. Errors name the place of whatever breaks the format: negative capacities,
+/// missing nodes, no or two sources or sinks, another number of arcs than promised.
 pub const ENTRY: ProblemFormat = ProblemFormat {
     name: "max",
     description: "a flow network (DIMACS): maximum flow and minimum cut",
@@ -218,8 +218,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Writes a network so that [`read`](super::read) gives it back: edges in order, each as one arc or two. Doubles without a fraction
-/// read back as integers if all are.
+/// Writes a network so that [`read`](super::read) gives it back: edges in order, each as one arc or two. Doubles
+/// without a fraction read back as integers if all are.
 ///
 /// # Errors
 /// Those of `out`.

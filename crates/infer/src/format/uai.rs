@@ -31,8 +31,8 @@ const AHEAD: u64 = 1 << 12;
 /// No written entry is below `exp(-SPREAD)`.
 const SPREAD: f64 = 690.0;
 
-/// The format's entry in the list of formats. Errors name the place of whatever breaks the format, of factors of three or more variables, and of entries that are
-/// negative or not finite (or so small that no double but 0 is near).
+/// The format's entry in the list of formats. Errors name the place of whatever breaks the format, of factors of three
+/// or more variables, and of entries that are negative or not finite (or so small that no double but 0 is near).
 pub const ENTRY: ProblemFormat = ProblemFormat {
     name: "uai",
     description: "a graphical model as tables of positive factors (UAI, MARKOV or BAYES), energy -sum ln",
@@ -93,7 +93,8 @@ fn mantissa(word: &str) -> impl Iterator<Item = u8> {
     word.bytes().take_while(|byte| !byte.eq_ignore_ascii_case(&b'e')).filter(u8::is_ascii_digit)
 }
 
-/// Writes a model so that [`read`](super::read) gives back one of the same energies, up to rounding: entries are `exp(-energy)`.
+/// Writes a model so that [`read`](super::read) gives back one of the same energies, up to rounding: entries are
+/// `exp(-energy)`.
 ///
 /// Each table is scaled so that its largest entry is 1, and what that takes off is kept in factors of no variable.
 ///

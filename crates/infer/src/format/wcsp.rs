@@ -32,8 +32,9 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 /// The same as an integer.
 const EXACT_INTEGER: u128 = 1 << f64::MANTISSA_DIGITS;
 
-/// The format's entry in the list of formats. Errors name the place of whatever breaks the format, of functions of three or more variables, of global cost functions, and
-/// of costs that are no integers or beyond 2^53 but below the upper bound.
+/// The format's entry in the list of formats. Errors name the place of whatever breaks the format, of functions of
+/// three or more variables, of global cost functions, and of costs that are no integers or beyond 2^53 but below the
+/// upper bound.
 pub const ENTRY: ProblemFormat = ProblemFormat {
     name: "wcsp",
     description: "a weighted constraint satisfaction problem with integer costs (toulbar2)",

@@ -268,7 +268,9 @@ impl PathModel {
         let falls_short = gap > wanted.at(primal) + ROUNDING * (primal.abs() + self.dual[k].abs());
         falls_short.then(|| {
             let wanted = wanted.at(primal);
-            format!("lambda = {lambda}: the grid was cut short at this point, its gap is {gap:.6}, asked for was {wanted:.6}")
+            format!(
+                "lambda = {lambda}: the grid was cut short at this point, its gap is {gap:.6}, asked for was {wanted:.6}"
+            )
         })
     }
 

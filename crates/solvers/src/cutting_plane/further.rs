@@ -100,8 +100,8 @@ impl Further {
         self.began = passes;
     }
 
-    /// Asks for further labellings of an example of `blocks`, whose best one has the plane `first`, and adds them up. `keep` is
-    /// handed every further plane.
+    /// Asks for further labellings of an example of `blocks`, whose best one has the plane `first`, and adds them up.
+    /// `keep` is handed every further plane.
     pub(super) fn ask<O: MaxOracle + ?Sized>(
         &mut self,
         (block, blocks): (usize, usize),

@@ -105,8 +105,8 @@ const GROWTH: f64 = 1.05;
 /// A full step must raise F by this share of its slope: at 0 it may swing to and fro between two points of one F.
 const RISE: f64 = 0.01;
 
-/// A slope below this share of the temperature leads nowhere: distributions stay where they are. The temperature is then
-/// multiplied by the other factor; near 0 the slope is the block gap, as in Frank-Wolfe.
+/// A slope below this share of the temperature leads nowhere: distributions stay where they are. The temperature is
+/// then multiplied by the other factor; near 0 the slope is the block gap, as in Frank-Wolfe.
 const LITTLE: f64 = 1e-6;
 const COOLING: f64 = 0.25;
 

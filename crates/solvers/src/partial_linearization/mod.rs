@@ -8,11 +8,13 @@
 //! | `oeg` | one | 1 | halved until F rises (Collins et al. 2008) |
 //! | `eg` | all, at one w | 1 | halved until F rises |
 //!
-//! All start on the truth; the papers start uniform (`start = uniform`). With alpha the distribution of a block, `s ~ alpha exp(n score / tau)` and `D = sum_y s_y p^y - phi^i`: the slope
+//! All start on the truth; the papers start uniform (`start = uniform`).
+//!
+//! With alpha the distribution of a block, `s ~ alpha exp(n score / tau)` and `D = sum_y s_y p^y - phi^i`: the slope
 //! along D is at least tau times a relative entropy, so never negative. The solver keeps alpha as the oracle's
 //! marginals ([`MarginalPlanes`](crate::oracle::MarginalPlanes)); the dual depends on it through them alone ([ADR
-//! 0037](../../../../../docs/adr/0037-partial-linearisation.md)). Where they do not determine alpha, as in arborescences,
-//! the slope may be negative: then the temperature falls.
+//! 0037](../../../../../docs/adr/0037-partial-linearisation.md)). Where they do not determine alpha, as in
+//! arborescences, the slope may be negative: then the temperature falls.
 
 mod batch;
 mod block;

@@ -80,7 +80,7 @@ fn further_labellings_change_no_optimum() {
     }
 }
 
-/// Labellings of `rand` differ from the last one in the share of variables that is asked for, in every pass; records say so.
+/// Labellings of `rand` differ from the last one in the share of variables that is asked for; records say so.
 #[test]
 fn random_labellings_keep_their_distance() {
     let (entry, mut looked) = (find("div-m-best").unwrap(), 0);

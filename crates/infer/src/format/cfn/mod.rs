@@ -35,8 +35,8 @@ use super::lexer::{Lexer, Piece};
 use super::words::Scope;
 use crate::file::{DataError, TextPlace, Tokens, quote};
 
-/// The format's entry in the list of formats. Errors name the place of whatever breaks the format, of functions of three or more variables, and of functions that
-/// are no tables.
+/// The format's entry in the list of formats. Errors name the place of whatever breaks the format, of functions of
+/// three or more variables, and of functions that are no tables.
 pub const ENTRY: ProblemFormat = ProblemFormat {
     name: "cfn",
     description: "a cost function network with decimal costs in JSON's manner (toulbar2)",

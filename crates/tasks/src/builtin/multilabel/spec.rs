@@ -206,7 +206,8 @@ fn graph(pairwise: &PairwiseSpec, vocabulary: &MultilabelVocabulary) -> Result<L
     let few = |pairs: usize| match pairs <= MOST_PAIRS {
         true => Ok(()),
         false => Err(OpenError::new(format!(
-            "{labels} labels have {pairs} pairs with weights, expected at most {MOST_PAIRS}: use task.pairwise=tree or none"
+            "{labels} labels have {pairs} pairs with weights, expected at most {MOST_PAIRS}: use task.pairwise=tree or \
+             none"
         ))),
     };
     let edges: &[[u32; 2]] = match pairwise {
