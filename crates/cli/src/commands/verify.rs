@@ -5,7 +5,8 @@ use std::path::Path;
 use multiplane::observe::Certificate;
 use multiplane::run::GapTarget;
 use multiplane::{
-    Checkpoint, Error, Model, ModelFile, PathModel, PrimalClaim, Problem, RunSpec, Session, Verdict, Verified,
+    Checkpoint, Error, Lambda, Model, ModelFile, PathModel, PrimalClaim, Problem, Provenance, RunSpec, Session, Verdict,
+    Verified,
     format_by_name, model_format, read_prior, threads_for,
 };
 use multiplane_lab::numbers::number;
@@ -57,6 +58,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     let difference = if claims_primal { claim.relative_difference() } else { 0.0 };
     let dual = args.checkpoint.as_deref().map(|path| verify_dual(args, path, &model, threads)).transpose()?;
     let fault = dual.as_ref().and_then(|dual| dual.fault.clone()).or_else(|| claims(&model, &claim));
+    let fault = fault.or_else(|| of_data(&model.info.provenance, &*problem));
+    let fault = fault.or_else(|| if args.on.lambda.is_none() { of_spec(&model, &*problem) } else { None });
     let fault = fault.or_else(|| claim.doubt().filter(|_| claims_primal));
     let verified = (claim.verdict == Verdict::True || !claims_primal) && fault.is_none();
     let value = dual.as_ref().and_then(|found| found.dual);
@@ -110,6 +113,19 @@ fn claims(model: &Model, found: &PrimalClaim) -> Option<String> {
     }
     // Of answers that prove nothing the primal value may be too low.
     (certified && is_above(dual, found)).then(|| above(dual, found))
+}
+
+/// Returns what a file says of its data that is not so.
+fn of_data(provenance: &Provenance, problem: &dyn Problem) -> Option<String> {
+    let (stated, found) = (provenance.n, problem.blocks());
+    (stated != found).then(|| format!("the model says that it was trained on {stated} examples, the data has {found}"))
+}
+
+/// Returns how the lambda of a model differs from that of its specification, where the specification tells it.
+fn of_spec(model: &Model, problem: &dyn Problem) -> Option<String> {
+    let lambda: Lambda = serde_json::from_value(model.info.provenance.spec["lambda"].clone()).ok()?;
+    let (stated, expected) = (model.info.lambda, lambda.value(problem.facts().total_weight)?);
+    (stated != expected).then(|| format!("lambda of the model is {stated}, its specification makes it {expected}"))
 }
 
 /// Returns true if a dual value is above the primal value found: weak duality rules that out.
@@ -260,7 +276,8 @@ fn verify_all(args: &VerifyArgs, path: &PathModel, problem: &dyn Problem, thread
         let claim = PrimalClaim::of(problem, None, (path.row(k), lambda), (reported, Some(reported - dual)), threads)?;
         let (primal, difference) = (claim.found, claim.relative_difference());
         worst = if difference > worst || difference.is_nan() { difference } else { worst };
-        let row_fault = claim.doubt().or_else(|| is_above(dual, &claim).then(|| above(dual, &claim)));
+        let unproven = || (path.info.certified && dual.is_nan()).then(|| "it is certified without a dual value".into());
+        let row_fault = claim.doubt().or_else(|| is_above(dual, &claim).then(|| above(dual, &claim))).or_else(unproven);
         fault = fault.or(row_fault.map(|fault| format!("at lambda = {lambda}: {fault}")));
         verdict = if verdict == Verdict::True { claim.verdict } else { verdict };
         let gap = Some(primal - path.dual[k]).filter(|gap| !gap.is_nan());
@@ -276,7 +293,7 @@ fn verify_all(args: &VerifyArgs, path: &PathModel, problem: &dyn Problem, thread
             "at lambda = {lambda} the path's gap is {gap}, above eps = {eps}: a row is missing, or a value is not true"
         )
     });
-    let fault = fault.or(loose);
+    let fault = fault.or(loose).or_else(|| of_data(&path.info.provenance, problem));
     let verified = verdict == Verdict::True && fault.is_none();
     if args.json {
         let mut json = json!({ "rows": rows, "relative_difference": worst, "verified": verified });

@@ -2,6 +2,7 @@
 //! weights or its checkpoint contradict, and paths that lack rows.
 
 use crate::common::{Scratch, samples};
+use multiplane::observe::Certificate;
 use multiplane::{Model, ModelFile, PathModel};
 
 /// Its name, what it changes, and whether it contradicts the model itself.
@@ -30,7 +31,18 @@ fn claims_of_a_model_are_compared() {
         change(&mut model);
         model.save(&scratch.path("changed")).unwrap();
     };
-    let lies: [Lie; 5] = [
+    let lies: [Lie; 7] = [
+        ("one example more", |model| model.info.provenance.n += 1, true),
+        (
+            "weights 0 at another lambda",
+            |model| {
+                let dual = model.info.certificate.dual;
+                model.w.fill(0.0);
+                model.info.lambda *= 2.0;
+                model.info.certificate = Certificate::new(1.0, dual, true);
+            },
+            true,
+        ),
         (
             "a dual of 999",
             |model| (model.info.certificate.dual, model.info.certificate.gap) = (Some(999.0), Some(-998.0)),
@@ -83,10 +95,13 @@ fn thinned_paths_are_noticed() {
     let mut loose = whole.clone();
     loose.dual[1] -= 0.1;
     loose.save(&scratch.path("loose")).unwrap();
-    for model in ["thinned", "loose"] {
+    let mut larger = whole.clone();
+    larger.info.provenance.n += 1;
+    larger.save(&scratch.path("larger")).unwrap();
+    for (model, expected) in [("thinned", "above eps"), ("loose", "above eps"), ("larger", "61 examples")] {
         let found = verify(model);
         assert_eq!(found.code, Some(1), "{model}: {}", found.stdout);
-        assert!(found.object()["fault"].as_str().is_some_and(|fault| fault.contains("above eps")), "{}", found.stdout);
+        assert!(found.object()["fault"].as_str().is_some_and(|fault| fault.contains(expected)), "{}", found.stdout);
     }
 }
 
