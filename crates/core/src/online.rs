@@ -37,7 +37,10 @@ pub trait CarriesOn: Solver<BoxedOracle> {
     /// Returns the steps made, including those on earlier windows.
     fn steps(&self) -> u64;
 
-    /// Returns the state that the next window begins with. Call it between steps.
+    /// Returns true if the state can be handed over now: between steps, or in one that can be left out.
+    fn may_end(&self) -> bool;
+
+    /// Returns the state that the next window begins with, if the solver [may end](CarriesOn::may_end).
     fn into_carried(self: Box<Self>) -> Carried;
 }
 

@@ -15,35 +15,52 @@ use crate::file::Model;
 /// The training loss of the model may take this share of the time of the run, or so many seconds where that is more.
 const WORTH_IT: (f64, f64) = (0.25, 5.0);
 
+/// Beside a limit of seconds it may take this share of it, or so many seconds where that is more.
+const BESIDE_LIMIT: (f64, f64) = (0.1, 0.5);
+
+/// Asked before each prediction.
+type GoesOn<'a> = &'a (dyn Fn() -> bool + Sync);
+
 /// Whoever interrupts need not wait longer for losses, in seconds.
 const PATIENCE_SECONDS: f64 = 2.0;
 
 impl Session {
     /// Mean task losses at `w` on the training data and, where there are any, on the test data.
     pub(crate) fn losses(&self, w: &[f64]) -> Result<Losses, Error> {
-        let LossMeters { train, test, .. } = self.loss_meters(true);
-        let measured = |meter: Option<LossMeter>| meter.map(|mut meter| meter(w)).transpose();
-        Ok(Losses { train: measured(train)?.flatten(), test: measured(test)?.flatten() })
+        self.losses_while(w, &|| true)
+    }
+
+    /// The same, without the loss on the training data if `goes_on` ended its measurement.
+    fn losses_while(&self, w: &[f64], goes_on: GoesOn<'_>) -> Result<Losses, Error> {
+        let train = self.meter()(&*self.problem, w, goes_on)?;
+        let test = self.loss_meters(false).test.map(|mut meter| meter(w)).transpose()?;
+        Ok(Losses { train, test: test.flatten() })
+    }
+
+    /// Returns the function that measures a loss.
+    fn meter(&self) -> impl Fn(&dyn Problem, &[f64], GoesOn<'_>) -> Result<Option<f64>, OracleError> + Copy + use<> {
+        let threads = self.threads();
+        let delay = if self.spec.clock == ClockKind::Wall { 1e-6 * self.spec.oracle.delay_us } else { 0.0 };
+        move |problem: &dyn Problem, w: &[f64], goes_on: GoesOn<'_>| {
+            if delay > 0.0 {
+                clock::sleep(delay * problem.blocks().div_ceil(threads) as f64); // a prediction is as dear as a call
+            }
+            let found = problem.predictor().evaluate_while(&w[..problem.dim()], threads, goes_on)?;
+            Ok(found.and_then(|found| found.loss))
+        }
     }
 
     /// Measures task losses as [`losses`](Session::losses) does: on the test data, and on the training data where
     /// `trained` says so.
     pub(crate) fn loss_meters(&self, trained: bool) -> LossMeters {
-        let threads = self.threads();
-        let delay = if self.spec.clock == ClockKind::Wall { 1e-6 * self.spec.oracle.delay_us } else { 0.0 };
-        let measured = move |problem: &dyn Problem, w: &[f64]| {
-            if delay > 0.0 {
-                clock::sleep(delay * problem.blocks().div_ceil(threads) as f64); // a prediction is as dear as a call
-            }
-            Ok::<_, OracleError>(problem.predictor().evaluate(&w[..problem.dim()], threads)?.loss)
-        };
+        let measured = self.meter();
         let train = trained.then(|| -> LossMeter {
             let problem = self.problem.clone();
-            Box::new(move |w| measured(&*problem, w))
+            Box::new(move |w| measured(&*problem, w, &|| true))
         });
         let test = self.test.clone().map(|test| -> LossMeter {
             let problem = self.problem.clone();
-            Box::new(move |w| measured(&*test, &test.weights_of(&*problem, w)))
+            Box::new(move |w| measured(&*test, &test.weights_of(&*problem, w), &|| true))
         });
         LossMeters { train, test, test_examples: self.test.as_deref().map_or(0, |test| test.blocks()) }
     }
@@ -57,25 +74,33 @@ impl Session {
         let allowed = match (outcome.stop_reason, &self.test) {
             (StopReason::Interrupt, _) => PATIENCE_SECONDS,
             (_, Some(_)) => f64::INFINITY,
-            (_, None) => f64::max(share * outcome.cost.all_seconds(), at_least),
+            (_, None) => {
+                let usual = f64::max(share * outcome.cost.all_seconds(), at_least);
+                let beside = |limit: f64| f64::max(BESIDE_LIMIT.0 * limit, BESIDE_LIMIT.1);
+                self.spec.stop.seconds.map_or(usual, |limit| usual.min(beside(limit)))
+            }
         };
         let unknown = outcome.stop_reason == StopReason::Interrupt && outcome.cost.all_calls() == 0;
         if unknown || seconds > allowed {
             return Ok((Losses::default(), outcome.loss_seconds));
         }
         let stopwatch = Stopwatch::start();
+        // Calls may tell too little of it: a prediction begins without what the oracle remembers of its example.
+        let measured = self.spec.clock == ClockKind::Wall;
+        let goes_on = || !measured || stopwatch.seconds() <= allowed;
         let losses = match reduced {
-            Some(reduced) => self.losses_of_model(reduced)?,
-            None => self.losses(&outcome.w)?,
+            Some(reduced) => self.losses_of_model(reduced, &goes_on)?,
+            None => self.losses_while(&outcome.w, &goes_on)?,
         };
         let took = if self.spec.clock == ClockKind::Work { seconds } else { stopwatch.seconds() };
         Ok((losses, outcome.loss_seconds + took))
     }
 
-    /// Mean task losses of a model.
-    fn losses_of_model(&self, reduced: &Reduced) -> Result<Losses, Error> {
-        let train = self.problem.predictor().evaluate(&reduced.images, self.threads())?.loss;
-        Ok(Losses { train, test: self.loss_on_test((&reduced.w, &reduced.vocabulary))? })
+    /// Mean task losses of a model; see [`losses_while`](Session::losses_while).
+    fn losses_of_model(&self, reduced: &Reduced, goes_on: GoesOn<'_>) -> Result<Losses, Error> {
+        let train = self.problem.predictor().evaluate_while(&reduced.images, self.threads(), goes_on)?;
+        let test = self.loss_on_test((&reduced.w, &reduced.vocabulary))?;
+        Ok(Losses { train: train.and_then(|found| found.loss), test })
     }
 
     /// Mean task loss of a model of this session on its test data, where there are any with known labels.

@@ -4,7 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use multiplane_core::clock::{ClockKind, Stopwatch};
 use multiplane_tasks::data::DataError;
@@ -151,9 +151,17 @@ fn run(
     stopwatch: &Stopwatch,
 ) -> Result<(StreamReason, Option<DataError>), Error> {
     let mut is_saved = true;
+    let (interrupt, seconds) = (options.interrupt.clone(), learner.spec().stop.seconds);
+    // Work is counted: its limits are looked at between windows, so that a stream ends at the same row everywhere.
+    let limit = seconds.filter(|_| learner.spec().clock == ClockKind::Wall).unwrap_or(f64::INFINITY);
+    let halts = || {
+        stopwatch.seconds() >= limit || interrupt.as_ref().is_some_and(|interrupt| interrupt.load(Ordering::Relaxed))
+    };
     loop {
         let window = match feed.next(options.interrupt.as_ref()) {
-            Next::Window(data) => Some(learner.learn(data).map_err(|error| after(learner.examples(), error))?),
+            Next::Window(data) => {
+                Some(learner.learn_until(data, &halts).map_err(|error| after(learner.examples(), error))?)
+            }
             Next::Nothing => None,
             Next::End => return Ok((StreamReason::End, None)),
             Next::Interrupted => return Ok((StreamReason::Interrupt, None)),

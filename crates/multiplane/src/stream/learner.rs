@@ -99,6 +99,15 @@ impl Learner {
     /// [`Error::Input`] for data of another kind, and labels or features that there may not be; [`Error::Failed`] if
     /// the task fails. Nothing is learned then.
     pub fn learn(&mut self, data: Dataset) -> Result<Window, Error> {
+        self.learn_until(data, &|| false)
+    }
+
+    /// As [`learn`](Learner::learn), but ends with the steps made by the time that `halts` says so.
+    ///
+    /// # Errors
+    ///
+    /// As [`learn`](Learner::learn).
+    pub fn learn_until(&mut self, data: Dataset, halts: &dyn Fn() -> bool) -> Result<Window, Error> {
         let Some(rows) = data.get::<Classified>() else {
             let found = data.describe();
             return Err(Error::input(format!("a stream of task `{}` is of rows, found {found}", self.spec.task.name)));
@@ -121,7 +130,7 @@ impl Learner {
             columns.push(0);
         }
         self.clock.resume();
-        let window = self.predict_and_learn(&Dataset::new(rows), &columns);
+        let window = self.predict_and_learn(&Dataset::new(rows), &columns, halts);
         self.clock.pause();
         let window = window?;
         self.kept.examples += window.examples as u64;
@@ -132,7 +141,12 @@ impl Learner {
     }
 
     /// Predicts and learns a window that has these columns of w. The last step is shorter if it must be.
-    fn predict_and_learn(&mut self, data: &Dataset, columns: &[u32]) -> Result<Window, Error> {
+    fn predict_and_learn(
+        &mut self,
+        data: &Dataset,
+        columns: &[u32],
+        halts: &dyn Fn() -> bool,
+    ) -> Result<Window, Error> {
         let (n, size) = (data.len(), self.online.size().min(data.len()));
         let (mut carried, mut shown) = (self.weights.take(columns), Vec::new());
         self.online.on_window(n, size, carried.clone()).answer(&mut shown);
@@ -148,7 +162,7 @@ impl Learner {
             let mut solver = self.online.on_window(blocks, size.min(blocks), carried);
             let last = solver.steps() + blocks.div_ceil(size) as u64;
             let mut ctx = Ctx::new(&mut oracle, &mut self.rng, &mut self.clock, &mut self.kept.counts);
-            while solver.steps() < last {
+            while solver.steps() < last && !(solver.may_end() && halts()) {
                 solver.step(&mut ctx)?;
             }
             self.details = solver.details();

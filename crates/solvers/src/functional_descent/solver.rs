@@ -284,6 +284,11 @@ impl CarriesOn for FunctionalDescentSolver {
         self.steps
     }
 
+    /// The weights move at the end of a step.
+    fn may_end(&self) -> bool {
+        true
+    }
+
     fn into_carried(self: Box<Self>) -> Carried {
         Carried { point: self.weights, average: self.average.unwrap_or_default(), steps: self.steps }
     }

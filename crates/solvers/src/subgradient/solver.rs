@@ -269,6 +269,10 @@ impl CarriesOn for SubgradientSolver {
         self.steps
     }
 
+    fn may_end(&self) -> bool {
+        self.asked == 0
+    }
+
     fn into_carried(self: Box<Self>) -> Carried {
         Carried { point: self.scaled, average: self.average.unwrap_or_default(), steps: self.steps }
     }

@@ -107,12 +107,27 @@ impl<T: BuiltinTask> TaskProblem<T> {
         judge: impl Fn(Example<'_, T::Input, T::Label>, &T::Label, &mut Plane) -> F + Sync,
         each: impl FnMut(F),
     ) -> Result<(), OracleError> {
+        self.decode_while(w, threads, &|| true, judge, each)
+    }
+
+    /// The same while `goes_on` says so; an error where it ended it.
+    fn decode_while<F: Send>(
+        &self,
+        w: &[f64],
+        threads: usize,
+        goes_on: &(dyn Fn() -> bool + Sync),
+        judge: impl Fn(Example<'_, T::Input, T::Label>, &T::Label, &mut Plane) -> F + Sync,
+        each: impl FnMut(F),
+    ) -> Result<(), OracleError> {
         let n = self.examples.labels.len();
         let worker = |_| (T::Scratch::default(), self.examples.labels[0].clone(), Plane::new());
         let mut workers: Vec<_> = (0..threads.clamp(1, n)).map(worker).collect();
         let decode = |worker: &mut (T::Scratch, T::Label, Plane), examples: Range<usize>, found: &mut Vec<F>| {
             let (scratch, answer, features) = worker;
             for example in examples.map(|example| self.examples.get(example)) {
+                if !goes_on() {
+                    return Err("stopped".into());
+                }
                 let question = Question::plain(example, w);
                 self.task.decode(question.call(scratch, &mut T::Memory::default()), answer)?;
                 found.push(judge(example, answer, features));
@@ -237,12 +252,19 @@ impl<T: BuiltinTask> Predictor for TaskProblem<T> {
     ) -> Result<(), OracleError> {
         self.margins(w, threads, each)
     }
-    fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
+    fn evaluate_while(
+        &self,
+        w: &[f64],
+        threads: usize,
+        goes_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<Evaluation>, OracleError> {
         let mut tally = Tally::default();
         let judge =
             |example: Example<'_, T::Input, T::Label>, answer: &T::Label, _: &mut Plane| self.judge(example, answer);
-        self.decode_all(w, threads, judge, |judged| tally.add(judged))?;
-        Ok(tally.evaluation(&self.measures))
+        match self.decode_while(w, threads, goes_on, judge, |judged| tally.add(judged)) {
+            Err(_) if !goes_on() => Ok(None),
+            decoded => decoded.map(|()| Some(tally.evaluation(&self.measures))),
+        }
     }
     fn evaluate_labels(&self, w: &[f64], threads: usize) -> Result<Option<(Evaluation, LabelReport)>, OracleError> {
         let Some(mut report) = self.task.label_report(&self.own) else { return Ok(None) };

@@ -292,16 +292,26 @@ impl<T: Examinable + 'static> Predictor for ForeignProblem<T> {
     fn predict_margins(&self, _: &[f64], _: usize, _: &mut dyn FnMut(MarginPrediction)) -> Result<(), OracleError> {
         Err(OracleError { block: 0, reason: format!("task `{}` has no max-marginals", self.facts.task) })
     }
-    fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
+    fn evaluate_while(
+        &self,
+        w: &[f64],
+        threads: usize,
+        goes_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<Evaluation>, OracleError> {
         let judge = |worker: &mut T, example: usize, answer: &ForeignAnswer<T::Label>| {
+            if !goes_on() {
+                return Err("stopped".into());
+            }
             let label = answer.label.as_ref().ok_or("no answer")?;
             let errors = worker.errors(example, label, answer.loss)?;
             Ok(Judged { weight: 1.0, known: true, loss: answer.loss, errors, counts: Vec::new() })
         };
         let mut tally = Tally::default();
-        self.decode_all(w, false, threads, judge, |judged| tally.add(judged))?;
         let measures: [Box<dyn Measure<T::Label>>; 0] = [];
-        Ok(tally.evaluation(&measures))
+        match self.decode_all(w, false, threads, judge, |judged| tally.add(judged)) {
+            Err(_) if !goes_on() => Ok(None),
+            decoded => decoded.map(|()| Some(tally.evaluation(&measures))),
+        }
     }
     fn evaluate_labels(&self, _: &[f64], _: usize) -> Result<Option<(Evaluation, LabelReport)>, OracleError> {
         Ok(None)

@@ -194,14 +194,19 @@ pub trait Predictor: Send + Sync {
         each: &mut dyn FnMut(MarginPrediction),
     ) -> Result<(), OracleError>;
 
-    /// Predicts every example and sums up.
+    /// Predicts every example and sums up; `None` if `goes_on` ended it, which is asked before each example.
     ///
     /// # Errors
     ///
     /// An example cannot be decoded.
-    fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError>;
+    fn evaluate_while(
+        &self,
+        w: &[f64],
+        threads: usize,
+        goes_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<Evaluation>, OracleError>;
 
-    /// As [`evaluate`](Predictor::evaluate), with a report label by label; `None` if variables do not share their
+    /// As [`evaluate_while`](Predictor::evaluate_while) to the end, with a report label by label; `None` if variables do not share their
     /// labels.
     ///
     /// # Errors
@@ -327,6 +332,17 @@ pub trait KernelModel: Send + Sync {
     ///
     /// The kernel is not defined on rows that were made.
     fn reduced(&self, metric: &Metric, point: &[f64]) -> Result<Option<Reduced>, OpenError>;
+}
+
+impl dyn Predictor + '_ {
+    /// Predicts every example and sums up.
+    ///
+    /// # Errors
+    ///
+    /// An example cannot be decoded.
+    pub fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
+        Ok(self.evaluate_while(w, threads, &|| true)?.unwrap_or_default())
+    }
 }
 
 impl dyn Problem + '_ {

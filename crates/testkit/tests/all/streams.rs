@@ -99,6 +99,31 @@ fn a_stream_is_a_pass_of_the_ordinary_solver() {
     }
 }
 
+/// A limit within a window leaves what its whole steps have learned, and the stream can go on.
+#[test]
+fn windows_end_where_they_are_halted() {
+    let data = rows(3, 24, 4, 9);
+    for solver in [json!({"name": "ssg", "size": 3}), json!({"name": "sfd1", "size": 3})] {
+        let tree = json!({"task": "multiclass", "solver": solver, "lambda": 0.1, "clock": "work",
+            "stream": {"labels": [0, 1, 2, 3]}});
+        for asked in [0, 1, 2, 7, 30] {
+            let (mut halted, mut whole) = (learner(&tree), learner(&tree));
+            let times = std::cell::Cell::new(0);
+            let halts = || times.replace(times.get() + 1) >= asked;
+            assert_eq!(halted.learn_until(window(&data, 0, 12), &halts).unwrap().examples, 12);
+            let steps = halted.steps();
+            assert!(steps <= 4 && (solver["name"] != "ssg" || steps == asked.min(4)), "{solver}: {steps} of {asked}");
+            if steps > 0 {
+                whole.learn(window(&data, 0, 3 * steps as usize)).unwrap();
+                let [found, expected] = [&halted, &whole].map(|learner| learner.model().unwrap().w);
+                assert_near(&found, &expected, 1e-6, &format!("{solver}, {asked}"));
+            }
+            halted.learn(window(&data, 12, 24)).unwrap();
+            assert_eq!((halted.steps(), halted.examples()), (steps + 4, 24), "{solver}, {asked}");
+        }
+    }
+}
+
 /// Loss-augmented best class at w, of equals the first, for w as `[class][feature]`; the truth's loss is 0.
 fn worst(x: &[f64], truth: usize, w: &[f64], classes: usize) -> (usize, f64) {
     let score = |y: usize| w[y * x.len()..][..x.len()].iter().zip(x).map(|(w, x)| w * x).sum::<f64>();
