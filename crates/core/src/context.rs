@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use crate::clock::{Clock, ClockKind, Stopwatch};
 use crate::lookahead::Lookahead;
 use crate::oracle::{
-    Ability, Capabilities, CodedPlanes, MarginalPlanes, MaxOracle, OracleError, OracleResult, Quality, check_answer,
+    Ability, Capabilities, CodedPlanes, MarginalPlanes, MaxOracle, OracleError, OracleResult, Quality, SlackCount,
+    check_answer,
 };
 use crate::plane::Plane;
 use crate::rng::Rng;
@@ -21,6 +22,8 @@ pub struct CallCounts {
     pub oracle_seconds: f64,
     /// Seconds that calls took beside these: other workers had them in hand while the run did something else.
     pub(crate) hidden_seconds: f64,
+    /// What slack-rescaled answers took: those that a step has taken, not those that were only fetched ahead.
+    pub(crate) slack: SlackCount,
 }
 
 impl CallCounts {
@@ -100,6 +103,7 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
             ClockKind::Wall => self.timed_call(block, w, out)?,
         };
         check_answer(block, w, out, quality)?;
+        self.counts.slack.take(quality, out.inner_calls());
         Ok(quality)
     }
 
@@ -131,7 +135,7 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
                 self.clock.count_hidden(hidden);
             }
         }
-        answered
+        answered.inspect(|&quality| self.counts.slack.take(quality, out.inner_calls()))
     }
 
     /// Has other workers, where there are any, begin to answer for `blocks` at `w`: they will be asked for by

@@ -4,12 +4,31 @@
 //! what computes and keeps the numbers lies above, beside the features.
 
 /// How many values of a kernel matrix were computed, and how many read again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct KernelCounts {
     /// Values computed: R for a row, 1 for a single value.
     pub evaluations: u64,
     /// Values read again from the cache.
     pub reread: u64,
+}
+
+/// What a matrix has counted, and the rows that it holds, the one used last at the end: a run that goes on counts as
+/// one that was never stopped.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct KernelCache {
+    /// The counts.
+    pub counts: KernelCounts,
+    /// The rows, each once.
+    pub rows: Vec<u32>,
+}
+
+impl KernelCache {
+    /// Returns true if these can be the rows of a matrix of so many.
+    pub fn is_sound(&self, rows: usize) -> bool {
+        let mut sorted = self.rows.clone();
+        sorted.sort_unstable();
+        sorted.is_sorted_by(|a, b| a < b) && sorted.last().is_none_or(|&last| (last as usize) < rows)
+    }
 }
 
 /// A row of a kernel matrix on its way into a vector: `out[start + r] += factor * K[row, r]` for all r.
@@ -60,4 +79,12 @@ pub trait KernelMatrix: Send {
 
     /// Returns what was computed and read so far.
     fn counts(&self) -> KernelCounts;
+
+    /// Returns the counts and the rows that are cached.
+    fn cache(&self) -> KernelCache {
+        KernelCache { counts: self.counts(), rows: Vec::new() }
+    }
+
+    /// Goes on with these counts as if these rows were cached: they are computed when they are read first.
+    fn take_over(&mut self, _cache: &KernelCache) {}
 }

@@ -18,6 +18,8 @@ pub struct Plane {
     dense: bool,
     code: Vec<u32>,
     #[serde(skip)]
+    inner_calls: u32,
+    #[serde(skip)]
     sorter: Vec<(u32, f64)>,
 }
 
@@ -42,6 +44,16 @@ impl Plane {
     /// [`Capabilities`]: crate::oracle::Capabilities
     pub fn code_mut(&mut self) -> &mut Vec<u32> {
         &mut self.code
+    }
+
+    /// Says how many calls of another oracle this answer took, where it is made of such calls.
+    pub fn set_inner_calls(&mut self, calls: u32) {
+        self.inner_calls = calls;
+    }
+
+    /// Returns the calls of another oracle that this answer took; 0 where it is made of none.
+    pub fn inner_calls(&self) -> u32 {
+        self.inner_calls
     }
 
     /// Returns the code that the oracle attached.

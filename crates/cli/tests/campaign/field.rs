@@ -73,7 +73,7 @@ impl Field {
     pub(crate) fn assert_ended(&self, job: &Job, reference: &Reference, ran: &Ran, context: &str) {
         assert_eq!(ran.code, Some(0), "{context}: {job}: {}", ran.stderr);
         for (name, bytes) in &reference.files {
-            let same = comparable(job, name, &self.scratch.bytes(name)) == comparable(job, name, bytes);
+            let same = &self.scratch.bytes(name) == bytes;
             assert!(same, "{context}: {job}: {name} differs");
         }
         if !ran.stdout.is_empty() {
@@ -106,7 +106,7 @@ impl Field {
             let sound = match name.as_str() {
                 "model" => bytes == OLD || *bytes == reference.files["model"],
                 "record" => {
-                    let begins = |whole: &[u8]| comparable(job, name, whole).starts_with(&comparable(job, name, bytes));
+                    let begins = |whole: &[u8]| whole.starts_with(bytes);
                     begins(&reference.files["record"]) || start.get("record").is_some_and(|record| begins(record))
                 }
                 "svg" => *bytes == reference.files["svg"],
@@ -121,31 +121,12 @@ impl Field {
     }
 }
 
-/// What a run reported, without what depends on time or threads, and what is counted of the process at hand:
-/// values of kernels, calls of the margin oracle.
+/// What a run reported, without what depends on time or threads.
 fn report(ran: &Ran) -> Map<String, Value> {
     let mut report = object(ran.stdout.trim_end());
     report.retain(|key, _| {
-        let varies = ["threads", "model", "snapshots", "checkpoints", "rows_per_second", "margin_calls"];
-        let beginnings = ["kernel_", "slack_"];
-        !varies.contains(&key.as_str())
-            && !key.ends_with("seconds")
-            && !beginnings.iter().any(|beginning| key.starts_with(beginning))
+        let varies = ["threads", "model", "snapshots", "checkpoints", "rows_per_second"];
+        !varies.contains(&key.as_str()) && !key.ends_with("seconds")
     });
     report
-}
-
-/// The bytes of an output that a resumption must give back: values of a kernel are counted by the run at hand.
-fn comparable(job: &Job, name: &str, bytes: &[u8]) -> Vec<u8> {
-    if name != "record" || !job.has_kernel() {
-        return bytes.to_vec();
-    }
-    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-    let lines = std::str::from_utf8(&bytes[..whole]).unwrap().lines();
-    let without = lines.map(|line| {
-        let mut record = object(line);
-        record.retain(|key, _| !key.starts_with("kernel_"));
-        serde_json::to_string(&record).unwrap() + "\n"
-    });
-    without.collect::<String>().into_bytes()
 }

@@ -45,10 +45,6 @@ impl Job {
         format!("{command} --resume c --threads {threads} --json {stop}")
     }
 
-    pub(crate) fn has_kernel(&self) -> bool {
-        self.command.contains("task.kernel")
-    }
-
     /// Where training ends.
     fn passes(&self) -> Option<u32> {
         self.command.split("--passes ").nth(1)?.split(' ').next()?.parse().ok()

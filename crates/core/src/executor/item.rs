@@ -1,6 +1,6 @@
 //! Questions at one w, the interface of those who answer them, and the sum of hinges that an evaluation makes of them.
 
-use crate::oracle::{MaxOracle, OracleError, Quality, check_answer};
+use crate::oracle::{MaxOracle, OracleError, Quality, SlackCount, check_answer};
 use crate::plane::Plane;
 use crate::rounding::TermSizes;
 
@@ -20,6 +20,8 @@ pub struct BatchItem {
     /// The seconds that the call took whoever answered it, if that was measured: by the worker itself where it has
     /// helpers that answer at the same time, else by the time it was in hand.
     pub seconds: Option<f64>,
+    /// The calls of another oracle that the answer took; see [`Plane::inner_calls`].
+    pub inner_calls: u32,
 }
 
 impl BatchItem {
@@ -32,6 +34,7 @@ impl BatchItem {
             score: 0.0,
             seen: TermSizes::default(),
             seconds: None,
+            inner_calls: 0,
         }
     }
 
@@ -92,6 +95,7 @@ pub(super) fn ask<O: MaxOracle + ?Sized>(
     let plane = if wanted == Reply::Planes { &mut answer.plane } else { scratch };
     answer.quality = oracle.maximize(block, w, plane)?;
     check_answer(block, w, plane, answer.quality)?;
+    answer.inner_calls = plane.inner_calls();
     (answer.score, answer.seen) = score_and_terms(plane, w, wanted);
     Ok(())
 }
@@ -224,6 +228,8 @@ pub struct Hinges {
     pub seen: TermSizes,
     /// The seconds that the calls took whoever answered them, if that was measured.
     pub seconds: Option<f64>,
+    /// What slack-rescaled answers took.
+    pub slack: SlackCount,
 }
 
 /// The hinges of all `blocks` at `w`, added up in their order; `wanted` says whether the size of their terms is.
@@ -250,6 +256,7 @@ pub fn sum_of_hinges(
             hinges.proven &= is_proven;
             hinges.sum += hinge;
             hinges.seen.add_terms(answer.seen);
+            hinges.slack.take(answer.quality, answer.inner_calls);
             hinges.seconds = hinges.seconds.zip(answer.seconds).map(|(sum, more)| sum + more);
         }
     }

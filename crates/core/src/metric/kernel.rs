@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 
-use crate::kernel::{KernelCounts, KernelMatrix, RowMove};
+use crate::kernel::{KernelCache, KernelCounts, KernelMatrix, RowMove};
 use crate::layout::Layout;
 use crate::plane::Star;
 use crate::span::project;
@@ -131,6 +131,16 @@ impl KernelMetric {
     /// Returns the values computed and read so far.
     pub fn counts(&self) -> KernelCounts {
         self.lock().matrix.counts()
+    }
+
+    /// Returns the counts and the rows that are cached.
+    pub(super) fn cache(&self) -> KernelCache {
+        self.lock().matrix.cache()
+    }
+
+    /// Goes on with these counts as if these rows were cached.
+    pub(super) fn take_over(&self, cache: &KernelCache) {
+        self.lock().matrix.take_over(cache);
     }
 
     /// Returns K of a row with itself.

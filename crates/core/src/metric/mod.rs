@@ -14,7 +14,7 @@ pub use waiting::Waiting;
 
 use std::sync::Arc;
 
-use crate::kernel::KernelCounts;
+use crate::kernel::{KernelCache, KernelCounts};
 use crate::linalg;
 use crate::plane::Star;
 
@@ -236,6 +236,18 @@ impl Metric {
     /// Returns the values of the kernel computed and read so far; `None` without one.
     pub fn counts(&self) -> Option<KernelCounts> {
         self.kernel.as_ref().map(|kernel| kernel.counts())
+    }
+
+    /// Returns what the kernel has counted and which rows of it are cached; `None` without one.
+    pub(crate) fn cache(&self) -> Option<KernelCache> {
+        self.kernel.as_ref().map(|kernel| kernel.cache())
+    }
+
+    /// Has the kernel go on from there.
+    pub(crate) fn take_over(&self, cache: &KernelCache) {
+        if let Some(kernel) = &self.kernel {
+            kernel.take_over(cache);
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use super::outcome::RunError;
 use super::spent::Latency;
 use crate::clock::Stopwatch;
 use crate::executor::{BatchItem, Executor, Hinges, Reply, Sequential, hinge, sum_of_hinges};
-use crate::oracle::{MaxOracle, OracleError};
+use crate::oracle::{MaxOracle, OracleError, SlackCount};
 use crate::plane::Plane;
 
 /// Most calls of a batch.
@@ -24,6 +24,8 @@ pub(super) struct EvaluationOracle<O> {
     /// If the bounds on rounding need the planes.
     needs_planes: bool,
     pub(super) latency: Latency,
+    /// What slack-rescaled answers took so far.
+    pub(super) slack: SlackCount,
     /// The answers of the last batch.
     pub(super) batch: Vec<BatchItem>,
     plane: Plane,
@@ -32,8 +34,16 @@ pub(super) struct EvaluationOracle<O> {
 impl<O: MaxOracle> EvaluationOracle<O> {
     /// Asks `oracle`, which alone answers.
     pub(super) fn new(oracle: O, needs_planes: bool) -> Self {
-        let latency = Latency::default();
-        EvaluationOracle { oracle, executor: None, needs_planes, latency, batch: Vec::new(), plane: Plane::new() }
+        let (latency, slack) = (Latency::default(), SlackCount::default());
+        EvaluationOracle {
+            oracle,
+            executor: None,
+            needs_planes,
+            latency,
+            slack,
+            batch: Vec::new(),
+            plane: Plane::new(),
+        }
     }
 
     /// Has `executor` answer.
@@ -92,6 +102,7 @@ impl<O: MaxOracle> EvaluationOracle<O> {
                     item.seen.add(1.0, item.plane.view(), w);
                 }
             }
+            self.slack.take(item.quality, item.inner_calls);
             found.terms.add_terms(item.seen);
             found.proven &= proven;
             found.partly_proven |= proven;
@@ -112,6 +123,7 @@ impl<O: MaxOracle> EvaluationOracle<O> {
         let stopwatch = Stopwatch::start();
         let hinges = sum_of_hinges(executor, blocks, w, wanted, &mut self.batch)?;
         self.latency.add(blocks, stopwatch.seconds(), hinges.seconds);
+        self.slack.add(hinges.slack);
         Ok(hinges)
     }
 }

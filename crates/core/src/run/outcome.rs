@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::observe::{Certificate, EarlyStopping, RunCost};
-use crate::oracle::OracleError;
+use crate::oracle::{OracleError, SlackCount};
 use crate::rounding::Rounded;
 use crate::solver::{Details, SolverProgress};
 
@@ -91,6 +91,8 @@ pub struct Outcome {
     pub still_since: Option<f64>,
     /// Seconds that task losses took, for records and for patience.
     pub loss_seconds: f64,
+    /// What slack-rescaled answers took, those of evaluation among them.
+    pub slack: SlackCount,
     /// The report of held-out data, if the run had patience.
     pub early_stopping: Option<EarlyStopping>,
     /// Why the run ended.

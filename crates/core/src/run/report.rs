@@ -177,8 +177,11 @@ impl<O: MaxOracle> Run<O> {
                 w
             }
         };
+        let mut slack = training.counts.slack;
+        slack.add(evaluator.hinges.slack);
         Outcome {
             w,
+            slack,
             certificate,
             primal_at_zero: bounds.primal_at_zero,
             rounding: bounds.rounding_in_gap(),

@@ -10,7 +10,8 @@ use super::loss_watch::Watched;
 use super::spent::EvaluationCost;
 use crate::clock::Clock;
 use crate::context::CallCounts;
-use crate::oracle::MaxOracle;
+use crate::kernel::KernelCache;
+use crate::oracle::{MaxOracle, SlackCount};
 use crate::regularizer::Regularizer;
 use crate::rng::Rng;
 use crate::state::{self, StateError, ensure, finite};
@@ -27,6 +28,8 @@ struct RunState {
     steps: u64,
     bounds: RunBounds,
     cost: EvaluationCost,
+    slack: SlackCount,
+    kernel: Option<KernelCache>,
     predictor: GapPredictor,
     attempt: Option<Attempt>,
     doubted: Option<(f64, bool)>,
@@ -54,6 +57,8 @@ impl<O: MaxOracle> Run<O> {
             steps: training.steps,
             bounds: evaluator.bounds.clone(),
             cost: evaluator.cost,
+            slack: evaluator.hinges.slack,
+            kernel: training.regularizer.metric().cache(),
             predictor: evaluator.predictor,
             attempt: evaluator.attempt.clone(),
             doubted: evaluator.doubted,
@@ -93,6 +98,8 @@ impl<O: MaxOracle> Run<O> {
         ensure(finite(&numbers), "the times")?;
         ensure(state.predictor.is_sound(), "the forecast of the gap")?;
         state.attempt.as_ref().map_or(Ok(()), |attempt| attempt.check(training.blocks(), size))?;
+        let rows = training.regularizer.metric().rows().unwrap_or(0);
+        ensure(state.kernel.as_ref().is_none_or(|kernel| kernel.is_sound(rows)), "the rows of the kernel")?;
         training.solver.restore(rest, &mut training.oracle)?;
         training.forget_ahead();
         training.forget_origin();
@@ -101,8 +108,13 @@ impl<O: MaxOracle> Run<O> {
         evaluator.candidate.clear();
         evaluator.bounds = state.bounds.complete(&evaluator.bounds);
         (evaluator.cost, evaluator.predictor) = (state.cost, state.predictor);
+        evaluator.hinges.slack = state.slack;
         (evaluator.attempt, evaluator.doubted) = (state.attempt, state.doubted);
         (self.losses.watched, self.losses.loss_seconds) = (state.watched, state.loss_seconds);
+        // Last: what was computed to get here is no part of the run.
+        if let Some(kernel) = &state.kernel {
+            self.training.regularizer.metric().take_over(kernel);
+        }
         Ok(())
     }
 

@@ -113,7 +113,7 @@ pub struct SummaryAside {
     pub loss_seconds: f64,
 }
 
-/// The cost of a kernel in a run since it began or was resumed, and the size of the model.
+/// The cost of a kernel in a run, and the size of the model.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct KernelCost {
     /// Values of the kernel computed.
@@ -126,7 +126,7 @@ pub struct KernelCost {
     pub kernel_rows: usize,
 }
 
-/// The cost of slack-rescaled answers since the session began, those of evaluation among them. `oracle_calls` counts
+/// The cost of the slack-rescaled answers that a run has taken, those of evaluation among them. `oracle_calls` counts
 /// answers.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct SlackCost {
@@ -138,10 +138,9 @@ pub struct SlackCost {
     pub slack_exact: u64,
 }
 
-impl SlackCost {
-    fn of(problem: &dyn Problem) -> Option<Self> {
-        let SlackCount { answers, exact, margin_calls } = problem.oracles().slack_count()?;
-        Some(SlackCost { margin_calls, slack_answers: answers, slack_exact: exact })
+impl From<SlackCount> for SlackCost {
+    fn from(SlackCount { answers, exact, margin_calls }: SlackCount) -> Self {
+        SlackCost { margin_calls, slack_answers: answers, slack_exact: exact }
     }
 }
 
@@ -193,7 +192,7 @@ impl Summary {
             planes: outcome.progress.planes,
             kernel: None,
             gap_before_reduction: None,
-            slack: SlackCost::of(session.problem()),
+            slack: session.problem().oracles().slack_count().map(|_| SlackCost::from(outcome.slack)),
             model: None,
             mishaps: session.pool_stats.failures(),
             version: env!("CARGO_PKG_VERSION"),

@@ -91,7 +91,7 @@ fn loops_in_pieces_end_the_same() {
     }
 }
 
-/// With a kernel as without, but that its values are counted since a run was resumed.
+/// With a kernel as without, its values counted.
 #[test]
 fn loops_with_kernels_in_pieces_end_the_same() {
     let kernel = json!({"name": "chain", "kernel": {"name": "rbf", "gamma": 0.2}, "bias": true});
@@ -100,12 +100,7 @@ fn loops_with_kernels_in_pieces_end_the_same() {
         grid(GridPoints::Even { count: 3, from: None, to: 0.02 }, Some(WarmStart::KeepPrimal)),
         grid(GridPoints::List(vec![1.0, 0.1]), Some(WarmStart::KeepDual)),
     ];
-    let report = |text: &str| {
-        let mut report: Value = serde_json::from_str(text).unwrap();
-        let counts = report.as_object_mut().unwrap();
-        assert!(counts.remove("kernel_evaluations").is_some() && counts.remove("kernel_reread").is_some());
-        report
-    };
+    let report = |text: &str| -> Value { serde_json::from_str(text).unwrap() };
     for solver in ["auto", "mp-bcfw"].map(Value::from) {
         for (number, outer) in loops.iter().enumerate() {
             let folder = tempfile::tempdir().unwrap();

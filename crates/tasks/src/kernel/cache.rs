@@ -58,6 +58,7 @@ impl<T: Copy + Default> Cache<T> {
             let oldest = self.places[self.newest as usize].newer;
             self.place_of[self.places[oldest as usize].row as usize] = NONE;
             self.unlink(oldest);
+            self.places[oldest as usize].values.resize(self.place_of.len(), T::default());
             oldest
         };
         self.places[place as usize].row = row as u32;
@@ -66,7 +67,32 @@ impl<T: Copy + Default> Cache<T> {
         place as usize
     }
 
-    /// The numbers in a place.
+    /// Returns the rows that are held, the one used last at the end.
+    pub(super) fn rows(&self) -> Vec<u32> {
+        let mut rows = Vec::with_capacity(self.places.len());
+        let mut place = self.newest;
+        for _ in 0..self.places.len() {
+            let Place { row, older, .. } = self.places[place as usize];
+            rows.push(row);
+            place = older;
+        }
+        rows.reverse();
+        rows
+    }
+
+    /// Gives these rows places without numbers, in this order, as far as there is room for the last of them; forgets all
+    /// others.
+    pub(super) fn take_over(&mut self, rows: &[u32]) {
+        self.places.clear();
+        self.place_of.fill(NONE);
+        self.newest = NONE;
+        for &row in &rows[rows.len().saturating_sub(self.most)..] {
+            let place = self.claim(row as usize);
+            self.take(place);
+        }
+    }
+
+    /// The numbers in a place; none where its row was only taken over.
     pub(super) fn values(&self, place: usize) -> &[T] {
         &self.places[place].values
     }

@@ -1,6 +1,6 @@
 //! The kernel matrix over training rows: computed row by row, and kept as long as there is room.
 
-use multiplane_core::kernel::{KernelCounts, KernelMatrix, RowMove};
+use multiplane_core::kernel::{KernelCache, KernelCounts, KernelMatrix, RowMove};
 use multiplane_core::linalg;
 
 use super::cache::Cache;
@@ -105,6 +105,7 @@ impl<T: Stored> KernelRows<T> {
                 Some(place) if last == Some(row) => place, // read once for all its labels
                 Some(place) => {
                     self.counts.reread += self.values.len() as u64;
+                    self.fill_again(row, place);
                     place
                 }
                 None if self.missing.len() == GROUP => break,
@@ -119,6 +120,15 @@ impl<T: Stored> KernelRows<T> {
         }
         self.compute();
         self.places.len()
+    }
+
+    /// Computes a row that was only taken over.
+    fn fill_again(&mut self, row: usize, place: usize) {
+        if self.cache.values(place).is_empty() {
+            let mut values = vec![T::default(); self.values.len()];
+            self.values.fill(&[self.values.own(row)], &mut [&mut values[..]], &mut self.scratch);
+            self.cache.put(place, values);
+        }
     }
 
     /// Computes the rows that are missing.
@@ -147,6 +157,7 @@ impl<T: Stored> KernelMatrix for KernelRows<T> {
         for (row, other) in [(a, b), (b, a)] {
             if let Some(place) = self.cache.peek(row) {
                 self.counts.reread += 1;
+                self.fill_again(row, place);
                 return self.cache.values(place)[other].into();
             }
         }
@@ -175,6 +186,15 @@ impl<T: Stored> KernelMatrix for KernelRows<T> {
 
     fn counts(&self) -> KernelCounts {
         self.counts
+    }
+
+    fn cache(&self) -> KernelCache {
+        KernelCache { counts: self.counts, rows: self.cache.rows() }
+    }
+
+    fn take_over(&mut self, cache: &KernelCache) {
+        self.counts = cache.counts;
+        self.cache.take_over(&cache.rows);
     }
 }
 

@@ -6,7 +6,7 @@ use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Evaluate, Run, Stop, StopReason};
 use multiplane_solvers::{SolverEntry, find};
-use multiplane_testkit::contract::{Shared, solvers};
+use multiplane_testkit::contract::{Shared, solvers, solvers_on};
 use multiplane_testkit::small::{self, Small};
 use serde_json::{Value, json};
 
@@ -25,8 +25,8 @@ fn fresh(entry: &SolverEntry, parameters: &Value, problem: &Small, stop: &Stop, 
 fn finish(mut run: Run<BoxedOracle>, lines: &Shared) -> (Vec<u64>, Vec<u8>, String) {
     let outcome = run.to_end().unwrap();
     let w = outcome.w.iter().map(|w| w.to_bits()).collect();
-    let rest =
-        format!("{:?} {:?} {:?} {:?}", outcome.cost, outcome.progress, outcome.details, outcome.certificate.dual);
+    let (cost, dual) = (outcome.cost, outcome.certificate.dual);
+    let rest = format!("{cost:?} {:?} {:?} {:?} {dual:?}", outcome.slack, outcome.progress, outcome.details);
     (w, lines.0.lock().unwrap().clone(), rest)
 }
 
@@ -73,6 +73,18 @@ fn every_solver_resumes_to_the_bit() {
             check(entry, &(entry.preset)(), &problem, passes(25.0), &cuts);
             check(entry, &(entry.preset)(), &problem, with_gap.clone(), &cuts);
             check(entry, &(entry.preset)(), &problem, with_gap, &each);
+        }
+    }
+}
+
+/// Calls of the margin oracle under slack rescaling are counted on.
+#[test]
+fn counts_of_slack_resume() {
+    for seed in 0..4 {
+        let (problem, _) = small::random(seed).slack_rescaled(seed % 2 == 0);
+        for entry in solvers_on(problem.oracle()) {
+            let stop = Stop { gap: Some(1e-4.into()), ..passes(12.0) };
+            check(entry, &(entry.preset)(), &problem, stop, &[0, 3, 17, 18, 40 + seed]);
         }
     }
 }

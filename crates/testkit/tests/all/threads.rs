@@ -17,7 +17,7 @@ use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::Problem;
 use multiplane_tasks::registry;
 use multiplane_tasks::synth::synthetic_words;
-use multiplane_testkit::contract::{Shared, solvers};
+use multiplane_testkit::contract::{Shared, solvers, solvers_on};
 use multiplane_testkit::small::{self, weights};
 use serde_json::{Value, json};
 
@@ -107,6 +107,28 @@ fn threads_change_no_bit() {
             let alone = said(entry.name, &oracle, 0, &stop);
             for threads in COUNTS {
                 assert!(alone == said(entry.name, &oracle, threads, &stop), "{}, {threads} threads", entry.name);
+            }
+        }
+    }
+}
+
+/// The same under slack rescaling, whose calls are counted answer by answer: an answer that was fetched ahead and not
+/// taken is none.
+#[test]
+fn threads_change_no_count_of_slack() {
+    for listed in [false, true] {
+        for seed in 0..3 {
+            let (problem, _) = small::random(seed).slack_rescaled(listed);
+            let oracle = || problem.oracle();
+            for entry in solvers_on(problem.oracle()) {
+                for calls in [9, 47] {
+                    let stop = Stop { calls: Some(calls), ..Stop::default() };
+                    let alone = said(entry.name, &oracle, 0, &stop);
+                    for threads in COUNTS {
+                        let other = said(entry.name, &oracle, threads, &stop);
+                        assert!(alone == other, "{}, {threads} threads, {}, {calls} calls", entry.name, problem.name);
+                    }
+                }
             }
         }
     }
@@ -347,5 +369,8 @@ fn predictions_come_in_order() {
         assert!(alone == predictions(threads), "{threads} threads");
         assert_eq!(sums, problem.predictor().evaluate(&w, threads).unwrap(), "{threads} threads");
         assert_eq!(primal, reference(threads), "{threads} threads");
+        let left = AtomicUsize::new(200);
+        let goes_on = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
+        assert_eq!(problem.predictor().evaluate_while(&w, threads, &goes_on).unwrap(), None, "{threads} threads");
     }
 }

@@ -129,6 +129,7 @@ impl<O: MaxOracle> MaxOracle for SlackOracle<O> {
         let loss = Self::point(out, w, self.inner.blocks()).loss;
         out.scale_linear(loss);
         out.code_mut().clear();
+        out.set_inner_calls(calls as u32);
         Ok(match quality {
             Quality::UpperBound(bound) => Quality::UpperBound(bound.max(out.view().score(w))),
             other => other,
@@ -173,7 +174,7 @@ pub struct SlackFacts {
 }
 
 /// What answers took and proved so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct SlackCount {
     /// Answers given.
     pub answers: u64,
@@ -181,6 +182,22 @@ pub struct SlackCount {
     pub exact: u64,
     /// Calls of the margin oracle that they took; a list of labellings counts as one.
     pub margin_calls: u64,
+}
+
+impl SlackCount {
+    /// Counts an answer that a run has taken, and the calls that it took; those of other oracles take none.
+    pub(crate) fn take(&mut self, quality: Quality, calls: u32) {
+        self.answers += u64::from(calls > 0);
+        self.exact += u64::from(calls > 0 && quality == Quality::Exact);
+        self.margin_calls += u64::from(calls);
+    }
+
+    /// Adds what was counted elsewhere.
+    pub(crate) fn add(&mut self, more: SlackCount) {
+        self.answers += more.answers;
+        self.exact += more.exact;
+        self.margin_calls += more.margin_calls;
+    }
 }
 
 impl SlackFacts {
