@@ -206,8 +206,8 @@ pub trait Predictor: Send + Sync {
         goes_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<Option<Evaluation>, OracleError>;
 
-    /// As [`evaluate_while`](Predictor::evaluate_while) to the end, with a report label by label; `None` if variables do not share their
-    /// labels.
+    /// As [`evaluate_while`](Predictor::evaluate_while) to the end, with a report label by label; `None` if variables do
+    /// not share their labels.
     ///
     /// # Errors
     ///
