@@ -97,10 +97,6 @@ impl PathInfo {
             return Err(format!("its lambda_end is {end}, expected at most its last lambda {last}"));
         }
         let is_path = self.kind == PathKind::Path;
-        if !is_path && self.lambda_end < last {
-            let end = self.lambda_end;
-            return Err(format!("its lambda_end is {end}, expected {last}, the last lambda of the grid"));
-        }
         let sound = match (self.eps, self.relative_eps) {
             (Some(eps), None) => is_path && eps.is_finite() && eps > 0.0,
             (None, Some(share)) => is_path && share > 0.0 && share < 1.0,
@@ -110,6 +106,10 @@ impl PathInfo {
         if !sound {
             let rule = if is_path { "one finite number > 0, a share < 1" } else { "none, as it is a grid" };
             return Err(format!("its eps is {:?}, relative {:?}, expected {rule}", self.eps, self.relative_eps));
+        }
+        if !is_path && self.lambda_end < last {
+            let end = self.lambda_end;
+            return Err(format!("its lambda_end is {end}, expected {last}, the last lambda of the grid"));
         }
         match self.gap_at_zero.is_finite() && self.gap_at_zero >= 0.0 {
             true => Ok(()),
