@@ -259,7 +259,7 @@ impl PathModelObject {
         })
     }
 
-    /// What is to be said of the weights at a lambda, if anything.
+    /// Returns a warning about the weights at a lambda, if there is one.
     fn warning_at(&self, lambda: f64) -> Option<String> {
         self.inner.warning_at(lambda)
     }

@@ -22,7 +22,7 @@ pub struct CallCounts {
     pub oracle_seconds: f64,
     /// Seconds that calls took beside these: other workers had them in hand while the run did something else.
     pub(crate) hidden_seconds: f64,
-    /// What slack-rescaled answers took: those that a step has taken, not those that were only fetched ahead.
+    /// The cost of slack-rescaled answers: those that a step has taken, not those that were only fetched ahead.
     pub(crate) slack: SlackCount,
 }
 

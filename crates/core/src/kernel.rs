@@ -12,7 +12,7 @@ pub struct KernelCounts {
     pub reread: u64,
 }
 
-/// What a matrix has counted, and the rows that it holds, the one used last at the end: a run that goes on counts as
+/// The counts of a matrix, and the rows that it holds, the one used last at the end: a run that goes on counts as
 /// one that was never stopped.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct KernelCache {

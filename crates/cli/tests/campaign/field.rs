@@ -121,7 +121,7 @@ impl Field {
     }
 }
 
-/// What a run reported, without what depends on time or threads.
+/// A run's report, without what depends on time or threads.
 fn report(ran: &Ran) -> Map<String, Value> {
     let mut report = object(ran.stdout.trim_end());
     report.retain(|key, _| {

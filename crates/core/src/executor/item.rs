@@ -228,7 +228,7 @@ pub struct Hinges {
     pub seen: TermSizes,
     /// The seconds that the calls took whoever answered them, if that was measured.
     pub seconds: Option<f64>,
-    /// What slack-rescaled answers took.
+    /// The cost of slack-rescaled answers.
     pub slack: SlackCount,
 }
 

@@ -24,7 +24,7 @@ pub(super) struct EvaluationOracle<O> {
     /// If the bounds on rounding need the planes.
     needs_planes: bool,
     pub(super) latency: Latency,
-    /// What slack-rescaled answers took so far.
+    /// The cost of slack-rescaled answers so far.
     pub(super) slack: SlackCount,
     /// The answers of the last batch.
     pub(super) batch: Vec<BatchItem>,

@@ -91,7 +91,7 @@ pub struct Outcome {
     pub still_since: Option<f64>,
     /// Seconds that task losses took, for records and for patience.
     pub loss_seconds: f64,
-    /// What slack-rescaled answers took, those of evaluation among them.
+    /// The cost of slack-rescaled answers, those of evaluation among them.
     pub slack: SlackCount,
     /// The report of held-out data, if the run had patience.
     pub early_stopping: Option<EarlyStopping>,
