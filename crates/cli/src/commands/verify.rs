@@ -5,9 +5,8 @@ use std::path::Path;
 use multiplane::observe::Certificate;
 use multiplane::run::GapTarget;
 use multiplane::{
-    Checkpoint, Error, Lambda, Model, ModelFile, PathModel, PrimalClaim, Problem, Provenance, RunSpec, Session, Verdict,
-    Verified,
-    format_by_name, model_format, read_prior, threads_for,
+    Checkpoint, Error, Lambda, Model, ModelFile, PathModel, PrimalClaim, Problem, Provenance, RunSpec, Session,
+    Verdict, Verified, format_by_name, model_format, read_prior, threads_for,
 };
 use multiplane_lab::numbers::number;
 use serde_json::{Value, json};
