@@ -6,7 +6,7 @@ use multiplane_core::kernel::KernelCounts;
 use multiplane_core::observe::{Certificate, EarlyStopping, Losses, RunCost};
 use multiplane_core::oracle::SlackCount;
 use multiplane_core::run::{Outcome, StopReason};
-use multiplane_tasks::problem::{Problem, Vocabulary};
+use multiplane_tasks::problem::Vocabulary;
 use serde::Serialize;
 
 use super::checkpointer::CheckpointReport;
