@@ -167,10 +167,12 @@ class SampledCuts(Solver):
         master: The master problem.
         size: Examples with a hinge above 0 that a cutting plane is estimated from (r), at least 2: a whole number, or
             below 1 a share of all. Where there are no more, the plane is exact.
+        violation: The run ends where the estimated plane cuts off no more than this of P (the papers' epsilon); 0 never
+            ends it.
     """
 
     def __init__(
-        self, *, master: dict[str, Any] = ..., size: float = 1000.0,
+        self, *, master: dict[str, Any] = ..., size: float = 1000.0, violation: float = 0.0,
     ) -> None: ...
 
 class BCPL(Solver):
@@ -201,8 +203,8 @@ class PL(Solver):
     ) -> None: ...
 
 class OEG(Solver):
-    """Online exponentiated gradient: bcpl with full steps, at rates that are halved until F does not fall. The
-    parameters are those of :class:`BCPL`."""
+    """Online exponentiated gradient: bcpl with full steps, at rates that are halved until F rises. The parameters are
+    those of :class:`BCPL`."""
 
     def __init__(
         self, *, batch: bool = False, length: _Length = 'full', order: _Order = ..., rate: _Rate = 'halving',
@@ -210,8 +212,8 @@ class OEG(Solver):
     ) -> None: ...
 
 class EG(Solver):
-    """Batch exponentiated gradient: pl with full steps, at a rate that is halved until F does not fall. The parameters
-    are those of :class:`BCPL`."""
+    """Batch exponentiated gradient: pl with full steps, at a rate that is halved until F rises. The parameters are
+    those of :class:`BCPL`."""
 
     def __init__(
         self, *, batch: bool = True, length: _Length = 'full', order: _Order = ..., rate: _Rate = 'halving',
