@@ -58,18 +58,17 @@ impl Small {
         (self.several)(seed)
     }
 
-    /// The same with slack-rescaled planes, and what its oracles share. Labellings are listed where `listed`, else the
-    /// margin oracle is searched.
-    pub fn slack_rescaled(self, listed: bool) -> (Small, Arc<SlackFacts>) {
+    /// The same with slack-rescaled planes. Labellings are listed where `listed`, else the margin oracle is searched.
+    pub fn slack_rescaled(self, listed: bool) -> Small {
         let n = self.blocks() as f64;
         let count = |planes: &Vec<DensePlane>| if listed { planes.len() as u32 } else { 0 };
         let facts = Arc::new(SlackFacts::new(self.planes.iter().map(count).collect()));
         let rescaled = |(star, circ): &DensePlane| (star.iter().map(|value| n * circ * value).collect(), *circ);
         let planes = self.planes.iter().map(|planes| planes.iter().map(rescaled).collect()).collect();
-        let (make, shared) = (self.make, facts.clone());
-        let make = Box::new(move || -> BoxedOracle { Box::new(SlackOracle::new(make(), shared.clone())) });
+        let make = self.make;
+        let make = Box::new(move || -> BoxedOracle { Box::new(SlackOracle::new(make(), facts.clone())) });
         let name = format!("{}, slack-rescaled{}", self.name, if listed { ", listed" } else { "" });
-        (Small { name, planes, make, ..self }, facts)
+        Small { name, planes, make, ..self }
     }
 
     /// `H_i(w)` by looking at every plane.

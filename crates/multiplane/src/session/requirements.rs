@@ -29,7 +29,7 @@ pub(super) fn check(solver: &SolverChoice, problem: &dyn Problem) -> Result<(), 
 fn refusal(solver: &SolverChoice, ability: Ability, problem: &dyn Problem, others: &[&str]) -> String {
     let (task, name, what) = (problem.task(), solver.entry.name, ability.name());
     let by_preset = if solver.entry.needs().is_some() { "" } else { " with these parameters" };
-    if problem.oracles().slack_count().is_some() {
+    if problem.oracles().is_slack_rescaled() {
         return format!(
             "solver `{name}`{by_preset} needs a task that can {what}, and under slack rescaling (task.rescaling=slack) none \
              can: there is nothing but the best answer; solvers that do without: {}",

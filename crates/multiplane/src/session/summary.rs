@@ -192,7 +192,7 @@ impl Summary {
             planes: outcome.progress.planes,
             kernel: None,
             gap_before_reduction: None,
-            slack: session.problem().oracles().slack_count().map(|_| SlackCost::from(outcome.slack)),
+            slack: session.problem().oracles().is_slack_rescaled().then(|| SlackCost::from(outcome.slack)),
             model: None,
             mishaps: session.pool_stats.failures(),
             version: env!("CARGO_PKG_VERSION"),

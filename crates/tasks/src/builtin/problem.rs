@@ -6,7 +6,7 @@ use std::sync::Arc;
 use multiplane_core::divide::divide;
 use multiplane_core::example::{Example, Examples};
 use multiplane_core::executor::{Executor, PoolSize, PoolStats};
-use multiplane_core::oracle::{BoxedOracle, OracleError, SlackCount};
+use multiplane_core::oracle::{BoxedOracle, OracleError};
 use multiplane_core::plane::Plane;
 use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task::{Question, TaskLabel};
@@ -192,8 +192,8 @@ impl<T: BuiltinTask> Oracles for TaskProblem<T> {
     fn magnitudes(&self) -> Option<Magnitudes> {
         Some(self.task.capabilities().magnitudes?.magnitudes(&self.examples).weighted(self.examples.largest_weight()))
     }
-    fn slack_count(&self) -> Option<SlackCount> {
-        None
+    fn is_slack_rescaled(&self) -> bool {
+        false
     }
     fn sample(&self) -> Option<AnswerSample> {
         None

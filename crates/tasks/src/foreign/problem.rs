@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use multiplane_core::executor::{Executor, PoolSize, PoolStats};
-use multiplane_core::oracle::{BoxedOracle, OracleError, Quality, SlackCount};
+use multiplane_core::oracle::{BoxedOracle, OracleError, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rounding::{Magnitudes, UNIT};
 
@@ -252,8 +252,8 @@ impl<T: Examinable + 'static> Oracles for ForeignProblem<T> {
     fn magnitudes(&self) -> Option<Magnitudes> {
         None
     }
-    fn slack_count(&self) -> Option<SlackCount> {
-        None
+    fn is_slack_rescaled(&self) -> bool {
+        false
     }
     fn sample(&self) -> Option<AnswerSample> {
         let worker = self.worker().ok()?;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use multiplane_core::executor::{Executor, PoolSize, PoolStats};
 use multiplane_core::metric::Metric;
-use multiplane_core::oracle::{BoxedOracle, OracleError, SlackCount};
+use multiplane_core::oracle::{BoxedOracle, OracleError};
 use multiplane_core::rounding::Magnitudes;
 
 use crate::data::SparseRows;
@@ -137,8 +137,8 @@ pub trait Oracles: Send + Sync {
     /// Returns bounds on the terms of all scores; see [`ScoreMagnitudes`](multiplane_core::task::ScoreMagnitudes).
     fn magnitudes(&self) -> Option<Magnitudes>;
 
-    /// Returns what slack-rescaled answers took so far, if the loss is slack-rescaled.
-    fn slack_count(&self) -> Option<SlackCount>;
+    /// Returns true if the loss is slack-rescaled.
+    fn is_slack_rescaled(&self) -> bool;
 
     /// Returns a few of the answers given so far, if data and parameters do not determine the oracle: one that lives
     /// elsewhere.

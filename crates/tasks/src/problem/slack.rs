@@ -4,9 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use multiplane_core::divide::divide;
 use multiplane_core::executor::{Executor, PoolSize, PoolStats};
-use multiplane_core::oracle::{
-    BoxedOracle, MaxOracle, OracleError, Quality, SlackCount, SlackFacts, SlackOracle, bound_of_line,
-};
+use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleError, Quality, SlackFacts, SlackOracle, bound_of_line};
 use multiplane_core::plane::Plane;
 use multiplane_core::rounding::Magnitudes;
 
@@ -24,9 +22,9 @@ const MOST_LISTED: usize = 256;
 /// A problem with a slack-rescaled loss.
 pub struct SlackProblem {
     inner: Arc<dyn Problem>,
-    counts: Arc<SlackFacts>,
-    /// The counters of the judge's searches, which no budget pays for.
-    unpaid: Arc<SlackFacts>,
+    facts: Arc<SlackFacts>,
+    /// Facts of the judge's oracles, which list no labellings.
+    searched: Arc<SlackFacts>,
     /// Oracles that tell the judge which lines to look at.
     hints: Mutex<Vec<SlackOracle<BoxedOracle>>>,
 }
@@ -59,15 +57,15 @@ impl SlackProblem {
         }
         let count = |block| inner.reference().labellings(block, MOST_LISTED).map_or(0, |count| count as u32);
         let listed = (0..inner.blocks()).map(count).collect();
-        let counts = Arc::new(SlackFacts::new(listed));
-        Ok(SlackProblem { inner, counts, unpaid: Arc::default(), hints: Mutex::default() })
+        let facts = Arc::new(SlackFacts::new(listed));
+        Ok(SlackProblem { inner, facts, searched: Arc::default(), hints: Mutex::default() })
     }
 
     /// An oracle for hints, one that was used before where there is one.
     fn hint(&self) -> Result<SlackOracle<BoxedOracle>, String> {
         let used = self.hints.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let fresh = || self.inner.oracle().map_err(|error| error.to_string());
-        used.map_or_else(|| Ok(SlackOracle::new(fresh()?, self.unpaid.clone())), Ok)
+        used.map_or_else(|| Ok(SlackOracle::new(fresh()?, self.searched.clone())), Ok)
     }
 
     fn done(&self, hint: SlackOracle<BoxedOracle>) {
@@ -127,7 +125,7 @@ impl Problem for SlackProblem {
 
 impl Oracles for SlackProblem {
     fn oracle(&self, slot: usize) -> Result<BoxedOracle, OpenError> {
-        Ok(Box::new(SlackOracle::new(self.inner.oracles().oracle(slot)?, self.counts.clone())))
+        Ok(Box::new(SlackOracle::new(self.inner.oracles().oracle(slot)?, self.facts.clone())))
     }
     /// One answer takes several of the margin oracle, each after the other.
     fn executor(&self, _: PoolSize) -> Result<Option<Box<dyn Executor>>, OpenError> {
@@ -143,10 +141,10 @@ impl Oracles for SlackProblem {
     fn magnitudes(&self) -> Option<Magnitudes> {
         let hint = self.hint().ok()?; // which looks at the data
         self.done(hint);
-        self.unpaid.magnitudes()
+        self.searched.magnitudes()
     }
-    fn slack_count(&self) -> Option<SlackCount> {
-        Some(self.counts.told())
+    fn is_slack_rescaled(&self) -> bool {
+        true
     }
     fn sample(&self) -> Option<AnswerSample> {
         self.inner.oracles().sample()

@@ -81,7 +81,7 @@ fn every_solver_resumes_to_the_bit() {
 #[test]
 fn counts_of_slack_resume() {
     for seed in 0..4 {
-        let (problem, _) = small::random(seed).slack_rescaled(seed % 2 == 0);
+        let problem = small::random(seed).slack_rescaled(seed % 2 == 0);
         for entry in solvers_on(problem.oracle()) {
             let stop = Stop { gap: Some(1e-4.into()), ..passes(12.0) };
             check(entry, &(entry.preset)(), &problem, stop, &[0, 3, 17, 18, 40 + seed]);

@@ -118,7 +118,7 @@ fn threads_change_no_bit() {
 fn threads_change_no_count_of_slack() {
     for listed in [false, true] {
         for seed in 0..3 {
-            let (problem, _) = small::random(seed).slack_rescaled(listed);
+            let problem = small::random(seed).slack_rescaled(listed);
             let oracle = || problem.oracle();
             for entry in solvers_on(problem.oracle()) {
                 for calls in [9, 47] {

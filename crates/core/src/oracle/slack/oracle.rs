@@ -1,6 +1,5 @@
 //! The oracle of slack-rescaled planes.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::search::{SlackPoint, SlackSearch};
@@ -123,9 +122,8 @@ impl<O: MaxOracle> MaxOracle for SlackOracle<O> {
     fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> OracleResult {
         let (quality, calls) = match self.look(block, w, out) {
             Some(quality) => (quality?, 1),
-            None => (self.search(block, w, out)?, self.search.questions() as u64),
+            None => (self.search(block, w, out)?, self.search.questions()),
         };
-        self.facts.count(quality == Quality::Exact, calls);
         let loss = Self::point(out, w, self.inner.blocks()).loss;
         out.scale_linear(loss);
         out.code_mut().clear();
@@ -168,9 +166,6 @@ impl<O: MaxOracle> Capabilities for SlackOracle<O> {
 pub struct SlackFacts {
     listed: Vec<u32>,
     magnitudes: OnceLock<Option<Magnitudes>>,
-    answers: AtomicU64,
-    exact: AtomicU64,
-    margin_calls: AtomicU64,
 }
 
 /// What answers took and proved so far.
@@ -201,16 +196,11 @@ impl SlackCount {
 }
 
 impl SlackFacts {
-    /// Begins to count. `listed[i]` is the number of labellings of block i, where the margin oracle is to list them all
-    /// ([`KBestPlanes`](crate::oracle::KBestPlanes)), else 0; blocks that it leaves out are not listed.
+    /// Begins with nothing known of the oracle. `listed[i]` is the number of labellings of block i, where the margin
+    /// oracle is to list them all ([`KBestPlanes`](crate::oracle::KBestPlanes)), else 0; blocks that it leaves out are
+    /// not listed.
     pub fn new(listed: Vec<u32>) -> Self {
         SlackFacts { listed, ..SlackFacts::default() }
-    }
-
-    /// Returns what was counted so far.
-    pub fn told(&self) -> SlackCount {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        SlackCount { answers: read(&self.answers), exact: read(&self.exact), margin_calls: read(&self.margin_calls) }
     }
 
     /// Returns bounds on the terms of scores; `None` before an oracle was made, or where the margin oracle has none or does
@@ -233,12 +223,5 @@ impl SlackFacts {
     /// How many labellings of a block are all listed; 0 where they are not.
     pub(super) fn listed(&self, block: usize) -> usize {
         self.listed.get(block).map_or(0, |&count| count as usize)
-    }
-
-    /// Counts an answer.
-    pub(super) fn count(&self, is_exact: bool, margin_calls: u64) {
-        self.answers.fetch_add(1, Ordering::Relaxed);
-        self.exact.fetch_add(u64::from(is_exact), Ordering::Relaxed);
-        self.margin_calls.fetch_add(margin_calls, Ordering::Relaxed);
     }
 }
