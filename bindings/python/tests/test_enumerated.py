@@ -39,12 +39,12 @@ def fits(task, rescaling, seed):
     return given, lam, weights, fitted
 
 
-PER_PROBLEM = len(SOLVERS) - 4
-"""Fits of a problem, about: not every solver takes every task."""
+PER_PROBLEM = 17
+"""Fits of a problem, at least: not every solver takes every task."""
 
 PROBLEMS = [
     (task, rescaling, seed)
-    for seed in range(1 + RUNS // (PER_PROBLEM * 2 * len(TASKS)))
+    for seed in range(-(-RUNS // (PER_PROBLEM * 2 * len(TASKS))))
     for task in TASKS
     for rescaling in ("margin", "slack")
 ]
@@ -56,7 +56,7 @@ def test_brackets_hold_the_optimum(task, rescaling, seed):
     what is called certified is.
     """
     given, lam, weights, fitted = fits(task, rescaling, seed)
-    assert len(fitted) >= 10
+    assert len(fitted) >= PER_PROBLEM
     values = {name: given.primal(np.ravel(fit.coef_), lam, rescaling, weights) for name, fit in fitted.items()}
     least = min(values.values())
     for name, fit in fitted.items():
@@ -70,8 +70,3 @@ def test_brackets_hold_the_optimum(task, rescaling, seed):
         if fit.certified_:
             assert fit.primal_ >= least - room and fit.gap_ >= values[name] - least - room, name
     assert fitted["one-slack"].gap_ <= 1e-3 * (1 + least) or rescaling == "slack"  # whose answers are searched
-
-
-def test_there_are_as_many_runs_as_were_asked_for():
-    """The problems above make at least so many fits."""
-    assert len(PROBLEMS) * PER_PROBLEM >= RUNS

@@ -93,3 +93,10 @@ def test_slack_rescaling_of_users_tasks_comes_through_a_file(tmp_path):
     model.save(tmp_path / "m.safetensors")
     loaded = mp.StructuredSVM.load(tmp_path / "m.safetensors", model.task)
     assert np.array_equal(loaded.coef_, model.coef_)
+
+
+def test_tables_and_keywords_go_together():
+    """A table under ``params`` leaves what keywords say beside it."""
+    model = mp.MulticlassSSVM(bias=True, solver="bcfw", params={"task": {"scale": "max-abs"}, "solver": {"order": "uniform"}})
+    assert model._tree()["task"] == {"name": "multiclass", "bias": True, "scale": "max-abs"}
+    assert model._tree()["solver"] == {"name": "bcfw", "order": "uniform"}

@@ -147,7 +147,7 @@ fn mutated_files_never_panic() {
     assert!((1_000..19_000).contains(&accepted), "{accepted} of 20000 accepted");
 }
 
-/// Text that begins with a byte order mark of its own comes back: only the first mark of a line is none of the text.
+/// Text that begins with a byte order mark is read back as it was written: readers skip one mark of a line.
 #[test]
 fn marks_of_the_text_stay() {
     fn again<T: PartialEq + Debug>(

@@ -60,7 +60,7 @@ impl Restricted {
     /// Writes the best combination found into `labels`. Forbidden labellings are left out.
     ///
     /// # Errors
-    /// [`InferError::Invalid`] without a labelling, or with one that is none of this model;
+    /// [`InferError::Invalid`] where no labelling is given, or one that does not fit the model;
     /// [`InferError::DoesNotApply`] where neither engine takes the model.
     pub fn solve<'a>(
         &mut self,

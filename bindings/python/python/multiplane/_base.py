@@ -77,7 +77,7 @@ class Estimator(Looked, Parameters):
         certified_: True if the gap is proven: it was evaluated, the decoder proves its answers, and rounding is small.
         lam_: lambda as a number.
         n_iter_: Outer iterations.
-        stop_reason_: ``"gap"``, ``"passes"``, ``"calls"``, ``"seconds"``, ``"patience"`` or ``"interrupt"``.
+        stop_reason_: ``"gap"``, ``"passes"``, ``"calls"``, ``"seconds"``, ``"patience"``, ``"rule"`` or ``"interrupt"``.
         history_: One dict per outer iteration; ``history_.plot()`` draws it.
         summary_: The report of ``multiplane train --json``.
     """
@@ -145,7 +145,7 @@ class Estimator(Looked, Parameters):
             set_path(tree, f"task.{core}", value)
         tree = self._params_tree(tree, self._given() if self.params else {})
         task = tree["task"]
-        if not isinstance(task, dict) or task.setdefault("name", self._task) != self._task:
+        if not isinstance(task, dict) or task["name"] != self._task:
             raise ValueError(f"params['task']: the task of {type(self).__name__} is {self._task!r}, here it is {task!r}")
         return tree
 

@@ -61,7 +61,7 @@ class PartLabeller(Several):
         return plain
 
     def _merged(self, y: list[list[Any]], known: Iterable[Any], what: str = "y") -> list[list[Any]]:
-        """Labels of which equal ones (1, 1.0 and True) are the first of them, that of ``known`` if it is there."""
+        """The labels with equal ones (1, 1.0 and True) made one: that of ``known``, else the first."""
         first = {label: label for label in known}
         for i, sequence in enumerate(y):
             try:

@@ -132,7 +132,7 @@ def plain(value: Any, name: str) -> Any:
 
 
 def set_path(tree: dict[str, Any], dotted: str, value: Any) -> None:
-    """Puts a value at its dotted name; an enum set by its bare name keeps the fields given beside it."""
+    """Puts a value at its dotted name; what is given beside it stays, be it by its bare name or as a table."""
     *parents, last = dotted.split(".")
     if not all([*parents, last]):
         raise ValueError(f"params: {dotted!r} is no dotted name")
@@ -141,7 +141,11 @@ def set_path(tree: dict[str, Any], dotted: str, value: Any) -> None:
         if not isinstance(below, dict):
             below = tree[key] = {"name": below}
         tree = below
-    if isinstance(tree.get(last), dict) and not isinstance(value, dict):
-        tree[last]["name"] = value
-    else:
+    there = tree.get(last)
+    if not isinstance(there, dict):
         tree[last] = value
+    elif isinstance(value, dict):
+        for key, below in value.items():
+            set_path(there, str(key), below)
+    else:
+        there["name"] = value

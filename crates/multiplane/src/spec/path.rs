@@ -106,7 +106,8 @@ pub enum PathEnd {
 impl From<StopReason> for PathEnd {
     fn from(reason: StopReason) -> Self {
         match reason {
-            StopReason::Gap | StopReason::Patience | StopReason::Rule => PathEnd::LambdaMin, // of which a path has none
+            // A path has none of these stops.
+            StopReason::Gap | StopReason::Patience | StopReason::Rule => PathEnd::LambdaMin,
             StopReason::Passes => PathEnd::Passes,
             StopReason::Calls => PathEnd::Calls,
             StopReason::Seconds => PathEnd::Seconds,

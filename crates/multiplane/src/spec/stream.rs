@@ -98,7 +98,8 @@ impl StreamSpec {
         self.features.unwrap_or(MOST_UNDECLARED)
     }
 
-    /// Refuses weights for so many features and tables where nobody declared as many features: w is kept several times.
+    /// Refuses more weights than a stream may have that declares no number of features. `tables` is the number of
+    /// labels with weights of their own.
     ///
     /// # Errors
     ///

@@ -112,11 +112,13 @@ impl Further {
         mut keep: impl FnMut(&Plane, &mut Ctx<'_, O>),
     ) -> Result<(), OracleError> {
         let len = first.code().len();
-        // Penalties are in units of the largest loss of a variable.
-        let unit = ctx.hinge_at_zero(block).filter(|loss| *loss > 0.0);
-        let unit = unit.map_or(1.0, |loss| blocks as f64 * loss / len.max(1) as f64);
-        self.scaled.clear();
-        self.scaled.extend(self.penalties.iter().map(|penalty| unit * penalty));
+        if let Solutions::Diverse(_) = self.solutions {
+            // Penalties are in units of the largest loss of a variable.
+            let unit = ctx.hinge_at_zero(block).filter(|loss| *loss > 0.0);
+            let unit = unit.map_or(1.0, |loss| blocks as f64 * loss / len.max(1) as f64);
+            self.scaled.clear();
+            self.scaled.extend(self.penalties.iter().map(|penalty| unit * penalty));
+        }
         self.codes.clear();
         self.codes.extend_from_slice(first.code());
         self.variables += len as u64;

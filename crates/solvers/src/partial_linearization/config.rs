@@ -26,11 +26,11 @@ pub enum Length {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rate {
-    /// Stays as it is.
+    /// Stays as it is: of full steps, where F may fall.
     #[default]
     Fixed,
-    /// A block's rate is halved until F rises, each time with another call, and grows by 1.05 after a step.
-    /// Line search makes no step too long, and leaves the rate as it is.
+    /// A block's rate is halved until F rises, each time with another call, and grows by 1.05 after a step. It is of no
+    /// effect under line search, which raises the rate where a step leads nowhere.
     Halving,
 }
 
