@@ -259,7 +259,7 @@ fn other_files_are_told() {
     scratch.write("graphs.safetensors.gz", &zipped);
     for task in ["graph", "mrf"] {
         let train = format!("train --task {task} --data graphs.safetensors.gz");
-        assert_refused(&scratch, &train, "graphs.safetensors.gz: safetensors files are mapped into memory");
+        assert_refused(&scratch, &train, "graphs.safetensors.gz: safetensors files must not be compressed");
     }
     scratch.write("train.safetensors", labelled(&KNOWN));
     scratch.succeed("train --task graph --data train.safetensors --quiet --out m");

@@ -87,6 +87,25 @@ fn hard_links_are_the_same_file() {
     }
 }
 
+/// A container that is cut while a run uses it changes nothing: the data were read before.
+#[test]
+fn cut_containers_were_read() {
+    let scratch = Scratch::new();
+    scratch.succeed("data make graphs --out whole --n 60 --seed 1");
+    fs::copy(scratch.path("whole"), scratch.path("cut")).unwrap();
+    let train = "train --task graph --clock work --quiet --lambda 1 --gap 0 --passes 60 --set evaluate=pass";
+    scratch.succeed(&format!("{train} --data whole --out m"));
+    let lines = || fs::read(scratch.path("r")).map_or(0, |bytes| bytes.iter().filter(|&&byte| byte == b'\n').count());
+    let mut running = Running::start(&mut scratch.command(&format!("{train} --data cut --out n --record r")));
+    running.wait_until(|| lines() > 0);
+    fs::File::options().write(true).open(scratch.path("cut")).unwrap().set_len(1000).unwrap();
+    let before = lines();
+    let ran = running.finish();
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(lines() > before + 10, "it was cut too late: after {before} passes");
+    assert_eq!(scratch.weights("m"), scratch.weights("n"));
+}
+
 /// A pipe gets the whole model, of a probe nothing.
 #[test]
 fn pipes_get_the_model() {

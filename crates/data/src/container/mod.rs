@@ -1,4 +1,4 @@
-//! Containers of tensors (safetensors), opened for reading: header checked, numbers mapped into memory, not copied.
+//! Containers of tensors (safetensors), opened for reading: header checked, numbers used where they were read, not copied.
 //!
 //! All errors name the file, the tensor, and the rule.
 
@@ -29,10 +29,7 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Says that a container must be unpacked.
 fn compressed(path: &Path) -> DataError {
-    DataError::file(
-        path,
-        "safetensors files are mapped into memory and must not be compressed: unpack it first (gunzip)",
-    )
+    DataError::file(path, "safetensors files must not be compressed: unpack it first (gunzip)")
 }
 
 /// Refuses a file that by its name is a compressed container.
@@ -192,7 +189,7 @@ impl Tensor<'_> {
         })
     }
 
-    /// Returns real numbers, mapped where the file has them in place.
+    /// Returns real numbers, not copied where the file has them aligned.
     ///
     /// # Errors
     ///

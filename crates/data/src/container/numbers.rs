@@ -1,4 +1,4 @@
-//! Matrices of real numbers of 32 or 64 bits, owned or mapped from a file.
+//! Matrices of real numbers of 32 or 64 bits, owned or a part of a file that was read.
 
 use bytemuck::Pod;
 use sha2::{Digest, Sha256};
@@ -19,7 +19,7 @@ pub struct Buffer<T>(Held<T>);
 enum Held<T> {
     Owned(Vec<T>),
     /// Aligned, of whole numbers.
-    Mapped(Bytes),
+    Read(Bytes),
 }
 
 impl<T: Real> Buffer<T> {
@@ -28,7 +28,7 @@ impl<T: Real> Buffer<T> {
     pub(super) fn of_bytes(bytes: Bytes) -> Self {
         let usable = cfg!(target_endian = "little") && bytemuck::try_cast_slice::<u8, T>(bytes.as_slice()).is_ok();
         if usable {
-            return Buffer(Held::Mapped(bytes));
+            return Buffer(Held::Read(bytes));
         }
         let size = size_of::<T>();
         let number = |raw: &[u8]| {
@@ -45,7 +45,7 @@ impl<T: Real> Buffer<T> {
     pub fn as_slice(&self) -> &[T] {
         match &self.0 {
             Held::Owned(numbers) => numbers,
-            Held::Mapped(bytes) => bytemuck::cast_slice(bytes.as_slice()),
+            Held::Read(bytes) => bytemuck::cast_slice(bytes.as_slice()),
         }
     }
 }
