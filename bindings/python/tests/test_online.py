@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from multiplane import BinarySSVM, ConvergenceWarning
+from multiplane import BinarySSVM, ConvergenceWarning, MulticlassSSVM
 
 
 def rows(n=300):
@@ -22,11 +22,23 @@ def test_the_latest_weights_are_kept(solver):
     assert model.coef_.any() and model.primal_ > 1 and model.score(x, y) > 0.8
 
 
-def test_weights_of_zero_are_told():
+def test_a_small_multiple_stands_for_zero():
     x, y = rows()
-    with pytest.warns(ConvergenceWarning, match="nothing better than w = 0 was found, so all weights are 0"):
+    with pytest.warns(ConvergenceWarning, match="nothing better than w = 0 was found, whose primal value is 1"):
         model = BinarySSVM(solver="ssg", lam=1e-7, passes=1).fit(x, y)
-    assert not model.coef_.any()
+    assert model.coef_.any() and 1 < model.primal_ < 1.01
+    assert model.score(x, y) > 0.8
+
+
+@pytest.mark.parametrize("solver", ["auto", "bcfw", "one-slack", "fw", "bcpl"])
+def test_noisy_classes_are_predicted(solver):
+    chance = np.random.default_rng(0)
+    x = chance.normal(size=(600, 6))
+    y = (x + 2 * chance.normal(size=x.shape)).argmax(1)
+    with pytest.warns(ConvergenceWarning, match="nothing better than w = 0 was found, whose primal value is 1"):
+        model = MulticlassSSVM(solver=solver, lam=1.0, gap="5%").fit(x, y)
+    assert model.certified_ and model.gap_ <= 0.05 * model.primal_
+    assert model.score(x, y) > 0.25 and len(set(model.predict(x))) > 2
 
 
 def test_lambda_without_effect_is_told():

@@ -160,9 +160,8 @@ fn subgradient_certifies_nothing() {
         let ran = scratch.succeed(&format!("{train} --gap 1% --passes 3"));
         let told = ran.complaints("warning:");
         assert!(told[0].contains("has no dual value"), "{}", ran.stderr);
-        let zero = scratch.weights("model").iter().all(|&weight| weight == 0.0);
-        assert_eq!(told[1..].iter().filter(|told| told.contains("all weights are 0")).count(), usize::from(zero));
-        assert_eq!(told.len(), 1 + usize::from(zero), "{}", ran.stderr);
+        assert!(told[1..].iter().all(|told| told.contains("nothing better than w = 0 was found")), "{}", ran.stderr);
+        assert!(told.len() < 3 && scratch.weights("model").iter().any(|&weight| weight != 0.0), "{}", ran.stderr);
         let summary = ran.object();
         assert_keys(&summary, SUMMARY);
         assert_eq!((&summary["dual"], &summary["gap"], &summary["planes"]), (&Value::Null, &Value::Null, &Value::Null));

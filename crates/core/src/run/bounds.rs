@@ -48,7 +48,7 @@ pub(super) struct RunBounds {
     pub(super) evaluated: Option<&'static str>,
     #[serde(skip)]
     pub(super) best_is_new: bool,
-    /// The weights that are the answer by held-out data, once the run has ended.
+    /// The weights that are the answer by held-out data, or in place of w = 0, once the run has ended.
     #[serde(skip)]
     pub(super) chosen: Option<Vec<f64>>,
     /// P(0), if it is known without a call.
@@ -210,7 +210,7 @@ impl RunBounds {
         old.map(|best| best.w).unwrap_or_default()
     }
 
-    /// Has the weights that held-out data choose be the answer.
+    /// Has these weights be the answer, however low P was at others.
     pub(super) fn choose(&mut self, w: &[f64], primal: Option<(Rounded, bool)>) {
         self.noise = primal.map_or(0.0, |(primal, _)| primal.rounding);
         self.best = primal.map(|(primal, proven)| Best { w: w.to_vec(), primal, proven });

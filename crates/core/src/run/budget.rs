@@ -19,6 +19,9 @@ pub(super) struct Budget<'a> {
     pub(super) losses: &'a LossWatch,
 }
 
+/// The share of the seconds that a run may go on for where they are spent.
+const NOTICEABLE: f64 = 0.05;
+
 impl Budget<'_> {
     /// Returns the budget that is spent, if one is.
     pub(super) fn spent<O: MaxOracle>(&self, evaluator: &Evaluator<O>, training: &Training<O>) -> Option<StopReason> {
@@ -108,6 +111,20 @@ impl Budget<'_> {
         self.stop.passes.is_none_or(|passes| passes >= 1.0)
             && self.stop.calls.is_none_or(|calls| calls >= n)
             && self.stop.seconds.is_none_or(|limit| seconds < limit)
+    }
+
+    /// Returns whether one or two evaluations more are worth it, if w = 0 is the answer otherwise: not after an
+    /// interrupt, nor where they would take a noticeable part of the seconds.
+    pub(super) fn can_leave_zero<O: MaxOracle>(
+        &self,
+        stop_reason: StopReason,
+        evaluator: &Evaluator<O>,
+        training: &Training<O>,
+    ) -> bool {
+        let seconds = 2.0 * seconds_of_evaluation(evaluator, training).unwrap_or(0.0);
+        let may = stop_reason == StopReason::Gap || self.has_room_for_evaluation(stop_reason, evaluator, training);
+        may && stop_reason != StopReason::Interrupt
+            && self.stop.seconds.is_none_or(|limit| seconds < NOTICEABLE * limit)
     }
 }
 

@@ -8,6 +8,10 @@ use crate::observe::{Certificate, GapForecast, KernelState, Losses, Record};
 use crate::oracle::MaxOracle;
 use crate::rounding::Rounded;
 
+/// How far the primal value may rise above that of w = 0: by this share of what the gap asked for leaves free, and of
+/// the gap where that is nothing.
+const RISE: [f64; 2] = [0.5, 0.01];
+
 impl<O: MaxOracle> Run<O> {
     /// Tells the observers of the best bounds so far, with the losses of the answer just evaluated, or else of the
     /// present one.
@@ -138,12 +142,51 @@ impl<O: MaxOracle> Run<O> {
                 Evaluate::Auto => {}
             }
         }
+        let multiple = self.leave_zero(stop_reason)?;
         let recorded = self.evaluator.bounds.dual;
         let outcome = self.outcome_so_far(stop_reason);
         if self.evaluator.bounds.dual != recorded {
             self.record_shown()?; // the last record says what the run ends with, whatever its losses cost
         }
-        Ok(outcome)
+        Ok(Outcome { multiple, ..outcome })
+    }
+
+    /// Has a small multiple t w of the best iterate be the answer where w = 0 would be, which predicts nothing. By
+    /// convexity P(t w) <= (1 - t) P(0) + t P(w): t is such that the primal value rises by no more than [`RISE`] says.
+    /// Returns t; `None` where w = 0 is not the answer, or stays it: no call can be afforded, or none proves anything.
+    fn leave_zero(&mut self, stop_reason: StopReason) -> Result<Option<f64>, RunError> {
+        let can_pay = self.budget().can_leave_zero(stop_reason, &self.evaluator, &self.training);
+        let Run { training, evaluator, stop, .. } = self;
+        let Some(zero) = evaluator.bounds.zero().filter(|zero| *zero > 0.0 && can_pay) else { return Ok(None) };
+        let is_zero = |w: &[f64]| w.iter().all(|weight| *weight == 0.0);
+        let best = evaluator.bounds.best.as_ref().filter(|best| !is_zero(&best.w));
+        if best.is_some_and(|best| best.primal.upper() <= zero) {
+            return Ok(None);
+        }
+        let mut found = best.map(|best| (best.primal, best.proven));
+        let mut w = best.map_or(Vec::new(), |best| best.w.clone());
+        if found.is_none() {
+            training.solver.answer(&mut w);
+            found = evaluator.evaluate_at(&w, stop, training)?;
+        }
+        let Some((primal, _)) = found.filter(|_| !is_zero(&w)) else { return Ok(None) };
+        let bounds = &evaluator.bounds;
+        let gap = zero - bounds.dual.map_or(0.0, Rounded::lower);
+        let free = bounds.target.map_or(0.0, |target| target.at(zero) - gap);
+        let rise = if free > 0.0 { RISE[0] * free } else { RISE[1] * gap };
+        let multiple = (rise / (primal.upper() - zero).max(rise)).min(1.0);
+        if multiple < 1.0 {
+            w.iter_mut().for_each(|weight| *weight *= multiple);
+            found = evaluator.evaluate_at(&w, stop, training)?;
+        }
+        // An oracle that is not exact may break convexity, and proves less than is known of w = 0.
+        let is_as_good = |(primal, proven): &(Rounded, bool)| {
+            primal.upper() <= zero + 2.0 * rise && (*proven || !evaluator.bounds.is_certified())
+        };
+        let Some(found) = found.filter(is_as_good) else { return Ok(None) };
+        evaluator.bounds.choose(&w, Some(found));
+        self.record_chosen()?;
+        Ok(Some(multiple))
     }
 
     /// Returns the outcome of the run so far, without another call of the oracle: for when there is no time. Before the
@@ -184,6 +227,7 @@ impl<O: MaxOracle> Run<O> {
             slack,
             certificate,
             primal_at_zero: bounds.primal_at_zero,
+            multiple: None,
             rounding: bounds.rounding_in_gap(),
             still_since: bounds.stall.long_since(training.passes()),
             loss_seconds: self.losses.loss_seconds + self.losses.watched.seconds,
@@ -195,7 +239,7 @@ impl<O: MaxOracle> Run<O> {
         }
     }
 
-    /// Tells the observers of the weights that held-out data choose, with the bounds that the run ends with.
+    /// Tells the observers of the weights that were chosen at the end, with the bounds that the run ends with.
     fn record_chosen(&mut self) -> Result<(), RunError> {
         let loss = self.losses.early_stopping().map(|stopping| stopping.loss);
         let evaluator = &mut self.evaluator;

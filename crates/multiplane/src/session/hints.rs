@@ -210,15 +210,17 @@ impl Advice<'_> {
     }
 
     /// Returns what is to be said where the weights are the latest and w = 0 has a lower primal value, or where nothing
-    /// better than w = 0 was found and it is the answer. Not of solvers that do not go by lambda, nor with patience: P
+    /// better than w = 0 was found and it, or a small multiple of what was found, is the answer. Not of solvers that do not go by lambda, nor with patience: P
     /// is none of their aims.
     pub fn doubt(&self, summary: &Summary) -> Option<String> {
         let (entry, zero) = (self.session.spec().solver.entry, summary.aside.primal_at_zero?);
         let primal = summary.certificate.primal;
+        let is_optimal = summary.certificate.gap.is_some_and(|gap| gap <= TINY * primal);
         if !entry.minimises
             || !primal.is_finite()
-            || summary.stop_reason == StopReason::Gap && primal > 0.0
             || summary.early_stopping.is_some()
+            || primal < zero
+            || is_optimal && primal > 0.0
         {
             return None;
         }
@@ -230,7 +232,18 @@ impl Advice<'_> {
                     .into(),
             );
         }
-        let advice = "more passes or a larger lambda bring it down";
+        let advice = match summary.stop_reason {
+            StopReason::Gap => "where no label has a majority the hinge can do no better: look at held-out data",
+            _ => "more passes or a larger lambda bring it down",
+        };
+        if let Some(multiple) = summary.aside.multiple {
+            return Some(format!(
+                "nothing better than w = 0 was found, whose primal value is {}: these weights are {} times the best found, and \
+                 predict as those do; {advice}",
+                short(zero),
+                short(multiple)
+            ));
+        }
         if summary.lower_at_zero().is_some() {
             let why = match entry.is_online {
                 true => format!(
@@ -242,10 +255,9 @@ impl Advice<'_> {
             let (primal, zero) = (short(primal), short(zero));
             return Some(format!("the primal value of these weights is {primal}, and w = 0 has {zero}: {why}"));
         }
-        let is_optimal = summary.certificate.gap.is_some_and(|gap| gap <= TINY * primal);
         // Who has interrupted a run knows that it is short of its end.
         let is_told = self.gap(summary).is_some() || summary.stop_reason == StopReason::Interrupt;
-        (primal >= zero && zero > 0.0 && !is_optimal && !is_told).then(|| {
+        (zero > 0.0 && !is_told).then(|| {
             format!(
                 "nothing better than w = 0 was found, so all weights are 0, and the primal value is {}; {advice}",
                 short(zero)

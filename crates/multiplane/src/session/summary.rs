@@ -105,6 +105,8 @@ impl RunMachine {
 pub struct SummaryAside {
     /// The primal value of w = 0, if it is known without a call.
     pub primal_at_zero: Option<f64>,
+    /// The factor of weights that are a small multiple of the best found, as nothing was better than w = 0.
+    pub multiple: Option<f64>,
     /// How much of the gap may be rounding, if that is most of it.
     pub rounding: Option<f64>,
     /// The pass since which neither dual value nor gap have moved by more than a little, if that is long.
@@ -198,6 +200,7 @@ impl Summary {
             version: env!("CARGO_PKG_VERSION"),
             aside: SummaryAside {
                 primal_at_zero: outcome.primal_at_zero,
+                multiple: outcome.multiple,
                 rounding: outcome.rounding,
                 still_since: outcome.still_since,
                 loss_seconds,

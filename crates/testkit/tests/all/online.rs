@@ -20,7 +20,7 @@ fn run(entry: &SolverEntry, problem: &Small, lambda: f64, calls: u64, latest: bo
 }
 
 /// After a few calls at a small lambda P is above P(0): the weights are not 0, and P is theirs. Solvers that are asked for the
-/// lowest P answer with w = 0 there.
+/// lowest P answer next to w = 0 there.
 #[test]
 fn the_latest_weights_are_the_answer() {
     for entry in SOLVERS.iter().filter(|entry| entry.is_online) {
@@ -46,7 +46,9 @@ fn the_latest_weights_are_the_answer() {
             assert!(found.w.iter().any(|&weight| weight != 0.0), "{name}");
             if entry.minimises {
                 let (lowest, _) = run(entry, &problem, lambda, calls, false);
-                assert!(lowest.w.iter().all(|&weight| weight == 0.0) && lowest.certificate.primal == zero, "{name}");
+                let rise = lowest.certificate.primal - zero;
+                assert!(lowest.w.iter().any(|&weight| weight != 0.0) && rise <= 0.01 * zero + 1e-9, "{name}: {rise}");
+                assert!(lowest.multiple.is_some_and(|multiple| multiple < 1.0), "{name}");
             }
         }
         assert!(above > 0 || !entry.minimises, "{}: P was never above P(0)", entry.name);

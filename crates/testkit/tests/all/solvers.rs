@@ -119,6 +119,31 @@ fn all_solvers_reach_the_optimum_on_all_tasks() {
     });
 }
 
+/// Where w = 0 is within the gap asked for, weights near it are the answer, and keep the certificate.
+#[test]
+fn no_solver_answers_with_zero() {
+    for entry in solvers().into_iter().filter(|entry| entry.has_dual && entry.minimises) {
+        let mut multiples = 0;
+        for seed in 0..30 {
+            let (problem, lambda) = (small::random(seed), [0.3, 0.01][(seed % 2) as usize]);
+            let zero = problem.primal(&vec![0.0; problem.dim], lambda);
+            let target = 0.9 * zero;
+            let stop = Stop { gap: Some(GapTarget::Absolute(target)), ..passes(300.0) };
+            let (outcome, _) = run(entry, (entry.preset)(), &problem, lambda, seed, stop);
+            let name = format!("{} on {}: {:?}", entry.name, problem.name, outcome.certificate);
+            if zero < 1e-9 || outcome.stop_reason != StopReason::Gap {
+                continue;
+            }
+            assert!(outcome.certificate.certified && outcome.certificate.gap.unwrap() <= target, "{name}");
+            let judged = problem.primal(&outcome.w, lambda);
+            assert!((judged - outcome.certificate.primal).abs() <= 1e-9 * (1.0 + judged), "{name}: P is {judged}");
+            assert!(outcome.w.iter().any(|weight| *weight != 0.0), "{name}");
+            multiples += usize::from(outcome.multiple.is_some());
+        }
+        assert!(multiples > 0, "{}: w = 0 was never within the gap", entry.name);
+    }
+}
+
 /// The certified gap is the judge's, stopped early or late, evaluated at every iteration or at the end.
 #[test]
 fn certificates_are_the_judges() {
