@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from conftest import sequences
 
-from multiplane import BinarySSVM, ChainSSVM, StructuredSVM
+from multiplane import BinarySSVM, ChainSSVM, GraphSSVM, MultiLabelSSVM, StructuredSVM
 
 
 class Pick:
@@ -69,3 +69,24 @@ def test_masked_arrays_are_refused() -> None:
     X, y = np.ma.masked_array(np.eye(4), mask=np.eye(4) > 0), [0, 1, 0, 1]
     with pytest.raises(ValueError, match="masked array"):
         BinarySSVM().fit(X, y)
+
+
+def test_masked_labels_are_unknown_or_refused() -> None:
+    chance = np.random.default_rng(0)
+    graphs = [(chance.normal(size=(6, 2)), np.array([[0, 1], [1, 2], [2, 3], [3, 4], [4, 5]])) for _ in range(8)]
+    y = [(graph[0][:, 0] > 0).astype(int) for graph in graphs]
+    hidden = [np.arange(6) % 3 == 0 for _ in graphs]
+    masked = [np.ma.masked_array(one, mask=mask) for one, mask in zip(y, hidden, strict=True)]
+    marked = [np.where(mask, -1, one) for one, mask in zip(y, hidden, strict=True)]
+    found, expected = (GraphSSVM(lam=0.1, seed=1).fit(graphs, labels) for labels in (masked, marked))
+    assert found.coef_.any() and np.array_equal(found.coef_, expected.coef_)
+    with pytest.raises(ValueError, match=r"node_weights\[0\]: found a masked array of float64"):
+        GraphSSVM().fit(graphs, y, node_weights=[np.ma.masked_array(np.ones(6), mask=mask) for mask in hidden])
+
+    x, rows = chance.normal(size=(4, 2)), np.ma.masked_array([0, 1, 0, 1], mask=[False, False, True, False])
+    with pytest.raises(ValueError, match=r"y\[2\] is masked, a missing label"):
+        BinarySSVM().fit(x, rows)
+    with pytest.raises(ValueError, match="y has masked places"):
+        MultiLabelSSVM().fit(x, np.ma.masked_array(np.eye(4), mask=np.eye(4) > 0))
+    with pytest.raises(ValueError, match=r"y\[0\]\[2\] is None, a missing label"):
+        ChainSSVM().fit([x], [rows])

@@ -56,7 +56,8 @@ class PartLabeller(Several):
             if not hasattr(sequence, "__len__") or getattr(sequence, "ndim", 1) != 1:
                 raise ValueError(f"{what}[{i}] is {sequence!r}: expected a sequence of labels")
             plain.append(sequence.tolist() if isinstance(sequence, np.ndarray) else list(sequence))
-            if self._has_missing and not (isinstance(sequence, np.ndarray) and sequence.dtype.kind in "biuSU"):
+            is_whole = isinstance(sequence, np.ndarray) and sequence.dtype.kind in "biuSU" and not np.ma.isMaskedArray(sequence)
+            if self._has_missing and not is_whole:
                 self._refuse_missing(plain[-1], f"{what}[{i}]")
         return plain
 

@@ -17,6 +17,15 @@ NO_LABEL = -1
 """The label of a node whose truth is not known."""
 
 
+def _filled(given: Any, what: str) -> Any:
+    """Labels with -1 for those that are masked."""
+    if not np.ma.isMaskedArray(given):
+        return given
+    if given.dtype.kind not in "iu":
+        raise ValueError(f"{what}: found a masked array of {given.dtype}, expected one of whole numbers: masked labels are not known")
+    return given.astype(np.int64).filled(NO_LABEL)
+
+
 class NodeLabeller(Several):
     """Labels the nodes of examples, which come as a list or as the path of a container that holds labels as well."""
 
@@ -98,8 +107,9 @@ class NodeLabeller(Several):
             raise ValueError(f"X has {len(examples)} examples, {what} has {len(given)}")
         found = []
         for i in range(len(examples)):
+            one = _filled(given[i], f"{what}[{i}]")
             try:
-                found.append(np.asarray(given[i]))
+                found.append(np.asarray(one))
             except ValueError:  # lists of unequal lengths
                 raise ValueError(f"{what}[{i}]: expected an array of one dimension") from None
         return found

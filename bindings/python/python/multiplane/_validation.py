@@ -179,6 +179,8 @@ def labels(y: Any, n: int, what: str = "y") -> np.ndarray[Any, Any]:
         raise ValueError(f"requires {what} to be passed, but the target {what} is None")
     if hasattr(y, "tocsr"):
         raise ValueError("y is a sparse matrix: expected a 1D array of labels")
+    if np.ma.is_masked(y):
+        raise ValueError(f"{what}[{np.flatnonzero(y.mask)[0]}] is masked, a missing label: leave such rows out")
     found = np.asarray(y)
     if found.ndim == 2 and found.shape[1] == 1:
         advice = "Please change the shape of y to (n_samples, ), for example using ravel()."
@@ -268,6 +270,8 @@ def indicators(y: Any, n: int, what: str = "y") -> Any:
         except ValueError:  # lists of unequal lengths
             found = np.asarray(y, dtype=object)
         values = found
+    if np.ma.is_masked(y):
+        raise ValueError(f"{what} has masked places: expected 0 or 1 in all")
     if found.ndim != 2:
         raise ValueError(
             f"{what} should be an indicator matrix [n, labels] of 0 and 1, got an array of shape {found.shape}: "

@@ -174,7 +174,10 @@ impl<O: MaxOracle> Run<O> {
         let gap = zero - bounds.dual.map_or(0.0, Rounded::lower);
         let free = bounds.target.map_or(0.0, |target| target.at(zero) - gap);
         let rise = if free > 0.0 { RISE[0] * free } else { RISE[1] * gap };
-        let multiple = (rise / (primal.upper() - zero).max(rise)).min(1.0);
+        if rise <= 0.0 {
+            return Ok(None); // w = 0 is the optimum
+        }
+        let multiple = rise / (primal.upper() - zero).max(rise);
         if multiple < 1.0 {
             w.iter_mut().for_each(|weight| *weight *= multiple);
             found = evaluator.evaluate_at(&w, stop, training)?;

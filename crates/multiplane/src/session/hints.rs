@@ -210,18 +210,12 @@ impl Advice<'_> {
     }
 
     /// Returns what is to be said where the weights are the latest and w = 0 has a lower primal value, or where nothing
-    /// better than w = 0 was found and it, or a small multiple of what was found, is the answer. Not of solvers that do not go by lambda, nor with patience: P
-    /// is none of their aims.
+    /// better than w = 0 was found and it, or a small multiple of what was found, is the answer. Not of solvers that do
+    /// not go by lambda, nor with patience: P is none of their aims.
     pub fn doubt(&self, summary: &Summary) -> Option<String> {
         let (entry, zero) = (self.session.spec().solver.entry, summary.aside.primal_at_zero?);
         let primal = summary.certificate.primal;
-        let is_optimal = summary.certificate.gap.is_some_and(|gap| gap <= TINY * primal);
-        if !entry.minimises
-            || !primal.is_finite()
-            || summary.early_stopping.is_some()
-            || primal < zero
-            || is_optimal && primal > 0.0
-        {
+        if !entry.minimises || !primal.is_finite() || summary.early_stopping.is_some() || primal < zero {
             return None;
         }
         // Of data with one label that is said already.
@@ -232,9 +226,14 @@ impl Advice<'_> {
                     .into(),
             );
         }
-        let advice = match summary.stop_reason {
-            StopReason::Gap => "where no label has a majority the hinge can do no better: look at held-out data",
-            _ => "more passes or a larger lambda bring it down",
+        // Who has interrupted a run knows that it is short of its end.
+        if zero == 0.0 || self.gap(summary).is_some() || summary.stop_reason == StopReason::Interrupt {
+            return None;
+        }
+        let is_reached = summary.stop_reason == StopReason::Gap;
+        let advice = match is_reached {
+            true => "where no label has a majority the hinge can do no better: look at held-out data",
+            false => "more passes or a larger lambda bring it down",
         };
         if let Some(multiple) = summary.aside.multiple {
             return Some(format!(
@@ -245,6 +244,9 @@ impl Advice<'_> {
             ));
         }
         if summary.lower_at_zero().is_some() {
+            if is_reached {
+                return None;
+            }
             let why = match entry.is_online {
                 true => format!(
                     "they are the latest, as solver `{}` learns online, and far from the optimum; {advice}",
@@ -255,14 +257,10 @@ impl Advice<'_> {
             let (primal, zero) = (short(primal), short(zero));
             return Some(format!("the primal value of these weights is {primal}, and w = 0 has {zero}: {why}"));
         }
-        // Who has interrupted a run knows that it is short of its end.
-        let is_told = self.gap(summary).is_some() || summary.stop_reason == StopReason::Interrupt;
-        (zero > 0.0 && !is_told).then(|| {
-            format!(
-                "nothing better than w = 0 was found, so all weights are 0, and the primal value is {}; {advice}",
-                short(zero)
-            )
-        })
+        Some(format!(
+            "nothing better than w = 0 was found, so all weights are 0, and the primal value is {}; {advice}",
+            short(zero)
+        ))
     }
 
     /// Returns what would make the run faster, where the solver is slow without a kernel and the task has one.
