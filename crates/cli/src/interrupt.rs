@@ -1,5 +1,5 @@
-//! Ctrl-C and SIGTERM: where there is something to save, the first asks the run to end and save, and the second leaves
-//! at once; elsewhere the first does. External programs are ended either way.
+//! Ctrl-C, SIGTERM and SIGHUP (unless ignored): where there is something to save, the first asks the run to end and
+//! save, and the second leaves at once; elsewhere the first does. External programs are ended either way.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -41,7 +41,18 @@ fn fail_at_the_limit() {
     use nix::sys::signal::{SigSet, Signal};
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGXFSZ);
+    if ignores_hangup() {
+        signals.add(Signal::SIGHUP); // a handler would take back what `nohup` has set
+    }
     let _ = signals.thread_block(); // at worst it is as it was
+}
+
+/// Returns whether the program was started with the hangup signal ignored, as Linux tells it.
+#[cfg(unix)]
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
 
 #[cfg(not(unix))]

@@ -58,6 +58,24 @@ fn a_signal_saves_and_leaves() {
     }
 }
 
+/// A hangup ends a run as the others do, unless whoever started it has it ignored, as `nohup` does.
+#[test]
+fn a_hangup_may_be_ignored() {
+    let scratch = words(20);
+    let plain =
+        scratch.command("train --task chain --data letter.data --gap 0 --record record --set oracle.delay_us=100");
+    let mut command = Command::new("nohup");
+    command.arg(plain.get_program()).args(plain.get_args()).current_dir(scratch.path("."));
+    let mut running = Running::start(&mut command);
+    let records = || scratch.text("record").lines().count();
+    running.wait_until(|| scratch.path("record").exists() && records() > 1);
+    running.signal("HUP");
+    let before = records();
+    running.wait_until(|| records() > before + 3);
+    running.signal("INT");
+    assert_eq!(running.finish().code, Some(130));
+}
+
 /// Threads that answer ahead stop as soon as one thread does: nobody waits for the rest of a pass, nor for a certificate
 /// that would take as long; the model is saved and claims nothing.
 #[test]

@@ -113,6 +113,7 @@ fn ended_paths_go_on() {
     let ran = scratch.run(&format!("{PATH} --eps 0.1 --passes 3 --record record --out model --checkpoint d"));
     assert_eq!(ran.code, Some(1));
     assert!(ran.stderr.contains("before the path had its first point; the newest sound checkpoint is d"));
+    assert_eq!(scratch.run(&format!("{PATH} --eps 0.1 --passes 3")).code, Some(1), "nor is it bad input without one");
     scratch.succeed("path --resume d --passes 500 --quiet");
     scratch.succeed(&format!("{PATH} --eps 0.1 --passes 500 --out plain --record plain.record"));
     assert_same(&scratch);

@@ -50,7 +50,7 @@ pub(crate) fn no_start(end: PathEnd) -> Error {
         PathEnd::Interrupt => "it was interrupted",
         _ => "the budget was spent",
     };
-    Error::input(format!("{reason} before the path had its first point"))
+    Error::failed(format!("{reason} before the path had its first point"))
 }
 
 /// Lists the names of the solvers that can go on at another lambda.
