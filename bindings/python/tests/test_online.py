@@ -24,9 +24,9 @@ def test_the_latest_weights_are_kept(solver):
 
 def test_a_small_multiple_stands_for_zero():
     x, y = rows()
-    with pytest.warns(ConvergenceWarning, match="nothing better than w = 0 was found, whose primal value is 1"):
+    with pytest.warns(ConvergenceWarning, match="no iterate was better than w = 0, whose primal value is 1"):
         model = BinarySSVM(solver="ssg", lam=1e-7, passes=1).fit(x, y)
-    assert model.coef_.any() and 1 < model.primal_ < 1.01
+    assert model.coef_.any() and model.primal_ < 1.01
     assert model.score(x, y) > 0.8
 
 
@@ -35,7 +35,7 @@ def test_noisy_classes_are_predicted(solver):
     chance = np.random.default_rng(0)
     x = chance.normal(size=(600, 6))
     y = (x + 2 * chance.normal(size=x.shape)).argmax(1)
-    with pytest.warns(ConvergenceWarning, match="nothing better than w = 0 was found, whose primal value is 1"):
+    with pytest.warns(ConvergenceWarning, match="no iterate was better than w = 0, whose primal value is 1"):
         model = MulticlassSSVM(solver=solver, lam=1.0, gap="5%").fit(x, y)
     assert model.certified_ and model.gap_ <= 0.05 * model.primal_
     assert model.score(x, y) > 0.25 and len(set(model.predict(x))) > 2

@@ -24,7 +24,7 @@ fn the_latest_weights_are_saved_and_told() {
     let ran = scratch.succeed("train --task binary --data rows.svm --solver ssg --passes 1 --lambda 1e-7 --out model");
     assert!(scratch.weights("model").iter().any(|&weight| weight != 0.0));
     let told =
-        ran.complaints("warning: nothing better than w = 0 was found, whose primal value is 1: these weights are ");
+        ran.complaints("warning: no iterate was better than w = 0, whose primal value is 1: these weights are ");
     assert_eq!(told.len(), 1, "{}", ran.stderr);
     assert_eq!(scratch.json("verify --model model --data rows.svm")["verified"], true);
     let ran = scratch.succeed("train --task binary --data rows.svm --gap 1%");

@@ -160,7 +160,7 @@ fn subgradient_certifies_nothing() {
         let ran = scratch.succeed(&format!("{train} --gap 1% --passes 3"));
         let told = ran.complaints("warning:");
         assert!(told[0].contains("has no dual value"), "{}", ran.stderr);
-        assert!(told[1..].iter().all(|told| told.contains("nothing better than w = 0 was found")), "{}", ran.stderr);
+        assert!(told[1..].iter().all(|told| told.contains("better than w = 0")), "{}", ran.stderr);
         assert!(told.len() < 3 && scratch.weights("model").iter().any(|&weight| weight != 0.0), "{}", ran.stderr);
         let summary = ran.object();
         assert_keys(&summary, SUMMARY);

@@ -215,7 +215,7 @@ impl Advice<'_> {
     pub fn doubt(&self, summary: &Summary) -> Option<String> {
         let (entry, zero) = (self.session.spec().solver.entry, summary.aside.primal_at_zero?);
         let primal = summary.certificate.primal;
-        if !entry.minimises || !primal.is_finite() || summary.early_stopping.is_some() || primal < zero {
+        if !entry.minimises || !primal.is_finite() || summary.early_stopping.is_some() {
             return None;
         }
         // Of data with one label that is said already.
@@ -237,16 +237,16 @@ impl Advice<'_> {
         };
         if let Some(multiple) = summary.aside.multiple {
             return Some(format!(
-                "nothing better than w = 0 was found, whose primal value is {}: these weights are {} times the best found, and \
-                 predict as those do; {advice}",
+                "no iterate was better than w = 0, whose primal value is {}: these weights are {} times the best, and predict \
+                 as it does; {advice}",
                 short(zero),
                 short(multiple)
             ));
         }
+        if primal < zero || is_reached && summary.lower_at_zero().is_some() {
+            return None;
+        }
         if summary.lower_at_zero().is_some() {
-            if is_reached {
-                return None;
-            }
             let why = match entry.is_online {
                 true => format!(
                     "they are the latest, as solver `{}` learns online, and far from the optimum; {advice}",
