@@ -2,17 +2,16 @@
 //!
 //! All errors name the file, the tensor, and the rule.
 
-mod bytes;
 mod numbers;
 mod write;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use safetensors::SafeTensors;
 use safetensors::tensor::Dtype;
 
-pub use bytes::Bytes;
 pub use numbers::{Matrix, Real, Reals, RowOf};
 pub use write::{TensorToWrite, pack};
 
@@ -42,7 +41,8 @@ pub(super) fn refuse_compressed(path: &Path) -> Result<(), DataError> {
 #[derive(Debug)]
 pub struct Container {
     path: PathBuf,
-    bytes: Bytes,
+    /// The file, read once: what becomes of it later changes nothing.
+    bytes: Arc<Vec<u8>>,
     tensors: BTreeMap<String, TensorPlace>,
     metadata: HashMap<String, String>,
 }
@@ -93,14 +93,18 @@ impl Container {
     /// The file cannot be read, or is not a sound safetensors file: cut short, with a header that is not what it should
     /// be, or with numbers that overlap or leave gaps.
     pub fn open(path: &Path) -> Result<Container, DataError> {
-        let bytes = Bytes::open(path)?;
-        if bytes.as_slice().starts_with(&GZIP) {
+        let fault = |error: std::io::Error| DataError::file(path, error.to_string());
+        if !std::fs::metadata(path).map_err(fault)?.is_file() {
+            return Err(DataError::file(path, "a container must be a regular file"));
+        }
+        let bytes = Arc::new(std::fs::read(path).map_err(fault)?);
+        if bytes.starts_with(&GZIP) {
             return Err(compressed(path));
         }
         let unsound = |error: &dyn std::fmt::Display| {
             DataError::file(path, format!("it is not a sound safetensors file, or cut short: {error}"))
         };
-        let (header, found) = SafeTensors::read_metadata(bytes.as_slice()).map_err(|error| unsound(&error))?;
+        let (header, found) = SafeTensors::read_metadata(&bytes).map_err(|error| unsound(&error))?;
         let begin = PREFIX + header;
         let place = |name: String| {
             let info = found.info(&name)?;
@@ -157,7 +161,7 @@ impl Tensor<'_> {
     }
 
     fn raw(&self) -> &[u8] {
-        &self.container.bytes.as_slice()[self.place.start..self.place.end]
+        &self.container.bytes[self.place.start..self.place.end]
     }
 
     /// Returns the number of rows of a tensor of so many dimensions.
@@ -195,10 +199,10 @@ impl Tensor<'_> {
     ///
     /// Its numbers are neither F32 nor F64.
     pub fn reals(&self) -> Result<Reals, DataError> {
-        let part = self.container.bytes.part(self.place.start..self.place.end);
+        let (bytes, range) = (&self.container.bytes, self.place.start..self.place.end);
         match self.place.dtype {
-            Dtype::F32 => Ok(Reals::F32(numbers::Buffer::of_bytes(part))),
-            Dtype::F64 => Ok(Reals::F64(numbers::Buffer::of_bytes(part))),
+            Dtype::F32 => Ok(Reals::F32(numbers::Buffer::of_bytes(bytes, range))),
+            Dtype::F64 => Ok(Reals::F64(numbers::Buffer::of_bytes(bytes, range))),
             other => Err(self.fault(format_args!("found numbers of type {other:?}, expected F32 or F64"))),
         }
     }

@@ -1,9 +1,10 @@
 //! Matrices of real numbers of 32 or 64 bits, owned or a part of a file that was read.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use bytemuck::Pod;
 use sha2::{Digest, Sha256};
-
-use super::bytes::Bytes;
 
 /// A number of 32 or 64 bits.
 pub trait Real: Pod + Into<f64> {}
@@ -18,17 +19,17 @@ pub struct Buffer<T>(Held<T>);
 #[derive(Clone, Debug)]
 enum Held<T> {
     Owned(Vec<T>),
-    /// Aligned, of whole numbers.
-    Read(Bytes),
+    /// A part of a file's bytes: aligned, of whole numbers.
+    Read(Arc<Vec<u8>>, Range<usize>),
 }
 
 impl<T: Real> Buffer<T> {
-    /// Takes the bytes of numbers, as they are where that is possible: on little-endian machines, where they are
+    /// Takes a part of a file's bytes, as they are where that is possible: on little-endian machines, where they are
     /// aligned.
-    pub(super) fn of_bytes(bytes: Bytes) -> Self {
-        let usable = cfg!(target_endian = "little") && bytemuck::try_cast_slice::<u8, T>(bytes.as_slice()).is_ok();
-        if usable {
-            return Buffer(Held::Read(bytes));
+    pub(super) fn of_bytes(bytes: &Arc<Vec<u8>>, range: Range<usize>) -> Self {
+        let part = &bytes[range.clone()];
+        if cfg!(target_endian = "little") && bytemuck::try_cast_slice::<u8, T>(part).is_ok() {
+            return Buffer(Held::Read(bytes.clone(), range));
         }
         let size = size_of::<T>();
         let number = |raw: &[u8]| {
@@ -38,14 +39,14 @@ impl<T: Real> Buffer<T> {
             }
             bytemuck::pod_read_unaligned(&raw)
         };
-        Buffer(Held::Owned(bytes.as_slice().chunks_exact(size).map(number).collect()))
+        Buffer(Held::Owned(part.chunks_exact(size).map(number).collect()))
     }
 
     /// Returns the numbers.
     pub fn as_slice(&self) -> &[T] {
         match &self.0 {
             Held::Owned(numbers) => numbers,
-            Held::Read(bytes) => bytemuck::cast_slice(bytes.as_slice()),
+            Held::Read(bytes, range) => bytemuck::cast_slice(&bytes[range.clone()]),
         }
     }
 }
