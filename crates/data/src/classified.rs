@@ -36,10 +36,16 @@ impl Classified {
 
     /// Returns these rows, in this order; each must exist.
     pub fn subset(&self, examples: &[usize]) -> Classified {
-        let mut rows = SparseRows::new(self.rows.columns());
-        rows.append(&self.rows, examples.iter().copied());
-        let labels = examples.iter().map(|&example| self.labels[example]).collect();
-        Classified { rows, labels, names: self.names.clone(), features: self.features.clone() }
+        let (rows, names, features) = (SparseRows::new(self.rows.columns()), self.names.clone(), self.features.clone());
+        let mut chosen = Classified { rows, labels: Vec::new(), names, features };
+        examples.iter().for_each(|&example| chosen.push_from(self, example));
+        chosen
+    }
+
+    /// Appends a row of `other`, whose label numbers mean the same.
+    pub fn push_from(&mut self, other: &Classified, row: usize) {
+        self.rows.append(&other.rows, [row]);
+        self.labels.push(other.labels[row]);
     }
 }
 

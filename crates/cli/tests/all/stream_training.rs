@@ -81,6 +81,14 @@ fn what_no_stream_has_is_refused() {
         ("--task binary --data rows.svm --set task.kernel=rbf", "task.kernel: not for streams"),
         ("--task binary --data rows.svm --set stream.patience=2", "stream.patience: there are no test data"),
         ("--task binary --data rows.svm --set stream.window=0", "stream.window = 0: must be 1 to 16777216"),
+        (
+            "--task binary --data rows.svm --set stream.overlap=1000",
+            "stream.overlap = 1000: must be less than stream.window",
+        ),
+        (
+            "--task binary --data far.svm --set stream.features=268435456",
+            "134217728 weights in the up to 9 copies that training with solver `sfd1` holds need 9.0 GiB, expected at most 8",
+        ),
         ("--task binary --data rows.svm --set stream.widow=5", "unknown parameter of stream: `widow`"),
         ("--task binary --format hmm --data a.seq", "format hmm cannot be read as a stream; these can: libsvm, csv"),
         (

@@ -30,6 +30,7 @@ pub use held_out::{hold_out, training_part};
 pub use hints::{Advice, Setting};
 pub use open::{Session, read_run_data, unlabelled_warning};
 pub use prior::{read_prior, weights_sha256};
+pub(crate) use requirements::check_copies;
 pub use stdin::Incoming;
 pub use summary::{KernelCost, RunMachine, RunSubject, SlackCost, Summary, SummaryAside};
 pub(crate) use task::{list_class_weights, open_task};

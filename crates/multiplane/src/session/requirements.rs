@@ -56,7 +56,15 @@ const MAX_COPIES: usize = 4 * 8 * MAX_DIM;
 ///
 /// [`Error::Input`] where they take more than there may be, [`Error::Failed`] where there is not as much memory.
 pub(crate) fn check_memory(solver: &SolverChoice, problem: &dyn Problem) -> Result<(), Error> {
-    let (dim, copies) = (problem.dim().max(problem.layout().file_dim()), solver.config.copies());
+    check_copies(solver, problem.dim().max(problem.layout().file_dim()), solver.config.copies())
+}
+
+/// As [`check_memory`], of so many weights and copies.
+///
+/// # Errors
+///
+/// As [`check_memory`].
+pub(crate) fn check_copies(solver: &SolverChoice, dim: usize, copies: usize) -> Result<(), Error> {
     let numbers = dim.saturating_mul(copies);
     let gib = |bytes: usize| bytes as f64 / (1u64 << 30) as f64;
     let needed = || {

@@ -30,6 +30,8 @@ const MOST_UNDECLARED_WEIGHTS: usize = 1 << 25;
 pub struct StreamSpec {
     /// Examples of a window: predicted together, then learned; all that is held of the stream is a few windows.
     pub window: usize,
+    /// Rows of the window before that a window begins with: they are learned again, and not predicted again.
+    pub overlap: usize,
     /// All labels that may come, as a list or as in `-1,1`; where not given those of the first window.
     #[serde(deserialize_with = "text::integers")]
     #[schemars(with = "Value")]
@@ -48,7 +50,7 @@ pub struct StreamSpec {
 
 impl Default for StreamSpec {
     fn default() -> Self {
-        StreamSpec { window: 1000, labels: None, features: None, n: None, test_every: 10, patience: None }
+        StreamSpec { window: 1000, overlap: 0, labels: None, features: None, n: None, test_every: 10, patience: None }
     }
 }
 
@@ -84,6 +86,7 @@ impl StreamSpec {
 
     fn check(&self) -> Result<(), ParameterError> {
         require((1..=1 << 24).contains(&self.window), "window", self.window, "must be 1 to 16777216")?;
+        require(self.overlap < self.window, "overlap", self.overlap, "must be less than stream.window")?;
         let features = self.features.is_none_or(|features| (1..=MAX_FEATURES).contains(&features));
         require(features, "features", self.features.unwrap_or(0), &format!("must be 1 to {MAX_FEATURES}"))?;
         require(self.n != Some(0), "n", 0, "must be at least 1")?;

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use multiplane_infer::file::{Lines, Source};
-use multiplane_tasks::data::{DataError, Format, StreamRules, Windows, guess_for};
+use multiplane_tasks::data::{Classified, DataError, Format, StreamRules, Windows, guess_for};
 use multiplane_tasks::dataset::Dataset;
 
 use crate::error::Error;
@@ -72,10 +72,10 @@ impl Feed {
             reading: spec.data.rules(),
             ..StreamRules::default()
         };
-        let most = stream.window;
+        let sizes = (stream.window, stream.overlap);
         let (to, from) = sync_channel(WAITING);
         let read = move || match lines(&path, is_input) {
-            Ok(lines) => read(&mut *windows(lines, rules), most, &to),
+            Ok(lines) => read(&mut *windows(lines, rules), sizes, &to),
             Err(fault) => drop(to.send(Err(fault))),
         };
         thread::Builder::new().name("stream".into()).spawn(read).map_err(|error| Error::failed(error.to_string()))?;
@@ -98,14 +98,26 @@ impl Feed {
 }
 
 /// Hands windows over until the stream ends, or nobody takes them any more.
-fn read(windows: &mut dyn Windows, most: usize, to: &SyncSender<Message>) {
+fn read(windows: &mut dyn Windows, (most, overlap): (usize, usize), to: &SyncSender<Message>) {
+    let mut last = None;
     loop {
-        let message = windows.next(most);
+        let fresh = windows.next(most - last.as_ref().map_or(0, |_| overlap));
+        let message = fresh.map(|found| found.map(|data| slid(data, overlap, &mut last)));
         let goes_on = matches!(message, Ok(Some(_)));
         if to.send(message).is_err() || !goes_on {
             return;
         }
     }
+}
+
+/// Puts the last rows before a window's own, and keeps those that the next one begins with.
+fn slid(data: Dataset, overlap: usize, last: &mut Option<Classified>) -> Dataset {
+    let Some(rows) = data.get::<Classified>().filter(|_| overlap > 0) else { return data };
+    let mut all = last.take().unwrap_or_else(|| rows.subset(&[]));
+    (0..rows.labels.len()).for_each(|row| all.push_from(rows, row));
+    let n = all.labels.len();
+    *last = Some(all.subset(&(n.saturating_sub(overlap)..n).collect::<Vec<_>>()));
+    Dataset::new(all)
 }
 
 fn lines(path: &PathBuf, is_input: bool) -> Result<Lines, DataError> {

@@ -4,6 +4,8 @@
 //! makes a pass over it. Features that were never seen widen w; labels are those declared, or those of the first
 //! window. Memory is a few vectors like w, and the window in hand.
 
+use std::ops::Range;
+
 use multiplane_core::clock::Clock;
 use multiplane_core::context::{CallCounts, Ctx};
 use multiplane_core::observe::Certificate;
@@ -21,6 +23,7 @@ use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::file::{Model, ModelInfo, Provenance, sha256};
+use crate::session::check_copies;
 use crate::spec::{Lambda, RunSpec, StreamSpec};
 
 /// Tasks that learn from streams: their examples are rows, so that w can grow.
@@ -56,7 +59,7 @@ pub(super) struct LearnerState {
 /// The result of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
-    /// Its examples.
+    /// Its examples, without those of the window before.
     pub examples: usize,
     /// Mean loss of its predictions, made before it was learned.
     pub loss: f64,
@@ -92,7 +95,8 @@ impl Learner {
         })
     }
 
-    /// Predicts the examples of a window, then learns from them.
+    /// Predicts the examples of a window, then learns from them. With `stream.overlap` a window after the first one
+    /// begins with so many examples of the one before, which are not predicted again.
     ///
     /// # Errors
     ///
@@ -148,15 +152,16 @@ impl Learner {
         halts: &dyn Fn() -> bool,
     ) -> Result<Window, Error> {
         let (n, size) = (data.len(), self.online.size().min(data.len()));
+        let again = if self.kept.windows > 0 { self.stream.overlap.min(n - 1) } else { 0 };
         let (mut carried, mut shown) = (self.weights.take(columns), Vec::new());
         self.online.on_window(n, size, carried.clone()).answer(&mut shown);
         let whole = self.open(data.clone(), columns.len())?;
-        let loss = whole.predictor().evaluate(&shown, 1)?.loss.unwrap_or(0.0); // all labels are known
+        let fresh = self.open_part(data, again..n, columns.len())?;
+        let loss = fresh.as_ref().unwrap_or(&whole).predictor().evaluate(&shown, 1)?.loss;
+        let loss = loss.unwrap_or(0.0); // all labels are known
         let end = n - n % size;
         for (begin, end) in [(0, end), (end, n)].into_iter().filter(|(begin, end)| begin < end) {
-            let part = (end - begin < n)
-                .then(|| self.open(data.subset(&(begin..end).collect::<Vec<_>>()), columns.len()))
-                .transpose()?;
+            let part = self.open_part(data, begin..end, columns.len())?;
             let mut oracle: BoxedOracle = part.as_ref().unwrap_or(&whole).oracle()?;
             let blocks = end - begin;
             let mut solver = self.online.on_window(blocks, size.min(blocks), carried);
@@ -169,7 +174,7 @@ impl Learner {
             carried = solver.into_carried();
         }
         self.weights.put(columns, carried, &*self.online);
-        Ok(Window { examples: n, loss })
+        Ok(Window { examples: n - again, loss })
     }
 
     /// Predicts the examples of a piece, then learns from them in windows of the stream's size: from all, or from none.
@@ -191,6 +196,9 @@ impl Learner {
     }
 
     fn learn_windows(&mut self, data: &Dataset) -> Result<f64, Error> {
+        if self.stream.overlap > 0 {
+            return Err(Error::input("stream.overlap: only windows of `train --stream` overlap"));
+        }
         let (most, n) = (self.stream.window, data.len());
         let mut losses = 0.0;
         for begin in (0..n).step_by(most) {
@@ -219,6 +227,17 @@ impl Learner {
     fn open(&self, data: Dataset, features: usize) -> Result<Box<dyn Problem>, Error> {
         let parameters = Value::Object(self.spec.task.params.clone());
         Ok(self.spec.task_entry()?.open(&parameters, data, Some(&self.vocabulary(features)))?)
+    }
+
+    /// Opens some rows; `None` if they are all.
+    fn open_part(
+        &self,
+        data: &Dataset,
+        rows: Range<usize>,
+        features: usize,
+    ) -> Result<Option<Box<dyn Problem>>, Error> {
+        let is_part = rows.len() < data.len();
+        is_part.then(|| self.open(data.subset(&rows.collect::<Vec<_>>()), features)).transpose()
     }
 
     /// Returns the model as it stands: usable, and without a certificate.
@@ -414,20 +433,17 @@ impl Learner {
             let rule = if is_pair { "two" } else { "two or more" };
             let rest = if count > 5 { ", ..." } else { "" };
             let noun = if count == 1 { "label" } else { "labels" };
-            let whose = if self.stream.labels.is_some() { "stream.labels" } else { "the first window" };
-            if count > 2 {
-                return Err(Error::input(format!(
-                    "task `{}` needs two labels, {whose} has {count} ({shown}{rest}): use --task multiclass",
-                    self.spec.task.name
-                )));
-            }
-            if self.stream.labels.is_some() {
-                return Err(Error::input(format!("stream.labels has {count} {noun} ({shown}{rest}), expected {rule}")));
-            }
-            return Err(Error::input(format!(
-                "the first window has {count} {noun} ({shown}{rest}), expected {rule}: declare all by stream.labels, as in \
-                 stream.labels=-1,1"
-            )));
+            let (whose, hint) = match self.stream.labels {
+                Some(_) => ("stream.labels", ""),
+                None => ("the first window", ": declare all by stream.labels, as in stream.labels=-1,1"),
+            };
+            let task = &self.spec.task.name;
+            return Err(Error::Input(match count > 2 {
+                true => format!(
+                    "task `{task}` needs two labels, {whose} has {count} ({shown}{rest}): use --task multiclass"
+                ),
+                false => format!("{whose} has {count} {noun} ({shown}{rest}), expected {rule}{hint}"),
+            }));
         }
         match rows.labels.iter().find(|label| known.binary_search(label).is_err()) {
             Some(label) => Err(Error::input(format!("found label {label}, which is none of the stream's labels"))),
@@ -456,6 +472,11 @@ impl Learner {
         let features = self.features().max(columns.max(1 - bias) + bias);
         self.stream.check_size(features, self.tables(labels))?;
         check_dim(features, self.tables(labels))?;
+        if features > self.features() {
+            // w, its average and the times of both, all again for the model, and the bytes of its file
+            let copies = if self.online.average_over(0, 1).is_some() { 9 } else { 5 };
+            check_copies(&self.spec.solver, features * self.tables(labels), copies)?;
+        }
         Ok(features)
     }
 

@@ -2,11 +2,9 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `learner.rs` | what is kept between windows, and what a window does to it |
-//! | `admit.rs` | which labels and features it takes |
+//! | `learner.rs` | what is kept between windows, what a window does to it, which labels and features it takes |
 //! | `feed.rs` | windows read off a pipe or file, on a thread of their own |
-//! | `held_out.rs` | looks at test data, the best weights, patience |
-//! | `follow.rs` | window after window: records, snapshots, stops |
+//! | `follow.rs` | window after window: records, snapshots, test data, stops |
 //! | `summary.rs` | what it comes to |
 
 mod feed;

@@ -2,7 +2,7 @@
 
 use multiplane::data::{Classified, SparseRows};
 use multiplane::dataset::Dataset;
-use multiplane::{Learner, RunOptions, RunSpec, Session, StreamSpec};
+use multiplane::{Feed, Learner, RunOptions, RunSpec, Session, StreamOptions, StreamSpec, follow_stream};
 use multiplane_core::rng::Rng;
 use serde_json::{Value, json};
 
@@ -311,4 +311,49 @@ fn descents_of_streams_keep_their_bound() {
         assert!(square > 0.0 && square <= bound * (1.0 + 1e-9), "{found:?}");
         assert_eq!(lambda, 1.0 / 10.0, "a hundredth of the usual window");
     }
+}
+
+/// With an overlap a window begins with the last rows of the one before: they are learned again, predicted and counted
+/// once. By hand: a learner that is given those windows.
+#[test]
+fn windows_may_overlap() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, data) = (folder.path().join("rows.svm"), rows(9, 47, 3, 6));
+    let mut text = String::new();
+    for row in 0..47 {
+        text += &data.labels[row].to_string();
+        data.rows.row(row).iter().for_each(|(column, value)| text += &format!(" {}:{value}", column + 1));
+        text += "\n";
+    }
+    std::fs::write(&path, text).unwrap();
+    for solver in ["sfd1", "ssg"] {
+        let tree = |overlap: usize| {
+            json!({"task": "multiclass", "solver": {"name": solver, "size": 5}, "lambda": 0.1, "clock": "work",
+                "data": {"path": path}, "stream": {"labels": [0, 1, 2], "window": 20, "overlap": overlap}})
+        };
+        let (stream, run) = StreamSpec::take(&mut tree(15).as_object().unwrap().clone()).unwrap();
+        let feed = Feed::open(&run, &stream).unwrap();
+        let mut found = Learner::new(run, stream).unwrap();
+        let end = follow_stream(&mut found, feed, None, StreamOptions::default()).unwrap();
+        assert!(end.fault.is_none());
+        // Windows 0..20, 5..25, .., 25..45, 30..47.
+        let (mut expected, mut losses) = (learner(&tree(0)), 0.0);
+        for begin in (0..=30).step_by(5) {
+            let fresh = window(&data, if begin == 0 { 0 } else { begin + 15 }, begin + 20);
+            if begin > 0 {
+                let test = expected.model().unwrap().open(fresh.clone()).unwrap();
+                let w = test.from_file_layout(&expected.model().unwrap().w);
+                losses += test.predictor().evaluate(&w, 1).unwrap().loss.unwrap() * fresh.len() as f64;
+            }
+            let learned = expected.learn(window(&data, begin, begin + 20)).unwrap();
+            losses += if begin == 0 { learned.loss * 20.0 } else { 0.0 };
+        }
+        assert_eq!((found.windows(), found.examples(), found.steps()), (7, 47, expected.steps()), "{solver}");
+        assert_near(&found.model().unwrap().w, &expected.model().unwrap().w, 1e-12, solver);
+        assert!((found.progressive_loss().unwrap() - losses / 47.0).abs() < 1e-12, "{solver}");
+        assert!(learner(&tree(15)).learn_piece(&window(&data, 0, 47)).is_err());
+    }
+    let refused = json!({"task": "binary", "stream": {"window": 20, "overlap": 20}});
+    let error = StreamSpec::take(&mut refused.as_object().unwrap().clone()).unwrap_err().to_string();
+    assert!(error.contains("stream.overlap = 20: must be less than stream.window"), "{error}");
 }
