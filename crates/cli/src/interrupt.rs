@@ -23,6 +23,7 @@ pub(crate) fn install() {
         _ => {
             LEAVING.store(true, Ordering::SeqCst);
             multiplane::foreign::external::kill_all();
+            multiplane::abandon_unfinished();
             status_line::clear();
             std::process::exit(INTERRUPTED.into());
         }

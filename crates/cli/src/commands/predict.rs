@@ -5,7 +5,7 @@ use std::path::Path;
 
 use multiplane::dataset::Dataset;
 use multiplane::{
-    Error, Incoming, Model, Problem, check_writable, durable_write, model_format, model_rules, threads_for,
+    DurableFile, Error, Incoming, Model, Problem, check_writable, durable_write, model_format, model_rules, threads_for,
 };
 
 use crate::args::PredictArgs;
@@ -70,6 +70,38 @@ fn finish(args: &PredictArgs, text: &str) -> Result<(), Error> {
     }
 }
 
+/// The output of predictions as they are made: standard output, or a file that is complete at the end.
+struct Pieces<'a> {
+    path: Option<&'a Path>,
+    file: Option<DurableFile>,
+}
+
+impl Pieces<'_> {
+    /// Writes and empties `text`. Returns whether somebody reads it.
+    fn put(&mut self, text: &mut String) -> Result<bool, Error> {
+        let Some(path) = self.path else {
+            let is_read = print_on(text)?;
+            text.clear();
+            return Ok(is_read);
+        };
+        if self.file.is_none() {
+            self.file = Some(DurableFile::create(path).map_err(|error| unwritten(path, &error))?);
+        }
+        let written = self.file.as_mut().map_or(Ok(()), |file| file.write(text.as_bytes()));
+        text.clear();
+        written.map_err(|error| unwritten(path, &error)).map(|()| true)
+    }
+
+    fn finish(&mut self) -> Result<(), Error> {
+        let (Some(path), Some(file)) = (self.path, self.file.take()) else { return Ok(()) };
+        file.finish(None).map_err(|error| unwritten(path, &error))
+    }
+}
+
+fn unwritten(path: &Path, error: &std::io::Error) -> Error {
+    Error::failed(format!("{}: could not be written: {error}", path.display()))
+}
+
 /// Predicts what arrives as it arrives.
 fn predict_stream(
     args: &PredictArgs,
@@ -87,8 +119,9 @@ fn predict_stream(
     let mut incoming = Incoming::open(model, path, spec.format, rules.clone(), args.columns)?;
     let mut appender = args.columns.then(|| Appender::new(incoming.format(), &rules)).transpose()?;
     let (mut text, mut warned, mut weights, mut begun) = (String::new(), BTreeSet::new(), None, 0);
+    let mut out = Pieces { path: args.out.as_deref(), file: None };
     loop {
-        let Some(data) = next(&mut incoming, args, &mut text, begun)? else { break };
+        let Some(data) = next(&mut incoming, begun, &mut out)? else { break };
         let problem = open_with(&args.on, model, data, &local)?;
         warn_once(&*problem, &mut warned, begun);
         begun += problem.blocks();
@@ -98,26 +131,24 @@ fn predict_stream(
             Some(appender) => appender.append(&incoming.take_text(), &*problem, w, threads, &mut text)?,
             None => told(&*problem, writer.write(&*problem, w, threads, &mut text))?,
         }
-        if args.out.is_none() {
-            if !print_on(&text)? {
-                return Ok(Done::Finished); // nobody reads any more
-            }
-            text.clear();
+        if !out.put(&mut text)? {
+            return Ok(Done::Finished); // nobody reads any more
         }
     }
     if appender.is_some() {
         text.push_str(&incoming.take_text()); // blank lines at the end
     }
-    finish(args, &text)?;
+    out.put(&mut text)?;
+    out.finish()?;
     Ok(Done::Finished)
 }
 
 /// Waits for examples. What was predicted before a fault is not lost where it goes to a file.
-fn next(incoming: &mut Incoming, args: &PredictArgs, text: &mut str, begun: usize) -> Result<Option<Dataset>, Error> {
+fn next(incoming: &mut Incoming, begun: usize, out: &mut Pieces<'_>) -> Result<Option<Dataset>, Error> {
     match incoming.next_window() {
         Ok(None) if begun == 0 => Err(Error::input("the stream ended before the first example")),
         Err(fault) => {
-            finish(args, text)?;
+            out.finish()?;
             Err(fault)
         }
         found => found,

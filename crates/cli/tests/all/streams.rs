@@ -2,11 +2,11 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::fs::FileTypeExt;
 use std::process::{Command, Stdio};
 
-use crate::common::{BINARY, Scratch, run, samples};
+use crate::common::{BINARY, Running, Scratch, run, samples};
 
 fn rows() -> Scratch {
     let scratch = Scratch::new().with("good.svm", samples::rows(40, &[-1, 1], 4)).with("old", "an old model");
@@ -23,6 +23,37 @@ fn devices_stay_devices() {
     scratch.succeed("predict --model model --data good.svm --out /dev/null");
     assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
     assert!(scratch.snapshot() == before, "a file appeared");
+}
+
+/// Predictions of a stream go to the disk as they are made, and appear under their name when all are there; after a
+/// signal nothing of them is left.
+#[test]
+fn predictions_go_to_the_disk_as_they_are_made() {
+    let many = samples::rows(3000, &[-1, 1], 4);
+    let scratch = rows().with("many.svm", &many);
+    scratch.succeed("predict --model model --data many.svm --confidence --out expected");
+    let before = scratch.snapshot();
+    for signal in [None, Some("TERM")] {
+        let (input, mut rows) = std::io::pipe().unwrap();
+        let command = "predict --model model --data - --format libsvm --confidence --out p";
+        let mut running = Running::start_on(&mut scratch.command(command), input);
+        rows.write_all(many.as_bytes()).unwrap();
+        // Two windows at least have come; the end of the stream has not.
+        running.wait_until(|| {
+            scratch.snapshot().iter().any(|(name, bytes)| name.starts_with(".p.") && bytes.len() > 10_000)
+        });
+        assert!(!scratch.path("p").exists());
+        if let Some(signal) = signal {
+            running.signal(signal);
+            assert_eq!(running.finish().code, Some(130));
+            assert!(scratch.snapshot() == before, "something is left");
+        } else {
+            drop(rows);
+            assert_eq!(running.finish().code, Some(0));
+            assert!(scratch.bytes("p") == scratch.bytes("expected"));
+            fs::remove_file(scratch.path("p")).unwrap();
+        }
+    }
 }
 
 /// A reader that goes away (`| head`) ends the talk, not the work: no panic, no complaint, and the model is written.

@@ -201,9 +201,14 @@ pub(crate) struct Running {
 impl Running {
     /// Starts a command; its standard output goes to a file unless it was given another place by the shell.
     pub(crate) fn start(command: &mut Command) -> Self {
+        Running::start_on(command, Stdio::null())
+    }
+
+    /// The same with a standard input of its own.
+    pub(crate) fn start_on(command: &mut Command, input: impl Into<Stdio>) -> Self {
         let output = tempfile::tempdir().unwrap();
         let file = |name: &str| File::create(output.path().join(name)).unwrap();
-        command.stdin(Stdio::null()).stdout(file("stdout")).stderr(file("stderr"));
+        command.stdin(input).stdout(file("stdout")).stderr(file("stderr"));
         Running { started: Instant::now(), child: command.spawn().unwrap(), output }
     }
 

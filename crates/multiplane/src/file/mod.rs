@@ -18,7 +18,7 @@ pub(crate) use bulk::check_fits;
 pub use checkpoint::{CHECKPOINT_FORMAT, Checkpoint, CheckpointInfo, Outputs, previous as previous_checkpoint};
 pub(crate) use container::sha256;
 pub(crate) use durable::sweep;
-pub use durable::{check_writable, durable_write, is_special, leads_to};
+pub use durable::{DurableFile, abandon_unfinished, check_writable, durable_write, is_special, leads_to};
 pub(crate) use lock::Lock;
 pub use lock::lock_path;
 pub use model::{FORMAT_VERSION, Model, ModelInfo};

@@ -5,5 +5,6 @@
 mod choice;
 mod crafted;
 mod damage;
+mod durable;
 mod doctor;
 mod path_checkpoints;
