@@ -71,9 +71,9 @@ impl LossWatch {
         let stopwatch = Stopwatch::start();
         training.solver.catch_up();
         training.solver.answer(&mut evaluator.candidate);
-        let mut losses = vec![meter(&evaluator.candidate)];
+        let mut losses = vec![meter(&evaluator.candidate, f64::INFINITY)];
         if training.solver.alternative(&mut evaluator.other).is_some() {
-            losses.push(meter(&evaluator.other));
+            losses.push(meter(&evaluator.other, f64::INFINITY));
         }
         let work = evaluator.hinges.price() * (losses.len() * self.meters.test_examples) as f64;
         let passed = stopwatch.seconds();
@@ -117,9 +117,7 @@ impl LossWatch {
         training: &Training<O>,
     ) -> Result<Losses, RunError> {
         let unmeasured = Losses { train: None, test: watched };
-        if !self.losses_are_cheap(evaluator, training) {
-            return Ok(unmeasured);
-        }
+        let Some(left) = self.seconds_left(evaluator, training) else { return Ok(unmeasured) };
         let Some(of_training) = &mut self.meters.train else { return Ok(unmeasured) };
         let stopwatch = Stopwatch::start();
         let evaluated = evaluator.is_up_to_date(training);
@@ -130,9 +128,11 @@ impl LossWatch {
             Some(best) if evaluated && evaluator.bounds.best_is_new && watched.is_none() => &best.w,
             _ => &evaluator.candidate,
         };
-        let train = of_training(w);
+        // On the wall clock a prediction may take longer than a call did.
+        let left = if training.clock.kind() == ClockKind::Wall { left } else { f64::INFINITY };
+        let train = of_training(w, left);
         let test = match &mut self.meters.test {
-            Some(of_test) if self.patience.is_none() => of_test(w),
+            Some(of_test) if self.patience.is_none() => of_test(w, left),
             _ => Ok(watched),
         };
         self.loss_cost = match training.clock.kind() {
@@ -143,11 +143,12 @@ impl LossWatch {
         Ok(Losses { train: train?, test: test? })
     }
 
-    /// Returns whether measuring the losses once more keeps within what they may cost.
-    fn losses_are_cheap<O: MaxOracle>(&self, evaluator: &Evaluator<O>, training: &Training<O>) -> bool {
+    /// Returns the seconds left of those that losses may cost, if measuring them once more should keep within these.
+    fn seconds_left<O: MaxOracle>(&self, evaluator: &Evaluator<O>, training: &Training<O>) -> Option<f64> {
         let (share, seconds) = BESIDE;
         let next = if self.loss_cost > 0.0 { self.loss_cost } else { seconds_of_predictions(evaluator, training) };
-        self.loss_seconds + next <= f64::max(share * (training.clock.now() + evaluator.cost.seconds), seconds)
+        let most = f64::max(share * (training.clock.now() + evaluator.cost.seconds), seconds);
+        (self.loss_seconds + next <= most).then_some(most - self.loss_seconds)
     }
 }
 

@@ -60,8 +60,9 @@ pub enum Unsupported {
     NotProven,
 }
 
-/// Measures the mean task loss of predictions at `w`; `None` where no truth is known.
-pub type LossMeter = Box<dyn FnMut(&[f64]) -> Result<Option<f64>, OracleError>>;
+/// Measures the mean task loss of predictions at `w` in so many seconds at most; `None` where no truth is known, or
+/// these do not suffice.
+pub type LossMeter = Box<dyn FnMut(&[f64], f64) -> Result<Option<f64>, OracleError>>;
 
 /// The data that task losses are measured on.
 #[derive(Default)]

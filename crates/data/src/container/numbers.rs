@@ -236,29 +236,3 @@ fn first<T: Copy>(numbers: &[T], fault: impl Fn(T) -> bool + Copy) -> Option<usi
         stretches.find(|(_, stretch)| stretch.iter().fold(false, |found, &number| found | fault(number)))?;
     Some(number * STRETCH + stretch.iter().position(|&number| fault(number))?)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The first fault is found wherever it stands, of either width.
-    #[test]
-    fn faults_are_found() {
-        for at in [0, 1, 4095, 4096, 9000] {
-            let mut numbers = vec![1.0f32; 10_000];
-            numbers[at] = f32::NAN;
-            let matrix = Matrix::new(numbers, 2000, 5);
-            let (row, column, value) = matrix.first_unbounded().unwrap();
-            assert!((row, column) == (at / 5, at % 5) && value.is_nan());
-            let mut numbers = vec![0.0; 10_000];
-            numbers[at] = -0.5;
-            let matrix = Matrix::new(numbers, 5000, 2);
-            let found = matrix.first_negative(0..5000);
-            assert_eq!((matrix.first_unbounded(), found), (None, Some((at / 2, at % 2, -0.5))));
-            assert_eq!((matrix.first_negative(0..at / 2), matrix.first_negative(at / 2 + 1..5000)), (None, None));
-            assert_eq!(matrix.first_negative(at / 2..5000), found);
-        }
-        assert_eq!(Matrix::new(vec![f32::INFINITY], 1, 1).first_unbounded(), Some((0, 0, f64::INFINITY)));
-        assert_eq!(Matrix::new(vec![-0.0], 1, 1).first_negative(0..1), None);
-    }
-}

@@ -1,6 +1,9 @@
 //! Task losses of predictions: no count holds them, so they are kept cheap; nothing of a run depends on them but with
 //! patience.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use multiplane_core::clock::{self, ClockKind, Stopwatch};
 use multiplane_core::observe::Losses;
 use multiplane_core::observe::RunCost;
@@ -33,7 +36,7 @@ impl Session {
     /// The same, without the loss on the training data if `goes_on` ended its measurement.
     fn losses_while(&self, w: &[f64], goes_on: GoesOn<'_>) -> Result<Losses, Error> {
         let train = self.meter()(&*self.problem, w, goes_on)?;
-        let test = self.loss_meters(false).test.map(|mut meter| meter(w)).transpose()?;
+        let test = self.loss_meters(false, None).test.map(|mut meter| meter(w, f64::INFINITY)).transpose()?;
         Ok(Losses { train, test: test.flatten() })
     }
 
@@ -51,16 +54,22 @@ impl Session {
     }
 
     /// Measures task losses as [`losses`](Session::losses) does: on the test data, and on the training data where
-    /// `trained` says so.
-    pub(crate) fn loss_meters(&self, trained: bool) -> LossMeters {
-        let measured = self.meter();
+    /// `trained` says so. What has a limit of seconds ends at an interrupt, too.
+    pub(crate) fn loss_meters(&self, trained: bool, interrupt: Option<Arc<AtomicBool>>) -> LossMeters {
+        let meter = self.meter();
+        let measured = move |problem: &dyn Problem, w: &[f64], most: f64| {
+            let (stopwatch, interrupt) = (Stopwatch::start(), interrupt.as_ref());
+            let is_asked = || interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed));
+            meter(problem, w, &|| most == f64::INFINITY || (stopwatch.seconds() <= most && !is_asked()))
+        };
+        let on_test = measured.clone();
         let train = trained.then(|| -> LossMeter {
             let problem = self.problem.clone();
-            Box::new(move |w| measured(&*problem, w, &|| true))
+            Box::new(move |w, most| measured(&*problem, w, most))
         });
         let test = self.test.clone().map(|test| -> LossMeter {
             let problem = self.problem.clone();
-            Box::new(move |w| measured(&*test, &test.weights_of(&*problem, w), &|| true))
+            Box::new(move |w, most| on_test(&*test, &test.weights_of(&*problem, w), most))
         });
         LossMeters { train, test, test_examples: self.test.as_deref().map_or(0, |test| test.blocks()) }
     }

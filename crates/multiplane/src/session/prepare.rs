@@ -53,7 +53,7 @@ impl Session {
             calls: self.spec.stop.calls.map(|limit| limit.saturating_add(calls)),
             seconds: self.spec.stop.seconds.map(|limit| (limit - self.paid()).max(0.0) + seconds),
             patience: self.spec.stop.patience,
-            interrupt: options.interrupt,
+            interrupt: options.interrupt.clone(),
         };
         let wrap = self.wrapping(options.abort);
         let mut run = Run::new(
@@ -74,7 +74,7 @@ impl Session {
             run = run.with_observer(observer);
         }
         if options.losses || self.spec.stop.patience.is_some() {
-            run = run.with_losses(self.loss_meters(options.losses));
+            run = run.with_losses(self.loss_meters(options.losses, options.interrupt));
         }
         Ok(run)
     }

@@ -1,8 +1,9 @@
 //! Early stopping: the iterate with the lowest held-out loss answers for the run, its bounds are its own, watching changes
 //! nothing of training, and a run that was saved and restored comes to the same bits.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use multiplane_core::clock::ClockKind;
 use multiplane_core::observe::JsonLines;
@@ -19,7 +20,7 @@ const LAMBDA: f64 = 0.2;
 
 /// A loss that is lowest at some weights on the way: how far |w| is from a length.
 fn meter(length: f64) -> LossMeter {
-    Box::new(move |w| Ok(Some((w.iter().map(|w| w * w).sum::<f64>().sqrt() - length).abs())))
+    Box::new(move |w, _| Ok(Some((w.iter().map(|w| w * w).sum::<f64>().sqrt() - length).abs())))
 }
 
 fn fresh(entry: &SolverEntry, problem: &Small, stop: Stop, length: f64, lines: &Shared) -> Run<BoxedOracle> {
@@ -65,7 +66,7 @@ fn the_lowest_loss_is_the_answer() {
                 let outcome = run.to_end().unwrap();
                 let name = format!("{} on {}", entry.name, problem.name);
                 let told = outcome.early_stopping.expect(&name);
-                assert_eq!(meter(length)(&outcome.w).unwrap(), Some(told.loss), "{name}");
+                assert_eq!(meter(length)(&outcome.w, 1.0).unwrap(), Some(told.loss), "{name}");
                 let of_w = primal(&problem, &outcome.w);
                 let found = outcome.certificate.primal;
                 assert!((found - of_w).abs() <= 1e-9 * (1.0 + of_w), "{name}: P is {of_w}, not {found}");
@@ -120,7 +121,7 @@ fn a_failure_at_the_end_keeps_the_choice() {
     assert!(run.outcome(reason).is_err());
     let outcome = run.outcome_so_far(reason);
     let told = outcome.early_stopping.unwrap();
-    assert_eq!(meter(0.7)(&outcome.w).unwrap(), Some(told.loss));
+    assert_eq!(meter(0.7)(&outcome.w, 1.0).unwrap(), Some(told.loss));
     assert!(outcome.certificate.primal.is_infinite() || !outcome.certificate.certified);
 }
 
@@ -227,4 +228,34 @@ fn dear_losses_are_measured_less_often() {
     let n = problem.blocks();
     let (few, many) = (measurements(n / 4), measurements(20 * n));
     assert!(few >= 60 && many >= 2 && 4 * many < few, "{few}, {many}");
+}
+
+/// Losses for records end where they would take too long on the wall clock: the longer they took, the less is left to
+/// them. On the work clock nothing goes by measured time.
+#[test]
+fn losses_for_records_have_a_limit_of_time() {
+    let entry = solvers().into_iter().find(|entry| entry.name == "bcfw").unwrap();
+    for clock in [ClockKind::Wall, ClockKind::Work] {
+        let (problem, lines, given) = (small::random(1), Shared::default(), Arc::new(Mutex::new(Vec::new())));
+        let seen = given.clone();
+        let train: LossMeter = Box::new(move |_, most| {
+            seen.lock().unwrap().push(most);
+            std::thread::sleep(Duration::from_millis(150));
+            Ok(None)
+        });
+        let stop = Stop { passes: Some(8.0), ..Stop::default() };
+        let mut run = fresh(&entry, &problem, stop, 0.3, &lines)
+            .with_clock(clock)
+            .with_evaluate(Evaluate::Pass)
+            .with_losses(LossMeters { train: Some(train), ..LossMeters::default() });
+        run.to_end().unwrap();
+        let given = given.lock().unwrap();
+        match clock {
+            ClockKind::Work => assert!(given.len() > 3 && given.iter().all(|most| *most == f64::INFINITY), "{given:?}"),
+            ClockKind::Wall => {
+                assert!((1..=4).contains(&given.len()) && given[0] <= 0.6, "{given:?}");
+                assert!(given.windows(2).all(|pair| pair[1] < pair[0] - 0.1), "{given:?}");
+            }
+        }
+    }
 }

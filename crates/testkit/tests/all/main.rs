@@ -9,6 +9,7 @@ mod common;
 mod constraints;
 mod cutting_planes;
 mod dear_calls;
+mod data_parts;
 mod early_stopping;
 mod functional_descent;
 mod gap_passes;
