@@ -26,6 +26,11 @@ impl SparseRows {
         SparseRows { columns, ..SparseRows::default() }
     }
 
+    /// As [`new`](SparseRows::new), with room for so many rows and entries.
+    pub fn with_capacity(columns: usize, rows: usize, entries: usize) -> Self {
+        SparseRows { columns, ends: Vec::with_capacity(rows), indices: Vec::with_capacity(entries), values: None }
+    }
+
     /// Gives the rows at least so many columns.
     pub fn widen(&mut self, columns: usize) {
         self.columns = self.columns.max(columns);

@@ -45,7 +45,8 @@ pub fn look_up(template: &Template, data: &Columns, dictionary: &Strings, bias: 
     let mut sentences = Vec::with_capacity(data.len());
     let mut row = Vec::new();
     for sentence in 0..data.len() {
-        let mut rows = SparseRows::new(dictionary.len() + usize::from(bias));
+        let (tokens, width) = (data.range(sentence).len(), template.items.len() + usize::from(bias));
+        let mut rows = SparseRows::with_capacity(dictionary.len() + usize::from(bias), tokens, tokens * width);
         let mut finish = |row: &mut Vec<u32>| {
             row.sort_unstable();
             row.extend(bias.then_some(dictionary.len() as u32));
