@@ -202,21 +202,6 @@ mod tests {
         format!("{:x?}", sha.finalize())
     }
 
-    /// Rows come back as they were pushed, without zeros, whether or not values had to be stored.
-    #[test]
-    fn rows_come_back() {
-        let mut rows = SparseRows::new(2);
-        rows.push(&[0, 4], &[1.0, 1.0]);
-        rows.push(&[], &[]);
-        assert!(rows.row(0).values.is_none());
-        rows.push(&[1, 2, 9], &[-0.5, 1.0, 0.0]);
-        assert_eq!((rows.len(), rows.columns(), rows.nonzeros()), (3, 10, 4));
-        let entries = |i: usize| rows.row(i).iter().collect::<Vec<_>>();
-        assert_eq!(entries(0), [(0, 1.0), (4, 1.0)]);
-        assert_eq!(entries(1), []);
-        assert_eq!(entries(2), [(1, -0.5), (2, 1.0)]);
-    }
-
     /// A fingerprint depends on the rows alone: not on how values are stored, but on shape, place and value.
     #[test]
     fn fingerprint_is_canonical() {

@@ -1,7 +1,8 @@
-//! Parts of data sets from outside: matrices and numbered strings.
+//! Parts of data sets from outside: matrices, sparse rows, numbered strings, sets of labels.
 
-use multiplane::data::Strings;
 use multiplane::data::container::Matrix;
+use multiplane::data::{LabelSets, SparseRows, Strings};
+use multiplane::dataset::Dataset;
 
 /// The first fault is found wherever it stands, of either width.
 #[test]
@@ -57,4 +58,58 @@ fn parts_are_checked() {
     assert!(refuse(b"\xff", &[1]).contains("UTF-8"));
     assert!(refuse(b"aa", &[1, 2]).contains("string 1 stands there twice"));
     assert!(refuse(b"ab", &[u64::MAX, 2]).contains("string 0 ends"));
+}
+
+/// Rows come back as they were pushed, without zeros, whether or not values had to be stored.
+#[test]
+fn rows_come_back() {
+    let mut rows = SparseRows::new(2);
+    rows.push(&[0, 4], &[1.0, 1.0]);
+    rows.push(&[], &[]);
+    assert!(rows.row(0).values.is_none());
+    rows.push(&[1, 2, 9], &[-0.5, 1.0, 0.0]);
+    assert_eq!((rows.len(), rows.columns(), rows.nonzeros()), (3, 10, 4));
+    let entries = |i: usize| rows.row(i).iter().collect::<Vec<_>>();
+    assert_eq!(entries(0), [(0, 1.0), (4, 1.0)]);
+    assert_eq!(entries(1), []);
+    assert_eq!(entries(2), [(1, -0.5), (2, 1.0)]);
+}
+
+fn sets(names: &[&str], sets: &[&[u32]]) -> LabelSets {
+    let mut data = LabelSets::default();
+    names.iter().for_each(|name| _ = data.names.intern(name));
+    for (i, set) in sets.iter().enumerate() {
+        data.rows.push(&[i as u32], &[1.0]);
+        data.sets.push(set.to_vec());
+    }
+    data
+}
+
+/// The same sets have the same fingerprint, in whatever order their labels appeared; others do not, nor do those of
+/// the same rows beside a label that no row has.
+#[test]
+fn fingerprints_are_of_the_sets() {
+    let fingerprint = |data: LabelSets| Dataset::new(data).fingerprint();
+    let one = fingerprint(sets(&["b", "a"], &[&[0], &[0, 1], &[]]));
+    assert_eq!(one, fingerprint(sets(&["a", "b"], &[&[1], &[0, 1], &[]])));
+    for other in [
+        sets(&["a", "b"], &[&[0], &[0, 1], &[]]),
+        sets(&["a", "b"], &[&[1], &[0], &[1]]),
+        sets(&["a", "b", "c"], &[&[1], &[0, 1], &[]]),
+        sets(&["a", "c"], &[&[1], &[0, 1], &[]]),
+    ] {
+        assert_ne!(one, fingerprint(other));
+    }
+}
+
+/// Names are ordered as numbers where all are, else as text.
+#[test]
+fn names_are_ordered() {
+    let ordered = |names: &[&str]| {
+        let data = sets(names, &[]);
+        data.sorted_names().iter().map(|&label| data.names.get(label).to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(ordered(&["10", "9", "-1"]), ["-1", "9", "10"]);
+    assert_eq!(ordered(&["10", "9", "x"]), ["10", "9", "x"]);
+    assert_eq!(ordered(&["2", "02", "1"]), ["1", "02", "2"]);
 }
