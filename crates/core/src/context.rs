@@ -248,7 +248,7 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
     ///
     /// An oracle that has none.
     pub fn marginals_len(&mut self, block: usize) -> Result<usize, OracleError> {
-        Ok(self.marginals(block)?.len(block))
+        self.marginals(block)?.len(block)
     }
 
     /// Asks for the marginals of `block` at `w` that follow `from`, and for the plane expected under them: one call,

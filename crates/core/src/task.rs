@@ -408,11 +408,15 @@ fn relabelled(code: &[u32], labels: impl Fn(usize) -> usize, changes: usize, rng
 /// Sums over labellings; see [`MarginalPlanes`](crate::oracle::MarginalPlanes), whose methods these are without the
 /// factor 1/n.
 pub trait LabelMarginals<T: Task + ?Sized> {
-    /// Returns how many numbers the marginals of this input are.
-    fn len(&self, x: &T::Input) -> usize;
+    /// Returns how many numbers the marginals of an example are.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the example has none.
+    fn len(&self, example: ExampleOf<'_, T>) -> Result<usize, String>;
 
-    /// Writes into `to` the marginals of the distribution that is all on `y`.
-    fn all_on(&self, x: &T::Input, y: &T::Label, to: &mut [f64]);
+    /// Writes into `to` the marginals of the distribution that is all on the truth.
+    fn all_on(&self, example: ExampleOf<'_, T>, to: &mut [f64]);
 
     /// Writes into `to` the marginals of `p(y) ~ q(y) exp(score(y) / tau)`, and returns `tau log sum_y q(y)
     /// exp(score(y) / tau)`; 0 where `tau` is infinite. Scores as in [`decode`](Task::decode), less that of the truth
@@ -426,9 +430,6 @@ pub trait LabelMarginals<T: Task + ?Sized> {
 
     /// Writes the scaled expected plane under `marginals`.
     fn expected(&self, case: Case<'_, T>, marginals: &[f64], out: &mut Plane);
-
-    /// Returns the entropy, in nats, of the distribution of largest entropy that has these marginals.
-    fn entropy(&self, x: &T::Input, marginals: &[f64]) -> f64;
 
     /// Returns the price of a sum and its expected plane, in calls of the oracle, as measured.
     fn calls(&self) -> f64;

@@ -63,7 +63,7 @@ impl MBest for Brute {
         self.prepare(problem)?;
         let mut best: Vec<RankedLabelling> = Vec::new();
         let (mut worst, mut iterations) = (f64::INFINITY, 0);
-        every(problem, |labels, energy| {
+        for_each(problem, |labels, energy| {
             iterations += 1;
             if count == 0 || energy >= worst {
                 return;
@@ -83,23 +83,13 @@ impl MinMarginals for Brute {
         self.prepare(problem)?;
         out.clear();
         out.resize(problem.unaries().len(), f64::INFINITY);
-        every(problem, |labels, energy| {
+        for_each(problem, |labels, energy| {
             for (&start, &label) in problem.offsets().iter().zip(labels) {
                 let lowest = &mut out[start + label as usize];
                 *lowest = lowest.min(energy);
             }
         });
         Ok(())
-    }
-}
-
-/// Hands over every labelling of a model with its energy, in lexicographic order.
-fn every(problem: &Mrf, mut each: impl FnMut(&[u32], f64)) {
-    let counts: Vec<u32> = (0..problem.nodes()).map(|node| problem.labels(node as u32) as u32).collect();
-    let mut labelling = vec![0; counts.len()];
-    each(&labelling, problem.energy(&labelling));
-    while advance(&mut labelling, |node| counts[node]) {
-        each(&labelling, problem.energy(&labelling));
     }
 }
 
@@ -116,7 +106,7 @@ pub(crate) fn check_size(problem: &Mrf, limit: f64) -> Result<(), InferError> {
 }
 
 /// Calls `see` with every labelling of a model and its energy, in lexicographic order.
-pub(crate) fn for_each(problem: &Mrf, mut see: impl FnMut(&[u32], f64)) {
+pub fn for_each(problem: &Mrf, mut see: impl FnMut(&[u32], f64)) {
     let mut labelling = vec![0; problem.nodes()];
     loop {
         see(&labelling, problem.energy(&labelling));

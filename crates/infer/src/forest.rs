@@ -1,14 +1,9 @@
-//! Messages on a rooted forest: from the leaves to the roots, and back, in either semiring; and choices from the roots
-//! to the leaves.
-//!
-//! One schedule for max-product and sum-product: what differs is how the labels of a sender are folded ([`Semiring`]).
+//! Least energies on a rooted forest, from the leaves to the roots and back; and choices from the roots to the leaves.
 
 use crate::error::InferError;
 use crate::messages::{MessageScratch, first_smallest};
 use crate::mrf::{Edge, Mrf};
 use crate::pairs::{Pairs, root};
-use crate::semiring::Semiring;
-use crate::sum::Sum;
 
 /// The name of max-product in the registry, and of both in what they refuse.
 pub(crate) const NAME: &str = "tree";
@@ -28,7 +23,7 @@ pub(crate) struct RootedForest {
     pub(crate) order: Vec<u32>,
     /// By node; none for roots.
     pub(crate) links: Vec<Option<ParentLink>>,
-    /// Energy of each node's subtree by its label, laid out as the model's unaries: the least or the soft least.
+    /// The least energy of each node's subtree by its label, laid out as the model's unaries.
     pub(crate) below: Vec<f64>,
     /// The same of all but the subtree's inside; after [`distribute`](RootedForest::distribute).
     pub(crate) above: Vec<f64>,
@@ -82,28 +77,25 @@ impl RootedForest {
         Ok(())
     }
 
-    /// Computes `below`, from the leaves to the roots; returns what messages were lowered by in all.
-    pub(crate) fn collect<S: Semiring>(&mut self, problem: &Mrf) -> f64 {
+    /// Computes `below`, from the leaves to the roots.
+    pub(crate) fn collect(&mut self, problem: &Mrf) {
         self.pairs.refresh(problem);
         problem.unaries().clone_into(&mut self.below);
         let offsets = problem.offsets();
         let span = |node: u32| offsets[node as usize]..offsets[node as usize + 1];
-        let mut lowered = Sum::default();
         for &node in self.order.iter().rev() {
             if let Some(ParentLink { parent, pair }) = self.links[node as usize] {
                 let message = &mut self.messages[self.starts[node as usize]..][..problem.labels(parent)];
                 let form = self.pairs.form(problem, pair, node);
-                S::send(&form, &self.below[span(node)], message, &mut self.scratch);
-                lowered.add(S::lower(message));
+                form.send(&self.below[span(node)], message, &mut self.scratch);
                 self.below[span(parent)].iter_mut().zip(&*message).for_each(|(below, sent)| *below += sent);
             }
         }
-        lowered.value()
     }
 
-    /// Computes `above`, from the roots to the leaves, after [`collect`](RootedForest::collect) in the same semiring.
-    /// Nothing is subtracted from what was summed: siblings are summed from both sides.
-    pub(crate) fn distribute<S: Semiring>(&mut self, problem: &Mrf) {
+    /// Computes `above`, from the roots to the leaves, after [`collect`](RootedForest::collect). Nothing is
+    /// subtracted from what was summed: siblings are summed from both sides.
+    pub(crate) fn distribute(&mut self, problem: &Mrf) {
         let offsets = problem.offsets();
         let span = |node: u32| offsets[node as usize]..offsets[node as usize + 1];
         self.above.resize(problem.unaries().len(), 0.0);
@@ -138,17 +130,10 @@ impl RootedForest {
                 let pair = self.links[node as usize].map_or(0, |link| link.pair);
                 let form = self.pairs.form(problem, pair, parent);
                 let above = &mut self.above[span(node)];
-                S::send(&form, &self.rest[at], above, &mut self.scratch);
-                S::lower(above);
+                form.send(&self.rest[at], above, &mut self.scratch);
             }
             self.sums = suffix;
         }
-    }
-
-    /// Returns what a node's parent knows of its labels without the node, after
-    /// [`distribute`](RootedForest::distribute).
-    pub(crate) fn rest_of_parent(&self, node: u32, parent_labels: usize) -> &[f64] {
-        &self.rest[self.starts[node as usize]..][..parent_labels]
     }
 
     /// Chooses labels from the roots to the leaves.

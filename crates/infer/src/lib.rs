@@ -96,7 +96,6 @@ mod proof;
 pub mod registry;
 pub mod restricted;
 pub mod score_tree;
-mod semiring;
 pub mod several;
 mod shape;
 mod sum;

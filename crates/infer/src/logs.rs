@@ -70,26 +70,6 @@ pub(crate) fn ln(x: f64) -> f64 {
     if x >= f64::MIN_POSITIVE { value } else { f64::NEG_INFINITY }
 }
 
-/// Returns `-p ln p`, 0 for p = 0.
-#[inline(always)]
-pub(crate) fn surprise(p: f64) -> f64 {
-    if p >= f64::MIN_POSITIVE { -p * ln(p) } else { 0.0 }
-}
-
-/// Returns the entropy of a distribution, in nats.
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-pub(crate) fn entropy(probabilities: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (chunks, rest) = probabilities.as_chunks::<8>();
-    for chunk in chunks {
-        for (sum, &p) in sums.iter_mut().zip(chunk) {
-            *sum += surprise(p);
-        }
-    }
-    rest.iter().zip(&mut sums).for_each(|(&p, sum)| *sum += surprise(p));
-    sums.iter().sum()
-}
-
 /// Returns the largest of some numbers; `-inf` of none.
 #[inline(always)]
 pub(crate) fn largest(values: &[f64]) -> f64 {
@@ -200,7 +180,6 @@ mod tests {
         let log_sum = to_distribution(&mut energies);
         assert!((log_sum - (1.5f64.ln() - 1e5)).abs() < 1e-10);
         assert!((energies[0] - 2.0 / 3.0).abs() < 1e-11 && energies[2] == 0.0);
-        assert!((entropy(&energies) - (3.0f64.ln() - 2.0f64.ln() * 2.0 / 3.0)).abs() < 1e-10);
         let mut none = [f64::INFINITY; 9];
         assert_eq!((to_distribution(&mut none), none), (f64::NEG_INFINITY, [0.0; 9]));
     }

@@ -29,7 +29,7 @@ fn main() {
     let sentences: Vec<Sentence> = (0..50).map(|_| sentence()).collect();
     let truth: Vec<u32> = (0..words as u32).collect();
     let (mut heads, mut plane, mut list) = (Vec::new(), Plane::new(), vec![truth.clone(); 10]);
-    let (mut marginals, mut table) = (vec![0.0; task.len(&sentences[0])], Vec::new());
+    let (mut marginals, mut table) = (vec![0.0; task.len(example(&sentences[0], &truth)).unwrap()], Vec::new());
     let question = |x| Question::augmented(example(x, &truth), &w);
     time("decode", 40, &sentences, |x, scratch| {
         black_box(task.decode(question(x).call(scratch, &mut ()), &mut heads)).expect("a tree");

@@ -204,7 +204,11 @@ pub trait KBestPlanes {
 /// linear in them, so mixtures of distributions are mixtures of marginals.
 pub trait MarginalPlanes {
     /// Returns how many numbers the marginals of `block` are: always the same. 0 where the block has no variable.
-    fn len(&mut self, block: usize) -> usize;
+    ///
+    /// # Errors
+    ///
+    /// The reason why the block has none.
+    fn len(&mut self, block: usize) -> Result<usize, OracleError>;
 
     /// Writes into `to` the marginals of the distribution that is all on the truth of `block`; its expected plane is
     /// zero.
@@ -225,9 +229,6 @@ pub trait MarginalPlanes {
 
     /// Writes into `out` (sealed) the expected plane under `marginals`.
     fn expected(&mut self, block: usize, marginals: &[f64], out: &mut Plane);
-
-    /// Returns the entropy, in nats, of the distribution of largest entropy that has these marginals.
-    fn entropy(&mut self, block: usize, marginals: &[f64]) -> f64;
 
     /// Returns the price of a sum and its expected plane, in calls of the oracle.
     fn calls(&self) -> f64;

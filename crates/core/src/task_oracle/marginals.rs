@@ -6,14 +6,15 @@ use crate::plane::Plane;
 use crate::task::Task;
 
 impl<T: Task> MarginalPlanes for TaskOracle<T> {
-    fn len(&mut self, block: usize) -> usize {
-        self.task.capabilities().marginals.map_or(0, |marginals| marginals.len(&self.data.examples.inputs[block]))
+    fn len(&mut self, block: usize) -> Result<usize, OracleError> {
+        let has = self.task.capabilities().marginals;
+        let length = has.map_or(Ok(0), |has| has.len(self.data.examples.get(block)));
+        length.map_err(|reason| OracleError { block, reason })
     }
 
     fn on_truth(&mut self, block: usize, to: &mut [f64]) {
         if let Some(marginals) = self.task.capabilities().marginals {
-            let examples = &self.data.examples;
-            marginals.all_on(&examples.inputs[block], &examples.labels[block], to);
+            marginals.all_on(self.data.examples.get(block), to);
         }
     }
 
@@ -33,11 +34,6 @@ impl<T: Task> MarginalPlanes for TaskOracle<T> {
             has.expected(self.data.case(block), marginals, out);
             self.data.memories.settle(block);
         }
-    }
-
-    fn entropy(&mut self, block: usize, marginals: &[f64]) -> f64 {
-        let has = self.task.capabilities().marginals;
-        has.map_or(0.0, |has| has.entropy(&self.data.examples.inputs[block], marginals))
     }
 
     fn calls(&self) -> f64 {

@@ -16,8 +16,6 @@ const RANGE: f64 = 300.0;
 pub struct EdgeMarginals {
     /// `ln Z`, the sum of `e^score` over all trees; 0 without words.
     pub log_partition: f64,
-    /// The entropy of the distribution, in nats.
-    pub entropy: f64,
     /// `[words + 1][words + 1]`, laid out as the scores: how probable each edge is. Columns of words sum to 1; the
     /// diagonal and the column of the root are 0.
     pub edges: Vec<f64>,
@@ -38,7 +36,7 @@ pub struct MatrixTree {
 }
 
 impl MatrixTree {
-    /// Writes the log-partition, the entropy and the probability of every edge. Exact for scores of any size: where
+    /// Writes the log-partition and the probability of every edge. Exact for scores of any size: where
     /// weights could underflow, it works with their logarithms.
     ///
     /// ```
@@ -59,7 +57,7 @@ impl MatrixTree {
         let (words, side) = (scores.words, scores.words + 1);
         out.edges.clear();
         out.edges.resize(side * side, 0.0);
-        (out.log_partition, out.entropy) = (0.0, 0.0);
+        out.log_partition = 0.0;
         if words == 0 {
             return Ok(());
         }
@@ -69,14 +67,9 @@ impl MatrixTree {
         };
         let log = log.ok_or_else(|| no_tree(scores.single_root))?;
         out.log_partition = log + self.largest.iter().sum::<f64>();
-        out.entropy = log;
-        for (word, (shares, scores)) in self.total.chunks_exact(side).zip(self.scores.chunks_exact(side)).enumerate() {
-            for (head, (&share, &score)) in shares.iter().zip(scores).enumerate() {
-                out.edges[head * side + word + 1] = share;
-                out.entropy -= if share > 0.0 { share * score } else { 0.0 };
-            }
+        for (word, shares) in self.total.chunks_exact(side).enumerate() {
+            shares.iter().enumerate().for_each(|(head, &share)| out.edges[head * side + word + 1] = share);
         }
-        out.entropy = out.entropy.max(0.0);
         Ok(())
     }
 

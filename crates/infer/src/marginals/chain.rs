@@ -6,7 +6,6 @@ use super::logarithms::Logarithms;
 use super::scaled::Scaled;
 use super::transitions::Transitions;
 use crate::error::InferError;
-use crate::logs::entropy;
 
 /// The distribution `p(y) = e^score(y) / Z` of the labellings y of a chain.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,16 +16,6 @@ pub struct ChainMarginals {
     pub nodes: Vec<f64>,
     /// `[len - 1][labels][labels]`: how probable each pair (label, next label) is.
     pub edges: Vec<f64>,
-}
-
-impl ChainMarginals {
-    /// Returns the entropy of the distribution, in nats: that of the pairs less that of the positions that two pairs
-    /// share. Nothing cancels, however large scores are.
-    pub fn entropy(&self, labels: usize) -> f64 {
-        let positions = self.nodes.len() / labels.max(1);
-        let inner = if positions > 2 { &self.nodes[labels..(positions - 1) * labels] } else { &[] };
-        if positions == 1 { entropy(&self.nodes) } else { (entropy(&self.edges) - entropy(inner)).max(0.0) }
-    }
 }
 
 /// Sum-product on chains with its working memory: allocates nothing once it is warm.

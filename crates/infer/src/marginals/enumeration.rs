@@ -35,25 +35,24 @@ pub fn enumerate(problem: &Mrf, out: &mut Marginals) -> Result<(), InferError> {
         return Err(InferError::invalid("found every labelling forbidden, expected a finite energy"));
     }
     out.lay_out(problem);
-    out.clear();
-    let (mut sum, mut first_moment) = (0.0, 0.0);
+    out.values_mut().fill(0.0);
+    let mut sum = 0.0;
     brute::for_each(problem, |labels, energy| {
         let weight = (least - energy).exp();
         if weight == 0.0 {
             return;
         }
         sum += weight;
-        first_moment += weight * (energy - least);
         for (node, &label) in (0..).zip(labels) {
             out.node_mut(node)[label as usize] += weight;
         }
         for (index, edge) in (0..).zip(problem.edges()) {
             let (tail, head) = (labels[edge.tail as usize] as usize, labels[edge.head as usize] as usize);
-            out.edge_mut(index)[tail * problem.labels(edge.head) + head] += weight;
+            let place = out.place(problem, index, edge.tail)(tail, head);
+            out.values_mut()[place] += weight;
         }
     });
-    out.scale(1.0 / sum);
+    out.values_mut().iter_mut().for_each(|value| *value *= 1.0 / sum);
     out.log_partition = sum.ln() - least;
-    out.entropy = sum.ln() + first_moment / sum;
     Ok(())
 }

@@ -30,5 +30,5 @@ pub use distribution::Marginals;
 pub use enumeration::enumerate;
 pub use forest::SumProduct;
 pub use tilted::{FLOOR, TiltedChain, chain_size};
-pub use tilted_tree::{TiltedTree, tree_entropy, tree_size};
+pub use tilted_tree::{TiltedTree, tree_size};
 pub use transitions::Transitions;

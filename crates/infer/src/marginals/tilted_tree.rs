@@ -7,35 +7,15 @@
 use multiversion::multiversion;
 
 use super::FLOOR;
-use crate::logs::{entropy, ln, to_distribution};
+use crate::logs::{ln, to_distribution};
 use crate::score_tree::{ROOT, TreeShape, TreeView};
 use crate::sum::Sum;
 
 /// Returns how many numbers the marginals of a tree are: `nodes[node][label]`, then for every node that has a parent,
 /// in the order of the nodes, `edges[parent's label][label]`.
 pub fn tree_size(shape: &TreeShape, labels: usize) -> usize {
-    let nodes = shape.parents().len();
-    nodes * labels + edges(shape) * labels * labels
-}
-
-fn edges(shape: &TreeShape) -> usize {
-    shape.parents().iter().filter(|parent| **parent != ROOT).count()
-}
-
-/// Returns the entropy, in nats, of the distribution of largest entropy that has these marginals.
-pub fn tree_entropy(shape: &TreeShape, labels: usize, marginals: &[f64]) -> f64 {
-    let (nodes, tables) = marginals.split_at(shape.parents().len() * labels);
-    let mut tables = tables.chunks_exact(labels * labels);
-    let mut sum = Sum::default();
-    for (node, &parent) in shape.parents().iter().enumerate() {
-        if parent == ROOT {
-            sum.add(entropy(&nodes[node * labels..(node + 1) * labels]));
-        } else if let Some(table) = tables.next() {
-            sum.add(entropy(table));
-            sum.add(-entropy(&nodes[parent as usize * labels..][..labels]));
-        }
-    }
-    sum.value().max(0.0)
+    let edges = shape.parents().iter().filter(|parent| **parent != ROOT).count();
+    shape.parents().len() * labels + edges * labels * labels
 }
 
 /// The engine with its working memory: allocates nothing once it is warm.

@@ -42,16 +42,6 @@ pub(crate) struct MessageScratch {
     envelope: transform::Envelope,
 }
 
-impl MessageScratch {
-    /// Returns room for so many numbers, which mean nothing.
-    pub(crate) fn room(&mut self, count: usize) -> &mut [f64] {
-        if self.values.len() < count {
-            self.values.resize(count, 0.0);
-        }
-        &mut self.values[..count]
-    }
-}
-
 /// Up to this reach a window over neighbouring labels beats the two passes of the linear transform.
 const LINEAR_REACH: usize = 8;
 /// The same for the quadratic transform, whose steps are longer.

@@ -13,7 +13,6 @@ use crate::forest::{NAME, RootedForest};
 use crate::messages::smallest;
 use crate::min_marginals::MinMarginals;
 use crate::mrf::Mrf;
-use crate::semiring::MinPlus;
 use crate::several::{MBest, RankedLabelling};
 
 /// The engine's entry in the registry.
@@ -68,7 +67,7 @@ impl Engine for Tree {
         if !self.forest.pairs.fits(problem) {
             self.forest.build(problem)?;
         }
-        self.forest.collect::<MinPlus>(problem);
+        self.forest.collect(problem);
         self.forest.choose(problem, labels);
         let energy = problem.energy(labels);
         Ok(Answer { energy, bound: energy, iterations: 1 })
@@ -99,8 +98,8 @@ impl Tree {
         if !self.forest.pairs.fits(problem) {
             self.forest.build(problem)?;
         }
-        self.forest.collect::<MinPlus>(problem);
-        self.forest.distribute::<MinPlus>(problem);
+        self.forest.collect(problem);
+        self.forest.distribute(problem);
         out.clear();
         out.extend(self.forest.below.iter().zip(&self.forest.above).map(|(below, above)| below + above));
         self.add_other_trees(problem, out);
@@ -140,7 +139,7 @@ impl MBest for Tree {
         if !self.forest.pairs.fits(problem) {
             self.forest.build(problem)?;
         }
-        self.forest.collect::<MinPlus>(problem);
+        self.forest.collect(problem);
         Ok(best::labellings(&self.forest, problem, count))
     }
 }

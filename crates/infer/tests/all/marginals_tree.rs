@@ -62,9 +62,6 @@ fn check_sums(mrf: &Mrf, all: &[(Vec<u32>, f64)], found: &Marginals, what: &str)
     };
     let close = |a: f64, b: f64| (a - b).abs() <= 1e-10;
     assert!(close(found.log_partition, sum.ln() - least), "{what}: log-partition {}", found.log_partition);
-    let entropy: f64 =
-        all.iter().map(|one| (least - one.1).exp() / sum).map(|p| if p > 0.0 { -p * p.ln() } else { 0.0 }).sum();
-    assert!(close(found.entropy, entropy), "{what}: entropy {} instead of {entropy}", found.entropy);
     for node in 0..mrf.nodes() {
         for (label, &p) in (0u32..).zip(found.node(node as u32)) {
             assert!(close(p, probability(&|y| y[node] == label)), "{what}: node {node}, label {label}: {p}");
@@ -118,4 +115,40 @@ fn refuse_cycles_and_large_models() {
     let error = marginals::enumerate(&mrf, &mut out).unwrap_err();
     let reason = "the model has 1.678e7 labellings, expected at most 1e7".into();
     assert_eq!(error, InferError::DoesNotApply { engine: "brute", reason });
+}
+
+/// A model that follows another one has the marginals of their sum.
+#[test]
+fn forests_follow_others() {
+    let (mut engine, mut first, mut second, mut sum) =
+        (SumProduct::default(), Marginals::default(), Marginals::default(), Marginals::default());
+    let mut compared = 0;
+    for seed in 0..500 {
+        let mut random = Random(seed);
+        let (one, traits) = random_forest_model(&mut random, 0);
+        let mut other = one.clone();
+        (0..one.nodes() as u32).for_each(|node| redraw_unary(&mut random, &mut other, node, traits));
+        let solved = engine.solve(&one, &mut first).and_then(|_| engine.solve(&other, &mut sum));
+        if solved.is_err() || first.values().iter().any(|p| *p < 1e-11) {
+            continue;
+        }
+        compared += 1;
+        // The pairs of `other` are in `one` already: what follows it brings the change of the unaries alone.
+        let tau = 0.5 + random.real().abs();
+        let mut change = Mrf::new();
+        for node in 0..one.nodes() as u32 {
+            let energies = one.unary(node).iter().zip(other.unary(node)).map(|(one, other)| tau * (other - one));
+            change.add_node(&energies.collect::<Vec<f64>>()).unwrap();
+        }
+        let none = change.add_term(Term::Potts).unwrap();
+        for edge in one.edges() {
+            change.add_edge(edge.tail, edge.head, none, 0.0).unwrap();
+        }
+        engine.follow(&change, tau, first.values(), &mut second).unwrap();
+        let off = second.values().iter().zip(sum.values()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(off < 1e-10, "seed {seed}: {off}");
+        let log = sum.log_partition - first.log_partition;
+        assert!((second.log_partition - log).abs() < 1e-9 * (1.0 + log.abs()), "seed {seed}");
+    }
+    assert!(compared > 50, "{compared}");
 }

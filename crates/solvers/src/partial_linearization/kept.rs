@@ -104,7 +104,7 @@ impl KeptMarginals {
         }
         let marginals = oracle.capabilities().and_then(Capabilities::marginals);
         let fits = marginals
-            .is_some_and(|known| (0..self.starts.len() - 1).all(|block| known.len(block) == self.of(block).len()));
+            .is_some_and(|known| (0..self.starts.len() - 1).all(|block| known.len(block) == Ok(self.of(block).len())));
         ensure(fits, "the number of marginals")
     }
 }

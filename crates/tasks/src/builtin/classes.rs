@@ -211,13 +211,13 @@ impl<R: RowLayout> ScoreMagnitudes<Self> for RowTask<R> {
 
 /// The marginals are the distribution itself, `[label]`.
 impl<R: RowLayout> LabelMarginals<Self> for RowTask<R> {
-    fn len(&self, _: &SparseRows) -> usize {
-        self.weights.labels()
+    fn len(&self, _: ExampleOf<'_, Self>) -> Result<usize, String> {
+        Ok(self.weights.labels())
     }
 
-    fn all_on(&self, _: &SparseRows, y: &u32, to: &mut [f64]) {
+    fn all_on(&self, example: ExampleOf<'_, Self>, to: &mut [f64]) {
         to.fill(0.0);
-        to[*y as usize] = 1.0;
+        to[*example.truth as usize] = 1.0;
     }
 
     fn gibbs(&self, call: Call<'_, Self>, tau: f64, from: &[f64], to: &mut [f64]) -> Result<f64, String> {
@@ -233,10 +233,6 @@ impl<R: RowLayout> LabelMarginals<Self> for RowTask<R> {
         out.clear();
         self.weights.expected(x.row(0), *truth, marginals, &self.costs, scale, out);
         out.seal();
-    }
-
-    fn entropy(&self, _: &SparseRows, marginals: &[f64]) -> f64 {
-        marginals::entropy(marginals)
     }
 
     fn calls(&self) -> f64 {

@@ -15,6 +15,7 @@ use multiplane_core::run::{GapTarget, Stop, StopReason};
 use multiplane_core::solver::Solver;
 use multiplane_solvers::find;
 use multiplane_solvers::partial_linearization::{BatchSolver, BlockSolver, PartialLinearization, Start};
+use multiplane_tasks::builtin::mrf::MrfSpec;
 use multiplane_testkit::contract::run;
 use multiplane_testkit::reference;
 use multiplane_testkit::small::{self, Small};
@@ -56,6 +57,7 @@ fn the_dual_never_falls() {
     for seed in 0..36 {
         let problem = match seed % 6 {
             5 => small::arborescence(seed, 4),
+            4 => small::mrf(seed, &MrfSpec::default()),
             3 => small::random_sets(seed),
             _ => small::random(seed),
         };
@@ -89,7 +91,7 @@ fn frank_wolfe(problem: &Small, lambda: f64, visits: usize) -> Vec<f64> {
     let mut dual = DualState::new(n, problem.dim, lambda, Averaging::None);
     for block in 0..n {
         let known = oracle.capabilities().and_then(Capabilities::marginals).unwrap();
-        let mut uniform = vec![0.0; known.len(block)];
+        let mut uniform = vec![0.0; known.len(block).unwrap()];
         known.gibbs(block, &vec![0.0; problem.dim], f64::INFINITY, &[], &mut uniform).unwrap();
         known.expected(block, &uniform, &mut plane);
         dual.place(block, plane.view());

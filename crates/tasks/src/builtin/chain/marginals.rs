@@ -5,12 +5,11 @@
 
 use multiplane_core::linalg;
 use multiplane_core::plane::Plane;
-use multiplane_core::task::{Call, Case, LabelMarginals, Task};
-use multiplane_infer::marginals::{ChainMarginals, TiltedChain, chain_size};
+use multiplane_core::task::{Call, Case, ExampleOf, LabelMarginals, Task};
+use multiplane_infer::marginals::{TiltedChain, chain_size};
 
 use crate::builtin::chain::layout::Chain;
 use crate::builtin::marginals::{ExpectedRows, all_on};
-use crate::data::SparseRows;
 
 /// Working memory of sums.
 #[derive(Debug, Default)]
@@ -21,11 +20,12 @@ pub(super) struct ChainSums {
 }
 
 impl LabelMarginals<Chain> for Chain {
-    fn len(&self, x: &SparseRows) -> usize {
-        chain_size(x.len(), self.labels)
+    fn len(&self, example: ExampleOf<'_, Self>) -> Result<usize, String> {
+        Ok(chain_size(example.input.len(), self.labels))
     }
 
-    fn all_on(&self, _: &SparseRows, y: &Vec<u32>, to: &mut [f64]) {
+    fn all_on(&self, example: ExampleOf<'_, Self>, to: &mut [f64]) {
+        let y = example.truth;
         let edges = all_on(y, self.labels, to);
         for (table, two) in edges.chunks_exact_mut(self.labels * self.labels).zip(y.windows(2)) {
             table[two[0] as usize * self.labels + two[1] as usize] = 1.0;
@@ -55,14 +55,6 @@ impl LabelMarginals<Chain> for Chain {
         scratch.sums.rows.write_plane(x, of_truth, marginals, (singles, scale), out, |edges, moved, singles| {
             self.add_singles(truth, edges, scale, moved, singles);
         });
-    }
-
-    fn entropy(&self, _: &SparseRows, marginals: &[f64]) -> f64 {
-        let square = self.labels * self.labels;
-        let len = (marginals.len() + square) / (self.labels + square).max(1);
-        let (nodes, edges) = marginals.split_at(len * self.labels);
-        let chain = ChainMarginals { log_partition: 0.0, nodes: nodes.to_vec(), edges: edges.to_vec() };
-        chain.entropy(self.labels)
     }
 
     fn calls(&self) -> f64 {

@@ -24,7 +24,8 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<GraphSpec>("graph")
     .oracle(
         "exact by minimum cuts (two labels) or on trees, else alpha-expansion and message passing with a proven bound",
     )
-    .lists_several();
+    .lists_several()
+    .sums();
 
 impl GraphSpec {
     /// Opens sets of labels, which are labellings of the complete graph over the labels, as the task `multilabel` does

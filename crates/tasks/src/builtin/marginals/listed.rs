@@ -27,11 +27,6 @@ pub(in crate::builtin) fn gibbs_of(logs: &mut [f64]) -> f64 {
     most + f64::ln(sum)
 }
 
-/// Returns the entropy of a distribution, in nats.
-pub(in crate::builtin) fn entropy(distribution: &[f64]) -> f64 {
-    distribution.iter().filter(|p| **p > 0.0).map(|p| -p * p.ln()).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,6 +43,5 @@ mod tests {
         assert!((p[0] - 0.5).abs() < 1e-11 && p[1] > 0.0 && p[1] < 1e-11, "{p:?}");
         gibbs(&[3.0, 2.0, 3.5], 1e-12, &[0.9, 0.1, 0.0], &mut p);
         assert_eq!(p, [0.0, 0.0, 1.0]);
-        assert!((entropy(&[0.5, 0.0, 0.5]) - 2.0f64.ln()).abs() < 1e-15);
     }
 }

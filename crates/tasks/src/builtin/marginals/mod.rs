@@ -5,4 +5,4 @@ mod expected;
 mod listed;
 
 pub(in crate::builtin) use expected::{ExpectedRows, all_on};
-pub(in crate::builtin) use listed::{entropy, gibbs, gibbs_of};
+pub(in crate::builtin) use listed::{gibbs, gibbs_of};

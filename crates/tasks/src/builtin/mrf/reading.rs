@@ -27,7 +27,8 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<MrfSpec>("mrf")
     .lambda("1, more where examples are few: an example's features are sums over its nodes, and 1/n is far too small")
     .bounded()
     .oracle("trees, cuts and small models exactly, else message passing with a proven bound")
-    .lists_several();
+    .lists_several()
+    .sums();
 
 impl TaskSpec for MrfSpec {
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {

@@ -5,14 +5,13 @@
 
 use multiplane_core::linalg;
 use multiplane_core::plane::Plane;
-use multiplane_core::task::{Call, Case, LabelMarginals};
+use multiplane_core::task::{Call, Case, ExampleOf, LabelMarginals};
 use multiplane_infer::marginals::FLOOR;
 
 use super::graph::{LabelGraph, LabelLink};
 use super::layout::Multilabel;
 use super::scores::SetScores;
-use crate::builtin::marginals::{entropy, gibbs, gibbs_of};
-use crate::data::SparseRows;
+use crate::builtin::marginals::{gibbs, gibbs_of};
 
 /// Working memory of sums.
 #[derive(Debug, Default)]
@@ -27,14 +26,15 @@ pub(super) struct SetSums {
 }
 
 impl LabelMarginals<Multilabel> for Multilabel {
-    fn len(&self, _: &SparseRows) -> usize {
-        match self.graph.forest() {
+    fn len(&self, _: ExampleOf<'_, Self>) -> Result<usize, String> {
+        Ok(match self.graph.forest() {
             Some(_) => 2 * self.labels() + 4 * self.graph.edges().len(),
             None => 1 << self.labels(),
-        }
+        })
     }
 
-    fn all_on(&self, _: &SparseRows, y: &Vec<u32>, to: &mut [f64]) {
+    fn all_on(&self, example: ExampleOf<'_, Self>, to: &mut [f64]) {
+        let y = example.truth;
         to.fill(0.0);
         if self.graph.forest().is_none() {
             to[y.iter().enumerate().map(|(k, &value)| (value as usize) << k).sum::<usize>()] = 1.0;
@@ -92,26 +92,9 @@ impl LabelMarginals<Multilabel> for Multilabel {
         out.seal();
     }
 
-    fn entropy(&self, _: &SparseRows, marginals: &[f64]) -> f64 {
-        if self.graph.forest().is_none() {
-            return entropy(marginals);
-        }
-        let (nodes, edges) = marginals.split_at(2 * self.labels());
-        let degrees = degrees(&self.graph);
-        let shared = nodes.chunks_exact(2).zip(degrees).map(|(p, degree)| (1.0 - degree) * entropy(p)).sum::<f64>();
-        (entropy(edges) + shared).max(0.0)
-    }
-
     fn calls(&self) -> f64 {
         3.0
     }
-}
-
-/// Returns in how many pairs each label is.
-fn degrees(graph: &LabelGraph) -> Vec<f64> {
-    let mut degrees = vec![0.0; graph.labels()];
-    graph.edges().iter().flatten().for_each(|&k| degrees[k as usize] += 1.0);
-    degrees
 }
 
 impl SetSums {
@@ -131,7 +114,9 @@ impl SetSums {
         self.folded.clear();
         self.folded.extend(scores.unary.iter().map(|own| own.map(|score| score / tau)));
         if !from.is_empty() {
-            for (k, (own, degree)) in self.folded.iter_mut().zip(degrees(graph)).enumerate() {
+            let mut degrees = vec![0.0; labels]; // the number of pairs that each label is in
+            graph.edges().iter().flatten().for_each(|&k| degrees[k as usize] += 1.0);
+            for (k, (own, degree)) in self.folded.iter_mut().zip(degrees).enumerate() {
                 own.iter_mut().enumerate().for_each(|(value, own)| *own += (1.0 - degree) * log(2 * k + value));
             }
         }

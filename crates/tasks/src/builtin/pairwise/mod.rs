@@ -9,6 +9,7 @@ pub(super) mod kbest;
 mod known;
 mod labelling;
 mod loss;
+mod marginals;
 mod measure;
 mod part;
 mod prices;

@@ -16,7 +16,7 @@ use crate::problem::tables::WeightTable;
 pub(in crate::builtin) type StructureQuestion<'a, S> = (&'a <S as Structure>::Input, &'a [f64], Option<&'a Labelling>);
 
 /// Nodes that have labels, and edges between them: a labelling scores what its labels score at the nodes, and its pairs
-/// of labels at the edges. [`PairwiseTask`](super::PairwiseTask) makes it a task with every capability but sums.
+/// of labels at the edges. [`PairwiseTask`](super::PairwiseTask) makes it a task with every capability but codes.
 ///
 /// [`StructureKernels`] and [`StructureSolver`](super::StructureSolver) follow from this: a structure replaces there
 /// what it does faster.
@@ -188,39 +188,53 @@ pub trait StructureKernels: Structure {
     /// A score is no finite number.
     fn energies(
         &self,
-        (x, w, truth): StructureQuestion<'_, Self>,
+        question: StructureQuestion<'_, Self>,
         part: &LabelledPart,
         own: &mut Self::Scratch,
     ) -> Result<Mrf, InferError> {
-        self.weigh(x, w, own);
-        let (mut model, mut numbers) = (Mrf::new(), Vec::new());
-        let truth = truth.map(|truth| (truth, truth.costs()));
-        for &node in &part.nodes {
-            let node = node as usize;
-            numbers.clear();
-            self.unary_scores(x, node, w, own, &mut numbers);
-            if let Some((truth, costs)) = truth {
-                let (cost, right) = (costs.at(node), truth.labels[node]);
-                let wrong = numbers.iter_mut().zip(0..).filter(|(_, label)| *label != right);
-                wrong.for_each(|(score, _)| *score += cost);
-            }
-            numbers.iter_mut().for_each(|score| *score = -*score);
-            model.add_node(&numbers)?;
-        }
-        for edge in &part.edges {
-            let (rows, columns) = (model.labels(edge.tail) as u32, model.labels(edge.head));
-            let mut energies = Vec::with_capacity(rows as usize * columns);
-            self.pair_scores(x, edge.edge as usize, w, own, &mut energies);
-            energies.iter_mut().for_each(|score| *score = -*score);
-            if self.has_fixed_scores() {
-                let pairs = (0..rows).flat_map(|a| (0..columns as u32).map(move |b| (a, b)));
-                energies.iter_mut().zip(pairs).for_each(|(energy, (a, b))| *energy -= self.fixed_pair(a, b));
-            }
-            let term = model.add_term(Term::Table(Table::new(columns, energies)?))?;
-            model.add_edge(edge.tail, edge.head, term, 1.0)?;
-        }
-        Ok(model)
+        energies(self, question, part, own)
     }
+}
+
+/// Returns the energies of a part with a table for every edge.
+///
+/// # Errors
+///
+/// A score is no finite number.
+pub(super) fn energies<S: StructureKernels>(
+    structure: &S,
+    (x, w, truth): StructureQuestion<'_, S>,
+    part: &LabelledPart,
+    own: &mut S::Scratch,
+) -> Result<Mrf, InferError> {
+    structure.weigh(x, w, own);
+    let (mut model, mut numbers) = (Mrf::new(), Vec::new());
+    let truth = truth.map(|truth| (truth, truth.costs()));
+    for &node in &part.nodes {
+        let node = node as usize;
+        numbers.clear();
+        structure.unary_scores(x, node, w, own, &mut numbers);
+        if let Some((truth, costs)) = truth {
+            let (cost, right) = (costs.at(node), truth.labels[node]);
+            let wrong = numbers.iter_mut().zip(0..).filter(|(_, label)| *label != right);
+            wrong.for_each(|(score, _)| *score += cost);
+        }
+        numbers.iter_mut().for_each(|score| *score = -*score);
+        model.add_node(&numbers)?;
+    }
+    for edge in &part.edges {
+        let (rows, columns) = (model.labels(edge.tail) as u32, model.labels(edge.head));
+        let mut energies = Vec::with_capacity(rows as usize * columns);
+        structure.pair_scores(x, edge.edge as usize, w, own, &mut energies);
+        energies.iter_mut().for_each(|score| *score = -*score);
+        if structure.has_fixed_scores() {
+            let pairs = (0..rows).flat_map(|a| (0..columns as u32).map(move |b| (a, b)));
+            energies.iter_mut().zip(pairs).for_each(|(energy, (a, b))| *energy -= structure.fixed_pair(a, b));
+        }
+        let term = model.add_term(Term::Table(Table::new(columns, energies)?))?;
+        model.add_edge(edge.tail, edge.head, term, 1.0)?;
+    }
+    Ok(model)
 }
 
 /// Returns whether a label is one of a node's.

@@ -1,4 +1,4 @@
-//! A [`Structure`](super::Structure) as a task: features, losses, planes, the decoder, and every capability but sums.
+//! A [`Structure`](super::Structure) as a task: features, losses, planes, the decoder, and every capability but codes.
 
 use std::ops::Range;
 
@@ -154,6 +154,7 @@ impl<S: StructureSolver> Task for PairwiseTask<S> {
             recombination: self.0.recombines().then_some(self as _),
             magnitudes: Some(self),
             kbest: Some(self),
+            marginals: Some(self),
             ..TaskCapabilities::none()
         }
     }

@@ -6,8 +6,8 @@
 
 use multiplane_core::linalg;
 use multiplane_core::plane::Plane;
-use multiplane_core::task::{Call, Case, LabelMarginals, Task};
-use multiplane_infer::marginals::{TiltedTree, tree_entropy, tree_size};
+use multiplane_core::task::{Call, Case, ExampleOf, LabelMarginals, Task};
+use multiplane_infer::marginals::{TiltedTree, tree_size};
 use multiplane_infer::score_tree::TreeView;
 
 use super::input::TreeInput;
@@ -23,11 +23,11 @@ pub(super) struct TreeSums {
 }
 
 impl LabelMarginals<TreeTask> for TreeTask {
-    fn len(&self, x: &TreeInput) -> usize {
-        tree_size(x.shape(), self.labels)
+    fn len(&self, example: ExampleOf<'_, Self>) -> Result<usize, String> {
+        Ok(tree_size(example.input.shape(), self.labels))
     }
 
-    fn all_on(&self, x: &TreeInput, y: &Vec<u32>, to: &mut [f64]) {
+    fn all_on(&self, ExampleOf::<Self> { input: x, truth: y, .. }: ExampleOf<'_, Self>, to: &mut [f64]) {
         let edges = all_on(y, self.labels, to);
         for (table, (_, parent, child)) in edges.chunks_exact_mut(self.labels * self.labels).zip(x.edges()) {
             table[y[parent] as usize * self.labels + y[child] as usize] = 1.0;
@@ -61,10 +61,6 @@ impl LabelMarginals<TreeTask> for TreeTask {
         scratch.sums.rows.write_plane(x.rows(), of_truth, marginals, (pairs, scale), out, |edges, _, pairs| {
             self.add_pairs(x, truth, edges, scale, pairs);
         });
-    }
-
-    fn entropy(&self, x: &TreeInput, marginals: &[f64]) -> f64 {
-        tree_entropy(x.shape(), self.labels, marginals)
     }
 
     fn calls(&self) -> f64 {

@@ -8,11 +8,10 @@
 //! sides alone. That is a choice of direction; what certificates stand on is exact.
 
 use multiplane_core::plane::Plane;
-use multiplane_core::task::{Call, Case, LabelMarginals};
+use multiplane_core::task::{Call, Case, ExampleOf, LabelMarginals};
 use multiplane_infer::arborescence::{Arborescence, EdgeMarginals, MatrixTree};
 use multiplane_infer::marginals::FLOOR;
 
-use super::input::Sentence;
 use super::layout::ArborescenceTask;
 
 /// Working memory of sums.
@@ -43,12 +42,12 @@ fn lost(_: multiplane_infer::InferError) -> String {
 }
 
 impl LabelMarginals<ArborescenceTask> for ArborescenceTask {
-    fn len(&self, x: &Sentence) -> usize {
-        2 * (x.words() + 1) * (x.words() + 1)
+    fn len(&self, example: ExampleOf<'_, Self>) -> Result<usize, String> {
+        Ok(2 * (example.input.words() + 1).pow(2))
     }
 
-    fn all_on(&self, x: &Sentence, y: &Vec<u32>, to: &mut [f64]) {
-        let side = x.words() + 1;
+    fn all_on(&self, example: ExampleOf<'_, Self>, to: &mut [f64]) {
+        let (side, y) = (example.input.words() + 1, example.truth);
         to.fill(0.0);
         for half in to.chunks_exact_mut(side * side) {
             y.iter().enumerate().for_each(|(word, &head)| half[head as usize * side + word + 1] = 1.0);
@@ -103,13 +102,6 @@ impl LabelMarginals<ArborescenceTask> for ArborescenceTask {
         }
         planes.write(self, x, scale, out);
         out.set_circ(scale * self.cost(x.words()) * wrong);
-    }
-
-    fn entropy(&self, x: &Sentence, marginals: &[f64]) -> f64 {
-        let (mut logs, mut found) = (Vec::new(), EdgeMarginals::default());
-        logarithms(&marginals[marginals.len() / 2..], &mut logs);
-        let solved = MatrixTree::default().solve(self.view(x.words(), &logs), &mut found);
-        if solved.is_ok() { found.entropy } else { 0.0 }
     }
 
     fn calls(&self) -> f64 {
