@@ -70,6 +70,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
             "relative_difference": difference,
             "verified": verified,
             "dual": value,
+            "dual_checked": value.is_some(),
             "gap": gap,
         });
         if let Some(found) = &dual {
@@ -85,7 +86,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
         }
         print_json(&json)?;
     } else {
-        print(&text(&claim, dual.as_ref()))?;
+        print(&text(&claim, dual.as_ref(), model.info.certificate.dual))?;
     }
     if let Some(fault) = fault {
         complain(&format!("error: {fault}"));
@@ -163,8 +164,8 @@ fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The report for people.
-fn text(claim: &PrimalClaim, dual: Option<&Verified>) -> String {
+/// The report for people; `stated` is the model's dual value.
+fn text(claim: &PrimalClaim, dual: Option<&Verified>, stated: Option<f64>) -> String {
     let line = |name: &str, found: f64, reported: f64, difference: f64, verdict: Verdict| {
         let (found, reported, verdict) = (number(found), number(reported), word(verdict));
         format!("{name} recomputed {found}, reported {reported}: relative difference {difference:.1e}, {verdict}\n")
@@ -174,7 +175,9 @@ fn text(claim: &PrimalClaim, dual: Option<&Verified>) -> String {
         true => line("primal", primal, claim.reported, claim.relative_difference(), claim.verdict),
         false => format!("primal recomputed {}; the model claims none, and so no certificate\n", number(primal)),
     };
-    let Some(found) = dual else { return text };
+    let Some(found) = dual else {
+        return text + stated.map_or("", |_| "dual not checked: --checkpoint does that\n");
+    };
     if let (Some(dual), Some(reported)) = (found.dual, found.reported_dual) {
         let verdict = if found.relative_difference <= TOLERANCE { Verdict::True } else { Verdict::Untrue };
         text += &line("dual", dual, reported, found.relative_difference, verdict);
@@ -295,7 +298,8 @@ fn verify_all(args: &VerifyArgs, path: &PathModel, problem: &dyn Problem, thread
     let fault = fault.or(loose).or_else(|| of_data(&path.info.provenance, problem));
     let verified = verdict == Verdict::True && fault.is_none();
     if args.json {
-        let mut json = json!({ "rows": rows, "relative_difference": worst, "verified": verified });
+        let mut json =
+            json!({ "rows": rows, "relative_difference": worst, "verified": verified, "dual_checked": false });
         if fault.is_some() {
             json["fault"] = json!(fault);
         }
@@ -303,7 +307,9 @@ fn verify_all(args: &VerifyArgs, path: &PathModel, problem: &dyn Problem, thread
     } else {
         let verdict = word(verdict);
         let count = rows.len();
-        print(&format!("{count} primal values recomputed: relative difference at most {worst:.1e}, {verdict}\n"))?;
+        print(&format!(
+            "{count} primal values recomputed: relative difference at most {worst:.1e}, {verdict}; dual values not checked\n"
+        ))?;
     }
     if let Some(fault) = fault {
         complain(&format!("error: {fault}"));

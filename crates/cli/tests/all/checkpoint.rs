@@ -35,6 +35,11 @@ fn checkpoints_change_nothing() {
         assert_eq!(names, ["c", "c.prev", "letter.data", "model", "plain", "plain.record", "record"]);
         let verified = scratch.json("verify --model model --data letter.data --checkpoint c");
         assert_eq!((&verified["verified"], &verified["fault"]), (&true.into(), &().into()));
+        assert_eq!(verified["dual_checked"], solver != "ssg-avg");
+        let alone = scratch.json("verify --model model --data letter.data");
+        assert_eq!((&alone["dual"], &alone["dual_checked"]), (&().into(), &false.into()), "{solver}");
+        let told = scratch.succeed("verify --model model --data letter.data").stdout;
+        assert_eq!(told.contains("dual not checked: --checkpoint does that"), solver != "ssg-avg", "{told}");
         if solver != "ssg-avg" {
             assert!(number(&verified, "dual_relative_difference") < 1e-9);
             let off = number(&verified, "gap") - number(&verified, "reported_gap");
