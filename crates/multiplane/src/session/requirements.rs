@@ -32,7 +32,7 @@ fn refusal(solver: &SolverChoice, ability: Ability, problem: &dyn Problem, other
     if problem.oracles().is_slack_rescaled() {
         return format!(
             "solver `{name}`{by_preset} needs a task that can {what}, and under slack rescaling (task.rescaling=slack) none \
-             can: there is nothing but the best answer; solvers that do without: {}",
+             can: rescaled scores are no sums over variables; solvers that do without: {}",
             others.join(", ")
         );
     }
