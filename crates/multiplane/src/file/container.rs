@@ -197,7 +197,7 @@ pub(super) fn load<T>(path: &Path, what: &str, parse: impl FnOnce(&[u8]) -> Resu
     let mut file = fs::File::open(path).map_err(unread)?;
     // What is no file of ours is not read to its end.
     (&mut file).take(8).read_to_end(&mut bytes).map_err(unread)?;
-    if bytes.first_chunk().is_some_and(|head| u64::from_le_bytes(*head) <= MAX_HEADER) {
+    if bytes.first_chunk().is_some_and(|head| (2..=MAX_HEADER).contains(&u64::from_le_bytes(*head))) {
         file.take(MAX_BYTES + 1 - 8).read_to_end(&mut bytes).map_err(unread)?;
     }
     parse(&bytes).map_err(|reason| refuse(&reason))
