@@ -105,6 +105,13 @@ impl ModelObject {
         Ok(ModelObject { inner })
     }
 
+    /// The same model with the name of the class that its only label is not.
+    fn with_other(&self, other: String) -> ModelObject {
+        let mut inner = self.inner.clone();
+        inner.info.provenance.vocabulary.own.insert("other".into(), other.into());
+        ModelObject { inner }
+    }
+
     /// Features per variable, a bias feature included.
     fn features(&self) -> usize {
         self.inner.info.provenance.vocabulary.features
@@ -250,6 +257,13 @@ impl PathModelObject {
         let mut inner = self.inner.clone();
         rename(&mut inner.info.provenance.vocabulary.labels, labels)?;
         Ok(PathModelObject { inner })
+    }
+
+    /// The same path with the name of the class that its only label is not.
+    fn with_other(&self, other: String) -> PathModelObject {
+        let mut inner = self.inner.clone();
+        inner.info.provenance.vocabulary.own.insert("other".into(), other.into());
+        PathModelObject { inner }
     }
 
     /// The model that answers for a lambda.

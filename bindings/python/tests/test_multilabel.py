@@ -141,7 +141,7 @@ def test_with_scikit_learn():
 
 
 def test_one_label_per_row(tmp_path):
-    """A 1D y of two classes is one label; all results are 1D, and of the classes. Files know the label alone."""
+    """A 1D y of two classes is one label; all results are 1D, and of the classes, after loading as well."""
     x, y = scenes()
     names = np.where(y[:, 0] == 1, "yes", "no")
     model = MultiLabelSSVM(gap="2%", label_weights={"yes": 2.0}).fit(x, names, X_test=x[:9], y_test=names[:9])
@@ -158,7 +158,12 @@ def test_one_label_per_row(tmp_path):
     assert set(path.at(0.1).predict(x)) <= {"no", "yes"} and path.best.score(x, names) > 0.8
     model.save(tmp_path / "model")
     loaded = MultiLabelSSVM.load(tmp_path / "model")
-    assert loaded.classes_.tolist() == ["yes"] and np.array_equal(loaded.predict(x), twin.predict(x))
+    assert loaded.classes_.tolist() == ["no", "yes"] and np.array_equal(loaded.predict(x), found)
+    assert loaded.score(x, names) == model.score(x, names)
+    path.save(tmp_path / "path")
+    assert np.array_equal(multiplane.load(tmp_path / "path").at(0.1).predict(x), path.at(0.1).predict(x))
+    twin.save(tmp_path / "model")
+    assert MultiLabelSSVM.load(tmp_path / "model").predict(x).shape == (80, 1)
     with pytest.raises(ValueError, match="y holds 'maybe', which is none of the classes"):
         model.score(x, np.where(y[:, 0] == 1, "yes", "maybe"))
     model.label_weights = None

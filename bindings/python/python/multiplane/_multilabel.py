@@ -8,8 +8,7 @@ from typing import Any, Never, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane import _core, _validation
-from multiplane._costs import by_label
+from multiplane import _core, _costs, _validation
 from multiplane._params import plain
 from multiplane._several import Several
 
@@ -28,7 +27,7 @@ class MultiLabelSSVM(Several):
     columns of ``y``.
 
     A 1D ``y`` of two classes, as other classifiers take it, is one label: whether a row is of the greater class.
-    ``classes_`` are the two then, and predictions are 1D and of them; a model file has the one label.
+    ``classes_`` are the two then, and predictions are 1D and of them, after loading as well.
     """
 
     _task = "multilabel"
@@ -89,7 +88,7 @@ class MultiLabelSSVM(Several):
 
     def _task_value(self, name: str, value: Any) -> Any:
         if name == "label_weights" and isinstance(value, dict) and hasattr(self, "classes_"):
-            found = by_label(value, self._columns(), name)
+            found = _costs.by_label(value, self._columns(), name)
             strange = [key for key in value if str(key) not in {str(label) for label in self._columns()}]
             if strange:
                 raise ValueError(f"label_weights names {strange[0]!r}, which is no column of y: it has {len(found)}")
@@ -112,8 +111,12 @@ class MultiLabelSSVM(Several):
             self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data))
         return self
 
+    def _named_path(self, model: _core.PathModel) -> _core.PathModel:
+        model = super()._named_path(model)
+        return model if self._pair is None else model.with_other(str(self._pair[0]))
+
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
-        super()._take(model, summary)
+        super()._take(model if self._pair is None else model.with_other(str(self._pair[0])), summary)
         info = json.loads(model.info())
         labels, pairwise = len(model.labels()), info["spec"]["task"]["pairwise"]
         pairs = {
@@ -130,11 +133,13 @@ class MultiLabelSSVM(Several):
     def _from_model(self, model: _core.Model) -> None:
         """Takes over a model that was trained elsewhere."""
         info = json.loads(model.info())
-        pair = self._pair  # of the estimator whose path this model is of
+        pair, other = self._pair, info.get("other")  # of the estimator whose path this model is of, and of the file
         self._classes_of(model)
-        self._pair = pair if pair is not None and model.labels() == [str(pair[1])] else None
-        if self._pair is not None:
-            self.classes_ = self._pair
+        if pair is None or model.labels() != [str(pair[1])]:
+            pair = None if other is None else _costs.labels_named([other, *model.labels()])
+        self._pair = pair
+        if pair is not None:
+            self.classes_ = pair
         self.n_features_in_ = model.columns(bool(info["spec"]["task"].get("bias", False)))
         if model.is_named():
             self.feature_names_in_ = np.array(_core.feature_names(model, False), dtype=object)

@@ -79,6 +79,9 @@ pub struct MultilabelVocabulary {
     pub labels: Vec<String>,
     /// Features of a row, a bias feature included.
     pub features: usize,
+    /// The other class, if the only label is one of two classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other: Option<String>,
     /// The tree over the labels, where training chose one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tree: Vec<[u32; 2]>,
