@@ -308,7 +308,8 @@ fn verify_all(args: &VerifyArgs, path: &PathModel, problem: &dyn Problem, thread
         let verdict = word(verdict);
         let count = rows.len();
         print(&format!(
-            "{count} primal values recomputed: relative difference at most {worst:.1e}, {verdict}; dual values not checked\n"
+            "{count} primal values recomputed: relative difference at most {worst:.1e}, {verdict}; dual values not \
+             checked\n"
         ))?;
     }
     if let Some(fault) = fault {
