@@ -81,15 +81,12 @@ const SLOW: &[&str] = &[
     "bcfw-gap-cache",
     "bcpfw",
     "bcpfw-gap",
-    "bcpl",
-    "pl",
     "oeg",
     "eg",
 ];
 
-/// The run whose steps all have a slope below 0 at last: its rates are so low that what floors add to distributions
-/// outweighs what a step gains.
-const STUCK: (&str, &str, u64) = ("oeg", "graphs", 19);
+/// The same on single tasks.
+const SLOW_ON: &[(&str, &str)] = &[("bcpl", "graphs"), ("pl", "graphs")];
 
 /// Every solver with a dual comes to the optimum on every task that it takes; slow ones go on and do not stall.
 #[test]
@@ -118,10 +115,9 @@ fn all_solvers_reach_the_optimum_on_all_tasks() {
             };
             let Some(late) = gap_after(ENOUGH) else { continue };
             let name = format!("{} on {task}, seed {seed}: gap {late}", entry.name);
-            assert!(SLOW.contains(&entry.name), "{name}");
+            assert!(SLOW.contains(&entry.name) || SLOW_ON.contains(&(entry.name, *task)), "{name}");
             let later = gap_after(10.0 * ENOUGH).unwrap_or_default();
-            let stuck = STUCK == (entry.name, *task, seed);
-            assert!(stuck || later <= 0.7 * late, "{name}, then {later}");
+            assert!(later <= 0.7 * late, "{name}, then {later}");
         }
     });
 }
