@@ -1,13 +1,16 @@
 //! From arguments to the tree of parameters that specifies a run: RUN.toml, flags, and `--set`.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use multiplane::{Error, params};
 use serde_json::{Map, Value};
 
 use crate::args::TrainArgs;
+
+/// What is longer is no run specification.
+const LONGEST: u64 = 1 << 24;
 
 /// The dotted name that a flag is a spelling of, and its value.
 pub(crate) type Flag = (&'static str, Value);
@@ -49,7 +52,11 @@ pub(crate) fn read_spec(path: &Path) -> Result<Map<String, Value>, Error> {
         Some(extension) if extension == "toml" => Error::Input(fault),
         _ => Error::input(format!("{fault}: expected a run specification (RUN.toml); data is given by --data {shown}")),
     };
-    let text = fs::read_to_string(path).map_err(|error| match error.kind() {
+    let read = |file: fs::File| {
+        let mut text = String::new();
+        file.take(LONGEST).read_to_string(&mut text).map(|_| text)
+    };
+    let text = fs::File::open(path).and_then(read).map_err(|error| match error.kind() {
         ErrorKind::InvalidData => refuse(format!("{shown}: it is not UTF-8 text")),
         ErrorKind::NotFound => {
             Error::input(format!("{shown}: {error}: expected a run specification (RUN.toml); data is given by --data"))

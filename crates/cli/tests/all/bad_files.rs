@@ -107,6 +107,7 @@ fn unwritable_outputs_are_found_first() {
         ("--out nowhere/model", "error: nowhere/model: cannot be written: "),
         ("--out folder", "error: folder: cannot be written: it is a directory"),
         ("--out folder/", "error: folder/: cannot be written: it is a directory"),
+        ("--out new/", "error: new/: cannot be written: it is a directory"),
         ("--out letter.data/model", "error: letter.data/model: cannot be written: "),
         ("--out out --record nowhere/record", "error: nowhere/record: cannot be written: "),
         ("--out out --record folder", "error: folder: cannot be written: it is a directory"),

@@ -23,10 +23,14 @@ fn the_latest_weights_are_saved_and_told() {
     }
     let ran = scratch.succeed("train --task binary --data rows.svm --solver ssg --passes 1 --lambda 1e-7 --out model");
     assert!(scratch.weights("model").iter().any(|&weight| weight != 0.0));
-    let told =
-        ran.complaints("warning: no iterate was better than w = 0, whose primal value is 1: these weights are ");
+    let told = ran.complaints("warning: no iterate was better than w = 0, whose primal value is 1: these weights are ");
     assert_eq!(told.len(), 1, "{}", ran.stderr);
     assert_eq!(scratch.json("verify --model model --data rows.svm")["verified"], true);
+    let ran =
+        scratch.succeed("train --task binary --data rows.svm --solver n-slack --passes 1 --lambda 1e-9 --out model");
+    let is_zero = scratch.weights("model").iter().all(|&weight| weight == 0.0);
+    let told = if is_zero { "nothing better than w = 0 was found, so all" } else { "no iterate was better than w = 0" };
+    assert_eq!(ran.complaints(&format!("warning: {told}")).len(), 1, "{}", ran.stderr);
     let ran = scratch.succeed("train --task binary --data rows.svm --gap 1%");
     assert_eq!(ran.stderr, "");
 }

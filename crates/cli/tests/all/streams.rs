@@ -22,8 +22,10 @@ fn devices_stay_devices() {
     scratch.succeed("train --task binary --data good.svm --quiet --out /dev/null --record /dev/null");
     scratch.succeed("predict --model model --data good.svm --out /dev/null");
     assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
-    let ran = scratch.run("predict --model /dev/zero --data good.svm"); // whose end nobody waits for
-    assert!(ran.code == Some(2) && ran.stderr.starts_with("error: /dev/zero: "), "{}", ran.stderr);
+    for endless in ["predict --model /dev/zero --data good.svm", "train /dev/zero"] {
+        let ran = scratch.run(endless);
+        assert!(ran.code == Some(2) && ran.stderr.starts_with("error: /dev/zero: "), "{}", ran.stderr);
+    }
     assert!(scratch.snapshot() == before, "a file appeared");
 }
 

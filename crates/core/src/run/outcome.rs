@@ -88,7 +88,7 @@ pub struct Outcome {
     /// latest](super::Run::with_latest) answer with a higher one.
     pub primal_at_zero: Option<f64>,
     /// The factor t of `w` = t w', where no iterate was better than w = 0 and the best, w', is taken so near to 0 that
-    /// the gap has room for it.
+    /// the gap has room for it; 1 where it has without.
     pub multiple: Option<f64>,
     /// The pass since which neither the dual value has risen nor a gap, proven or as the visits met it, has fallen, by
     /// more than a little, where that is long.

@@ -189,7 +189,7 @@ impl<O: MaxOracle> Run<O> {
         let Some(found) = found.filter(is_as_good) else { return Ok(None) };
         evaluator.bounds.choose(&w, Some(found));
         self.record_chosen()?;
-        Ok((multiple < 1.0).then_some(multiple))
+        Ok((multiple < 1.0 || primal.upper() > zero).then_some(multiple))
     }
 
     /// Returns the outcome of the run so far, without another call of the oracle: for when there is no time. Before the

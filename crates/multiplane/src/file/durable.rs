@@ -130,7 +130,7 @@ pub fn check_writable(path: &Path) -> Result<(), Error> {
 }
 
 fn try_writing(path: &Path) -> io::Result<()> {
-    if path.is_dir() {
+    if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
         return Err(io::Error::other("it is a directory"));
     }
     if is_special(path) {

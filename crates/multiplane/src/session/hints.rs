@@ -213,13 +213,13 @@ impl Advice<'_> {
     /// better than w = 0 was found and it, or a small multiple of what was found, is the answer. Not of solvers that do
     /// not go by lambda, nor with patience: P is none of their aims.
     pub fn doubt(&self, summary: &Summary) -> Option<String> {
-        let (entry, zero) = (self.session.spec().solver.entry, summary.aside.primal_at_zero?);
+        let (entry, zero) = (self.session.spec().solver.entry, summary.aside.primal_at_zero);
         let primal = summary.certificate.primal;
         if !entry.minimises || !primal.is_finite() || summary.early_stopping.is_some() {
             return None;
         }
         // Of data with one label that is said already.
-        if zero == 0.0 && primal == 0.0 && self.session.problem().vocabulary().labels.len() != 1 {
+        if zero == Some(0.0) && primal == 0.0 && self.session.problem().vocabulary().labels.len() != 1 {
             return Some(
                 "w = 0 has the primal value 0, so all weights are 0 and nothing is learned: no labelling was found that has a \
                  loss; does the loss tell wrong labellings from the truth?"
@@ -227,7 +227,7 @@ impl Advice<'_> {
             );
         }
         // Who has interrupted a run knows that it is short of its end.
-        if zero == 0.0 || self.gap(summary).is_some() || summary.stop_reason == StopReason::Interrupt {
+        if zero == Some(0.0) || self.gap(summary).is_some() || summary.stop_reason == StopReason::Interrupt {
             return None;
         }
         let is_reached = summary.stop_reason == StopReason::Gap;
@@ -235,18 +235,24 @@ impl Advice<'_> {
             true => "where no label has a majority the hinge can do no better: look at held-out data",
             false => "more passes or a larger lambda bring it down",
         };
-        if let Some(multiple) = summary.aside.multiple {
+        if summary.aside.is_zero {
             return Some(format!(
-                "no iterate was better than w = 0, whose primal value is {}: these weights are {} times the best, and predict \
-                 as it does; {advice}",
-                short(zero),
-                short(multiple)
+                "nothing better than w = 0 was found, so all weights are 0, and the primal value is {}; {advice}",
+                short(primal)
             ));
         }
-        if primal < zero || is_reached && summary.lower_at_zero().is_some() {
-            return None;
+        let zero = zero?;
+        if let Some(multiple) = summary.aside.multiple {
+            let these = match multiple < 1.0 {
+                true => format!("these weights are {} times the best, and predict as it does", short(multiple)),
+                false => "these weights are the best".into(),
+            };
+            return Some(format!(
+                "no iterate was better than w = 0, whose primal value is {}: {these}; {advice}",
+                short(zero)
+            ));
         }
-        if summary.lower_at_zero().is_some() {
+        if !is_reached && summary.lower_at_zero().is_some() {
             let why = match entry.is_online {
                 true => format!(
                     "they are the latest, as solver `{}` learns online, and far from the optimum; {advice}",
@@ -257,10 +263,7 @@ impl Advice<'_> {
             let (primal, zero) = (short(primal), short(zero));
             return Some(format!("the primal value of these weights is {primal}, and w = 0 has {zero}: {why}"));
         }
-        Some(format!(
-            "nothing better than w = 0 was found, so all weights are 0, and the primal value is {}; {advice}",
-            short(zero)
-        ))
+        None
     }
 
     /// Returns what would make the run faster, where the solver is slow without a kernel and the task has one.

@@ -105,8 +105,10 @@ impl RunMachine {
 pub struct SummaryAside {
     /// The primal value of w = 0, if it is known without a call.
     pub primal_at_zero: Option<f64>,
-    /// The factor of weights that are a small multiple of the best found, as nothing was better than w = 0.
+    /// The factor of weights that are a multiple of the best found, as nothing was better than w = 0.
     pub multiple: Option<f64>,
+    /// If all weights are 0, and no prior draws them elsewhere.
+    pub is_zero: bool,
     /// How much of the gap may be rounding, if that is most of it.
     pub rounding: Option<f64>,
     /// The pass since which neither dual value nor gap have moved by more than a little, if that is long.
@@ -201,6 +203,7 @@ impl Summary {
             aside: SummaryAside {
                 primal_at_zero: outcome.primal_at_zero,
                 multiple: outcome.multiple,
+                is_zero: session.regularizer.prior().is_none() && outcome.w.iter().all(|weight| *weight == 0.0),
                 rounding: outcome.rounding,
                 still_since: outcome.still_since,
                 loss_seconds,

@@ -144,8 +144,6 @@ impl PartialLinearization {
             (Length::Full, Rate::Fixed, _) => return tau,
             (Length::Full, Rate::Halving, RateVerdict::TooLong) => 2.0 * tau,
             (Length::Full, Rate::Halving, RateVerdict::Done) if step.gamma > 0.0 => tau / GROWTH,
-            // The floors of distributions outweigh what a step at a low rate gains.
-            (Length::Full, Rate::Halving, RateVerdict::Done) if step.gap <= 0.0 => (0.5 * tau).max(tau.min(self.tau)),
             (Length::Full, Rate::Halving, RateVerdict::Done) => tau,
         };
         next.clamp(RANGE.0, RANGE.1)

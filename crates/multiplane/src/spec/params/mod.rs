@@ -228,7 +228,8 @@ fn toml_value(value: toml::Value) -> Result<Value, String> {
 /// table as in JSON; anything else is text.
 pub fn parse_value(text: &str) -> Value {
     let table: Result<toml::Table, _> = format!("v = {text}").parse();
-    let parsed = table.ok().and_then(|mut table| table.remove("v")).and_then(|value| serde_json::to_value(value).ok());
+    let table = table.ok().filter(|table| table.len() == 1); // no second line
+    let parsed = table.and_then(|mut table| table.remove("v")).and_then(|value| serde_json::to_value(value).ok());
     let parsed = parsed.or_else(|| text.starts_with('{').then(|| serde_json::from_str(text).ok()).flatten());
     let value = parsed.filter(|value| !has_null(value));
     value.unwrap_or_else(|| Value::String(text.into()))

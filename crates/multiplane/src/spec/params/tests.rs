@@ -96,6 +96,7 @@ fn toml_is_checked() {
 /// Values are typed as in TOML; what is not TOML is text.
 #[test]
 fn values_are_typed() {
+    assert_eq!(parse_value("3\nlambda = 5"), json!("3\nlambda = 5"), "no second line");
     assert_eq!(parse_value("5"), json!(5));
     assert_eq!(parse_value("1e-3"), json!(1e-3));
     assert_eq!(parse_value("true"), json!(true));
