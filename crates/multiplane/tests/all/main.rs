@@ -5,6 +5,6 @@
 mod choice;
 mod crafted;
 mod damage;
-mod durable;
 mod doctor;
+mod durable;
 mod path_checkpoints;
