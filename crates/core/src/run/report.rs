@@ -153,11 +153,13 @@ impl<O: MaxOracle> Run<O> {
 
     /// Has a small multiple t w of the best iterate be the answer where w = 0 would be, which predicts nothing. By
     /// convexity P(t w) <= (1 - t) P(0) + t P(w): t is such that the primal value rises by no more than [`RISE`] says.
-    /// Returns t; `None` where w = 0 is not the answer, or stays it: no call can be afforded, or none proves anything.
+    /// Returns t; `None` where w = 0 is not the answer, or stays it: no call can be afforded, or none tells
+    /// anything.
     fn leave_zero(&mut self, stop_reason: StopReason) -> Result<Option<f64>, RunError> {
         let can_pay = self.budget().can_leave_zero(stop_reason, &self.evaluator, &self.training);
         let Run { training, evaluator, stop, .. } = self;
-        let Some(zero) = evaluator.bounds.zero().filter(|zero| *zero > 0.0 && can_pay) else { return Ok(None) };
+        let can_tell = can_pay && evaluator.bounds.rounding_in_gap().is_none();
+        let Some(zero) = evaluator.bounds.zero().filter(|zero| *zero > 0.0 && can_tell) else { return Ok(None) };
         let is_zero = |w: &[f64]| w.iter().all(|weight| *weight == 0.0);
         let best = evaluator.bounds.best.as_ref().filter(|best| !is_zero(&best.w));
         if best.is_some_and(|best| best.primal.upper() <= zero) {
