@@ -144,8 +144,9 @@ def by_hand(model, rows, labels):
 
 
 @pytest.mark.parametrize("keywords", [{}, {"bias": True, "ends": True}, {"scale": "max-abs"}, {"rescaling": "slack"}], ids=str)
-def test_explanations_add_up(keywords):
+def test_explanations_add_up(keywords, monkeypatch):
     """Terms are the score, the score is w.phi by hand, the margin is that to the second best labelling."""
+    monkeypatch.setenv("COLUMNS", "200")
     x, y = sequences()
     model = ChainSSVM(gap="5%", **keywords).fit(x, y)
     scale = np.abs(np.concatenate(x)).max(axis=0) if "scale" in keywords else 1.0

@@ -38,7 +38,7 @@ def test_noisy_classes_are_predicted(solver):
     with pytest.warns(ConvergenceWarning, match="no iterate was better than w = 0, whose primal value is 1"):
         model = MulticlassSSVM(solver=solver, lam=1.0, gap="5%").fit(x, y)
     assert model.certified_ and model.gap_ <= 0.05 * model.primal_
-    assert model.score(x, y) > 0.25 and len(set(model.predict(x))) > 2
+    assert len(set(model.predict(x))) > 2 and model.score(x, y) > (y == 0).mean()
 
 
 def test_lambda_without_effect_is_told():

@@ -23,7 +23,7 @@ def _filled(given: Any, what: str) -> Any:
         return given
     if given.dtype.kind not in "iu":
         raise ValueError(f"{what}: found a masked array of {given.dtype}, expected one of whole numbers: masked labels are not known")
-    return given.astype(np.int64).filled(NO_LABEL)
+    return np.ma.filled(given.astype(np.int64), NO_LABEL)
 
 
 class NodeLabeller(Several):

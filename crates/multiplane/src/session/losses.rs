@@ -34,7 +34,7 @@ impl Session {
     }
 
     /// The same, without the loss on the training data if `goes_on` ended its measurement.
-    fn losses_while(&self, w: &[f64], goes_on: GoesOn<'_>) -> Result<Losses, Error> {
+    pub(super) fn losses_while(&self, w: &[f64], goes_on: GoesOn<'_>) -> Result<Losses, Error> {
         let train = self.meter()(&*self.problem, w, goes_on)?;
         let test = self.loss_meters(false, None).test.map(|mut meter| meter(w, f64::INFINITY)).transpose()?;
         Ok(Losses { train, test: test.flatten() })

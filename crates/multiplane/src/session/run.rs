@@ -57,6 +57,9 @@ impl Session {
         let (losses, loss_seconds) = if losses { self.final_losses(&outcome, reduced.as_ref())? } else { nothing };
         if reduced.is_none() {
             self.check_word(&outcome, losses.train)?;
+            if let Some(zero) = self.back_at_zero(&outcome, losses.train)? {
+                return self.conclude(&zero, true);
+            }
         }
         let gap_before_reduction = gap.filter(|_| reduced.is_some());
         let evaluations = reduced.as_ref().map_or(0, |reduced| reduced.evaluations);
@@ -67,6 +70,18 @@ impl Session {
         let provenance = Provenance { vocabulary, ..self.provenance() };
         let info = ModelInfo::new(provenance, self.lambda(), outcome.certificate);
         Ok((Model { w, info }, summary))
+    }
+
+    /// Returns the outcome with w = 0 in place of a multiple that predicts the training data worse than that.
+    fn back_at_zero(&self, outcome: &Outcome, loss: Option<f64>) -> Result<Option<Outcome>, Error> {
+        let (Some(_), Some(zero), Some(loss)) = (outcome.multiple, outcome.primal_at_zero, loss) else {
+            return Ok(None);
+        };
+        let w = vec![0.0; outcome.w.len()];
+        let is_better = self.losses_while(&w, &|| true)?.train.is_some_and(|at_zero| at_zero < loss);
+        let Certificate { dual, certified, .. } = outcome.certificate;
+        let certificate = Certificate::new(zero, dual, certified);
+        Ok(is_better.then(|| Outcome { w, certificate, multiple: None, ..outcome.clone() }))
     }
 
     /// Holds a certificate against the task's slow code, for a few examples at the final weights: an oracle that
