@@ -87,7 +87,7 @@ pub struct Outcome {
     /// The primal value of w = 0, where it is known without a call. Only runs that answer [with the
     /// latest](super::Run::with_latest) answer with a higher one.
     pub primal_at_zero: Option<f64>,
-    /// The factor t of `w` = t w', where no iterate was better than w = 0 and the latest, w', is taken so near to 0 that
+    /// The factor t of `w` = t w', where no iterate was better than w = 0 and the best, w', is taken so near to 0 that
     /// the gap has room for it; 1 where it has without.
     pub multiple: Option<f64>,
     /// The pass since which neither the dual value has risen nor a gap, proven or as the visits met it, has fallen, by

@@ -3,7 +3,7 @@
 use super::budget::Budget;
 use super::driver::Run;
 use super::gap_predictor::Evaluate;
-use super::outcome::{Best, Outcome, RunError, StopReason};
+use super::outcome::{Outcome, RunError, StopReason};
 use crate::observe::{Certificate, GapForecast, KernelState, Losses, Record};
 use crate::oracle::MaxOracle;
 use crate::rounding::Rounded;
@@ -151,7 +151,7 @@ impl<O: MaxOracle> Run<O> {
         Ok(Outcome { multiple, ..outcome })
     }
 
-    /// Has a small multiple t w of the latest iterate be the answer where w = 0 would be, which predicts nothing. By
+    /// Has a small multiple t w of the best iterate be the answer where w = 0 would be, which predicts nothing. By
     /// convexity P(t w) <= (1 - t) P(0) + t P(w): t is such that the primal value rises by no more than [`RISE`] says.
     /// Returns t; `None` where w = 0 is not the answer, or stays it: no call can be afforded, or none tells
     /// anything.
@@ -161,13 +161,16 @@ impl<O: MaxOracle> Run<O> {
         let can_tell = can_pay && evaluator.bounds.rounding_in_gap().is_none();
         let Some(zero) = evaluator.bounds.zero().filter(|zero| *zero > 0.0 && can_tell) else { return Ok(None) };
         let is_zero = |w: &[f64]| w.iter().all(|weight| *weight == 0.0);
-        let is_beaten = |best: &Best| !is_zero(&best.w) && best.primal.upper() <= zero;
-        if evaluator.bounds.best.as_ref().is_some_and(is_beaten) {
+        let best = evaluator.bounds.best.as_ref().filter(|best| !is_zero(&best.w));
+        if best.is_some_and(|best| best.primal.upper() <= zero) {
             return Ok(None);
         }
-        let mut w = Vec::new();
-        training.solver.answer(&mut w);
-        let mut found = evaluator.evaluate_at(&w, stop, training)?;
+        let mut found = best.map(|best| (best.primal, best.proven));
+        let mut w = best.map_or(Vec::new(), |best| best.w.clone());
+        if found.is_none() {
+            training.solver.answer(&mut w);
+            found = evaluator.evaluate_at(&w, stop, training)?;
+        }
         let Some((primal, _)) = found.filter(|_| !is_zero(&w)) else { return Ok(None) };
         let bounds = &evaluator.bounds;
         let gap = zero - bounds.dual.map_or(0.0, Rounded::lower);

@@ -244,8 +244,8 @@ impl Advice<'_> {
         let zero = zero?;
         if let Some(multiple) = summary.aside.multiple {
             let these = match multiple < 1.0 {
-                true => format!("these weights are {} times the latest, and predict as it does", short(multiple)),
-                false => "these weights are the latest".into(),
+                true => format!("these weights are {} times the best, and predict as it does", short(multiple)),
+                false => "these weights are the best".into(),
             };
             return Some(format!(
                 "no iterate was better than w = 0, whose primal value is {}: {these}; {advice}",

@@ -105,7 +105,7 @@ impl RunMachine {
 pub struct SummaryAside {
     /// The primal value of w = 0, if it is known without a call.
     pub primal_at_zero: Option<f64>,
-    /// The factor of weights that are a multiple of the latest iterate, as nothing was better than w = 0.
+    /// The factor of weights that are a multiple of the best iterate, as nothing was better than w = 0.
     pub multiple: Option<f64>,
     /// If all weights are 0, and no prior draws them elsewhere.
     pub is_zero: bool,
