@@ -244,7 +244,7 @@ fn losses_for_records_have_a_limit_of_time() {
             Ok(None)
         });
         let stop = Stop { passes: Some(8.0), ..Stop::default() };
-        let mut run = fresh(&entry, &problem, stop, 0.3, &lines)
+        let mut run = fresh(entry, &problem, stop, 0.3, &lines)
             .with_clock(clock)
             .with_evaluate(Evaluate::Pass)
             .with_losses(LossMeters { train: Some(train), ..LossMeters::default() });
