@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::args::TrainArgs;
 
-/// Most bytes of a run specification that are read.
+/// Most bytes of a run specification.
 const LONGEST: u64 = 1 << 24;
 
 /// The dotted name that a flag is a spelling of, and its value.
@@ -54,7 +54,8 @@ pub(crate) fn read_spec(path: &Path) -> Result<Map<String, Value>, Error> {
     };
     let read = |file: fs::File| {
         let mut text = String::new();
-        file.take(LONGEST).read_to_string(&mut text).map(|_| text)
+        let read = file.take(LONGEST + 1).read_to_string(&mut text)? as u64;
+        if read > LONGEST { Err(std::io::Error::other(format!("it has more than {LONGEST} bytes"))) } else { Ok(text) }
     };
     let text = fs::File::open(path).and_then(read).map_err(|error| match error.kind() {
         ErrorKind::InvalidData => refuse(format!("{shown}: it is not UTF-8 text")),

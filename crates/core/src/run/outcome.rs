@@ -85,7 +85,7 @@ pub struct Outcome {
     /// the budget had no room to evaluate it.
     pub certificate: Certificate,
     /// The primal value of w = 0, where it is known without a call. Only runs that answer [with the
-    /// latest](super::Run::with_latest) answer with a higher one.
+    /// latest](super::Run::with_latest) or with a `multiple` answer with a higher one.
     pub primal_at_zero: Option<f64>,
     /// The factor t of `w` = t w', where no iterate was better than w = 0 and the best, w', is taken so near to 0 that
     /// the gap has room for it; 1 where it has without.

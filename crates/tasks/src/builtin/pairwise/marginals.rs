@@ -146,6 +146,7 @@ impl<S: StructureSolver> LabelMarginals<Self> for PairwiseTask<S> {
         out.seal();
     }
 
+    /// An estimate, not measured: two sweeps and a plane of all labels.
     fn calls(&self) -> f64 {
         3.0
     }
