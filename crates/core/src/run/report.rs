@@ -161,6 +161,9 @@ impl<O: MaxOracle> Run<O> {
         let can_tell = can_pay && evaluator.bounds.rounding_in_gap().is_none();
         let Some(zero) = evaluator.bounds.zero().filter(|zero| *zero > 0.0 && can_tell) else { return Ok(None) };
         let is_zero = |w: &[f64]| w.iter().all(|weight| *weight == 0.0);
+        if evaluator.bounds.best.is_none() {
+            evaluator.evaluate_answer(stop, training)?; // the better of latest and average
+        }
         let best = evaluator.bounds.best.as_ref().filter(|best| !is_zero(&best.w));
         if best.is_some_and(|best| best.primal.upper() <= zero) {
             return Ok(None);
