@@ -5,6 +5,7 @@
 //! over.
 
 mod arrays;
+mod checkpoints;
 mod command;
 mod dataset;
 mod describe;

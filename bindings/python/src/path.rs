@@ -1,14 +1,14 @@
 //! Paths and grids, cross-validated where that is asked for, with checkpoints.
 
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::PathBuf;
 
 use multiplane::{
-    Checkpoint, Checkpointer, CrossValidation, Error, GridPoints, GridSpec, Outer, OuterOptions, Outputs, PathEnd,
-    RunOptions, Session, assign_folds, cross_validate, cross_validate_problem,
+    CrossValidation, Error, GridPoints, GridSpec, Outer, OuterOptions, PathEnd, RunOptions, Session, assign_folds,
+    cross_validate, cross_validate_problem,
 };
 use pyo3::prelude::*;
 
+use crate::checkpoints::Checkpoints;
 use crate::errors::raised;
 use crate::interrupt::Interrupt;
 use crate::model::PathModelObject;
@@ -59,48 +59,11 @@ impl Divided {
             Outer::Path(path) => Outer::Path(*path),
             Outer::Grid(grid) => Outer::Grid(GridSpec { points: GridPoints::List(lambdas.to_vec()), ..grid.clone() }),
         };
-        let (spec, flag) = (session.spec(), Some(interrupt.flag.clone()));
+        let (spec, flag) = (session.spec(), Some(interrupt.end.clone()));
         match self {
             Divided::Data(data) => cross_validate(spec, data, folds, &outer, lambdas, flag),
             Divided::Task(part) => cross_validate_problem(spec, &**part, folds, &outer, lambdas, flag),
         }
-    }
-}
-
-/// Where checkpoints go, and where the path goes on from.
-struct Checkpoints {
-    path: Option<PathBuf>,
-    every: Option<f64>,
-    resume: Option<PathBuf>,
-}
-
-impl Checkpoints {
-    /// Adds them to the hooks of a run; `told` hears of what it survives.
-    fn hook(
-        self,
-        session: &Session,
-        outer: &Outer,
-        hooks: &mut RunOptions,
-        told: &Arc<Mutex<Vec<String>>>,
-    ) -> Result<(), Error> {
-        let (mut generation, mut newest) = (None, None);
-        if let Some(path) = &self.resume {
-            let (checkpoint, from, unsound) = Checkpoint::load_newest(path)?;
-            session.check_resumes(&checkpoint)?;
-            checkpoint.info.check_outer(Some(outer))?;
-            newest = unsound.map(|reason| format!("{reason}; the path goes on from {}", from.display()));
-            (hooks.resume, generation) = (Some(checkpoint), Some(from));
-        }
-        if let Some(path) = self.path.or(self.resume) {
-            let (every, told) = (self.every, told.clone());
-            let outputs = move || Outputs { checkpoint_every: every, ..Outputs::default() };
-            let warn = move |text: &str| told.lock().unwrap_or_else(PoisonError::into_inner).push(text.into());
-            let mut checkpointer = Checkpointer::open(&path, every, Box::new(outputs), Box::new(warn))?;
-            generation.iter().for_each(|from: &PathBuf| checkpointer.resumed_from(Path::new(from)));
-            hooks.checkpointer = Some(checkpointer);
-        }
-        told.lock().unwrap_or_else(PoisonError::into_inner).extend(newest);
-        Ok(())
     }
 }
 
@@ -122,7 +85,7 @@ pub(crate) fn path(
 ) -> PyResult<Followed> {
     let mut job = FitJob::new(py, order)?;
     let options = OuterOptions::take(&mut job.tree).map_err(raised)?;
-    let checkpoints = Checkpoints { path: checkpoint, every: checkpoint_every, resume };
+    let checkpoints = Checkpoints::open(checkpoint, checkpoint_every, resume).map_err(raised)?;
     let interrupt = job.interrupt.clone();
     let divided = match &job.source {
         JobData::Data(data) => Divided::Data(data.clone()),
@@ -132,14 +95,12 @@ pub(crate) fn path(
         let mut hooks = RunOptions { abort: None, ..hooks };
         let outer = options.outer(session.spec().stop.gap, session.problem().facts().total_weight)?;
         let folds = cv.map(|cv| cv.of(&session)).transpose()?;
-        let told = Arc::default();
-        checkpoints.hook(&session, &outer, &mut hooks, &told)?;
+        let told = checkpoints.hook(&session, Some(&outer), &mut hooks)?;
         let (mut model, mut summary) = match &outer {
             Outer::Path(path) => session.path(path, hooks)?,
             Outer::Grid(grid) => session.grid(grid, hooks)?,
         };
-        let mut told = std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
-        told.extend(summary.checkpoints.as_ref().and_then(|report| report.failure.clone()));
+        let mut told = told.of(summary.checkpoints.as_ref());
         match folds {
             Some(folds) if summary.stop_reason == PathEnd::LambdaMin => {
                 match divided.validate(&session, &folds, &outer, &model.lambdas, &interrupt) {

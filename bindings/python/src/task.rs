@@ -162,7 +162,7 @@ impl UserTask {
         let fate = interrupt.clone();
         let stats = Arc::new(PoolStats::with_on_loss(move |error| {
             Python::attach(|py| match lost_workers(py, error) {
-                Ok(lost) | Err(lost) => drop(fate.keep(py, lost)),
+                Ok(lost) | Err(lost) => drop(fate.keep(lost)),
             });
         }));
         let (parts, interrupt, counts) = (self.parts.clone(), interrupt.clone(), stats.clone());

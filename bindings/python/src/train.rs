@@ -1,5 +1,6 @@
 //! Training: a specification as JSON text, data or a user's task, and somebody who watches.
 
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -9,8 +10,9 @@ use multiplane::{Choice, Error, Problem, Rescaling, RunOptions, RunSpec, Session
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
+use crate::checkpoints::Checkpoints;
 use crate::dataset::DatasetObject;
-use crate::errors::{guarded, tree_of, value_error};
+use crate::errors::{guarded, raised, tree_of, value_error};
 use crate::fit::Fit;
 use crate::interrupt::{Interrupt, interruptible};
 use crate::model::ModelObject;
@@ -132,16 +134,19 @@ impl FitJob {
         let interrupt = self.interrupt.clone();
         if let Some(callable) = &self.watcher {
             let callable = Python::attach(|py| callable.clone_ref(py));
-            observers.push(Box::new(Watcher { callable, interrupt: interrupt.clone(), told: Instant::now() }));
+            observers.push(Box::new(Watcher {
+                callable: Arc::new(callable),
+                interrupt: interrupt.clone(),
+                told: Instant::now(),
+            }));
         }
         if on_calling_thread {
             observers.push(Box::new(Signals { interrupt: interrupt.clone(), looked: Instant::now() }));
         }
-        let flag = Some(interrupt.flag);
         RunOptions {
             observers,
-            interrupt: flag.clone(),
-            abort: flag,
+            interrupt: Some(interrupt.end),
+            abort: Some(interrupt.flag),
             losses: self.test.is_some() || !self.tree.get("data").is_none_or(|data| data["holdout"].is_null()),
             ..RunOptions::default()
         }
@@ -162,7 +167,7 @@ impl FitJob {
         let on_calling_thread = matches!(source, JobData::Task(..));
         let job = move || -> Result<T, Error> {
             let hooks = self.hooks(on_calling_thread);
-            let flag = Some(self.interrupt.flag.clone());
+            let flag = Some(self.interrupt.end.clone());
             let session = FitJob::session(&self.tree, source, self.test.take(), flag)?;
             work(session, hooks)
         };
@@ -175,7 +180,7 @@ impl FitJob {
             (Err(_), Some(stopped)) => Err(stopped),
             // What the library refuses of a user's task is a wrong value.
             (Err(Error::Failed(reason)), None) if on_calling_thread => Err(value_error(reason)),
-            (Err(error), None) => Err(crate::errors::raised(error)),
+            (Err(error), None) => Err(raised(error)),
         }
     }
 }
@@ -186,13 +191,24 @@ fn set(name: &str, value: &str) -> String {
     format!("{keyword}=\"{value}\"")
 }
 
-/// Trains a model. `start` is the `Fit` to continue; with `keep` the result can be continued later.
+/// Trains a model. `start` is the `Fit` to continue; with `keep` the result can be continued later. Checkpoints are as
+/// in `path`.
 #[pyfunction]
-#[pyo3(signature = (order, *, start=None, keep=false))]
-pub(crate) fn train(py: Python<'_>, order: JobRequest<'_>, start: Option<&Fit>, keep: bool) -> PyResult<Fit> {
-    let job = FitJob::new(py, order)?;
+#[pyo3(signature = (order, *, start=None, keep=false, checkpoint=None, checkpoint_every=None, resume=None))]
+pub(crate) fn train(
+    py: Python<'_>,
+    order: JobRequest<'_>,
+    start: Option<&Fit>,
+    keep: bool,
+    checkpoint: Option<PathBuf>,
+    checkpoint_every: Option<f64>,
+    resume: Option<PathBuf>,
+) -> PyResult<Fit> {
+    let mut job = FitJob::new(py, order)?;
+    let checkpoints = Checkpoints::open(checkpoint, checkpoint_every, resume).map_err(raised)?;
+    checkpoints.restore_lambda(&mut job.tree);
     let warm = start.and_then(|start| start.warm.lock().unwrap_or_else(PoisonError::into_inner).clone());
-    let work = move |session: Session, hooks: RunOptions| {
+    let work = move |session: Session, mut hooks: RunOptions| {
         let mut warnings = session.warnings().to_vec();
         let advice = session.advice(set);
         warnings.extend(advice.before());
@@ -200,9 +216,11 @@ pub(crate) fn train(py: Python<'_>, order: JobRequest<'_>, start: Option<&Fit>, 
         if let Some(error) = &refused {
             warnings.push(format!("this fit starts anew: {error}"));
         }
+        let told = checkpoints.hook(&session, None, &mut hooks)?;
         let (model, summary, state) = session.run_warm(hooks, warm.as_ref().filter(|_| refused.is_none()), keep)?;
         warnings.extend(advice.warnings(&summary));
         warnings.extend(advice.lambda(&summary));
+        warnings.extend(told.of(summary.checkpoints.as_ref()));
         warnings.extend(session.mishaps().map(|told| format!("on the way {told}")));
         let doubt = advice.doubt(&summary);
         let standstill = advice.standstill(&summary);

@@ -1,6 +1,7 @@
 //! Those who watch a run: its records, a Python callable, and a look at signals.
 
 use std::io;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -34,20 +35,26 @@ impl io::Write for Shared {
     }
 }
 
-/// A Python callable that hears of records (`JSON text`) and of progress between them (`pass, calls, seconds`).
-/// An exception in it stops the run, as Ctrl-C does.
+/// A Python callable that hears of records (`JSON text`) and of progress between them (`pass, calls, seconds`), on the
+/// thread that called `fit`. If it returns True the run ends; an exception in it stops the run, as Ctrl-C does.
 pub(crate) struct Watcher {
-    pub(crate) callable: Py<PyAny>,
+    pub(crate) callable: Arc<Py<PyAny>>,
     pub(crate) interrupt: Interrupt,
     pub(crate) told: Instant,
 }
 
 impl Watcher {
-    fn tell(&self, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<()>) {
-        Python::attach(|py| {
-            if let Err(error) = call(self.callable.bind(py)) {
-                self.interrupt.stop(error);
-            }
+    fn tell<A>(&self, told: A)
+    where
+        A: for<'py> pyo3::call::PyCallArgs<'py> + Send + 'static,
+    {
+        let (callable, interrupt) = (self.callable.clone(), self.interrupt.clone());
+        self.interrupt.on_calling_thread(move || {
+            Python::attach(|py| match callable.bind(py).call1(told).and_then(|answer| answer.is_truthy()) {
+                Ok(true) => interrupt.end.store(true, Ordering::Relaxed),
+                Ok(false) => {}
+                Err(error) => interrupt.stop(error),
+            });
         });
     }
 }
@@ -55,7 +62,7 @@ impl Watcher {
 impl Observer for Watcher {
     fn evaluated(&mut self, record: &Record) -> io::Result<()> {
         let text = serde_json::to_string(record)?;
-        self.tell(|callable| callable.call1((text,)).map(|_| ()));
+        self.tell((text,));
         Ok(())
     }
     fn ticked(&mut self, tick: Tick) {
@@ -63,9 +70,7 @@ impl Observer for Watcher {
             return;
         }
         self.told = Instant::now();
-        self.tell(|callable| {
-            callable.call1((tick.pass, tick.oracle_calls + tick.evaluation_calls, tick.seconds)).map(|_| ())
-        });
+        self.tell((tick.pass, tick.oracle_calls + tick.evaluation_calls, tick.seconds));
     }
 }
 

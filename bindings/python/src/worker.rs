@@ -50,7 +50,7 @@ impl PythonWorker {
 
     /// Runs Python code about an example; an exception is kept for the caller of `fit`, its text is the reason.
     fn ask<T>(&self, example: usize, work: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T, String> {
-        Python::attach(|py| work(py).map_err(|error| self.interrupt.keep(py, noted(py, error, example))))
+        Python::attach(|py| work(py).map_err(|error| self.interrupt.keep(noted(py, error, example))))
     }
 
     fn refresh(&self, py: Python<'_>, w: &[f64]) -> PyResult<()> {
@@ -82,14 +82,14 @@ impl PythonWorker {
             let read = py.import("pickle").and_then(|pickle| pickle.call_method1("loads", (PyBytes::new(py, reply),)));
             let (found, failed) = read
                 .and_then(|read| read.extract::<(Vec<Described>, Bound<'_, PyAny>)>())
-                .map_err(|error| (0, self.interrupt.keep(py, error)))?;
+                .map_err(|error| (0, self.interrupt.keep(error)))?;
             // An exception of a process has its example's number from there.
             if !failed.is_none() {
-                return Err((0, self.interrupt.keep(py, PyErr::from_value(failed))));
+                return Err((0, self.interrupt.keep(PyErr::from_value(failed))));
             }
             for (slot, ((&example, answer), described)) in examples.iter().zip(out).zip(found).enumerate() {
                 let taken = self.take_described(py, example, described, answer);
-                taken.map_err(|error| (slot, self.interrupt.keep(py, noted(py, error, example))))?;
+                taken.map_err(|error| (slot, self.interrupt.keep(noted(py, error, example))))?;
             }
             Ok(())
         })
@@ -337,7 +337,7 @@ impl WorkerControl for PythonWorker {
     fn goes_on_waiting(&mut self) -> bool {
         Python::attach(|py| {
             if let Err(error) = py.check_signals() {
-                self.interrupt.keep(py, error);
+                self.interrupt.keep(error);
             }
         });
         !self.interrupt.is_set()

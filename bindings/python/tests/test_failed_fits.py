@@ -86,7 +86,10 @@ def test_data_of_a_failed_fit_is_not_that_of_the_last(fail):
     vars(task).pop("dim", None)
     warm.set_params(lam=0.01, gap=0.5).fit(X, Y)
     fresh = StructuredSVM(task, gap=0.5, clock="work", lam=0.01).fit(X, Y)
-    assert (warm.primal_, warm.dual_) == (fresh.primal_, fresh.dual_)
+    if fail is broken_decoder:  # what it has learned of the new data is gone on from
+        assert warm.dual_ <= fresh.primal_ and fresh.dual_ <= warm.primal_
+    else:
+        assert (warm.primal_, warm.dual_) == (fresh.primal_, fresh.dual_)
 
 
 def state(model):
@@ -95,16 +98,16 @@ def state(model):
     return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in held.items()}
 
 
-@pytest.mark.parametrize("keep", ["auto", "bcfw"])
-def test_an_exception_of_the_oracle_leaves_the_estimator_as_it_was(keep):
+@pytest.mark.parametrize("solver", ["auto", "bcfw"])
+def test_an_exception_of_the_oracle_keeps_the_model_so_far(solver):
     """Wherever it comes, in training, within an evaluation under way, or in the calls that hold the decoder to its word:
-    the user's own exception, and every attribute as before the fit.
+    the user's own exception, which hands the estimator out. The first call of all leaves the estimator as it was.
     """
     X, Y = data(60)
     spread(X, Y)
     counted = Task()
     counted.left = 10**6
-    parameters = {"gap": 1e-3, "clock": "work", "lam": 0.01, "solver": keep}
+    parameters = {"gap": 1e-3, "clock": "work", "lam": 0.01, "solver": solver}
     again = StructuredSVM(counted, **parameters).fit(X, Y)
     calls = 10**6 - counted.left
     assert again.summary_["evaluation_calls"] >= 60, "an attempt ends the run"
@@ -116,20 +119,22 @@ def test_an_exception_of_the_oracle_leaves_the_estimator_as_it_was(keep):
         with pytest.raises(Broken) as raised:
             model.fit(X, Y)
         assert str(raised.value) == "no answer" and type(raised.value) is Broken
-        assert state(model) == state(StructuredSVM(task, **parameters)), f"call {k} of {calls}, never fitted"
-        with pytest.raises(AttributeError):  # not fitted yet, as either package says it
-            model.predict(X)
         task.left = np.inf
+        if k == 0:
+            assert state(model) == state(StructuredSVM(task, **parameters)) and not hasattr(raised.value, "estimator")
+            with pytest.raises(AttributeError):  # not fitted yet, as either package says it
+                model.predict(X)
+            continue
+        assert raised.value.estimator is model and "can be used" in raised.value.__notes__[-1], f"call {k} of {calls}"
+        assert len(model.predict(X)) == 60 and not model.certified_
+        assert not model.dual_ > again.primal_ and not again.dual_ > model.primal_
         model.set_params(gap=0.2, warm_start=True).fit(X, Y)
-        before, answers = state(model), model.predict(X)
         model.set_params(gap=1e-3)
-        before["gap"], task.left = 1e-3, k
+        task.left = k
         try:
             model.fit(X, Y)  # which goes on from where the last one was: it may need no more than k calls
-        except Broken:
-            task.left = np.inf
-            assert state(model) == before, f"call {k} of {calls}, fitted before"
-            assert model.predict(X) == answers
+        except Broken as error:
+            assert error.estimator is model
         task.left = np.inf
         whole = model.fit(X, Y)
         assert whole.certified_ and whole.dual_ <= again.primal_ + 1e-9 and again.dual_ <= whole.primal_ + 1e-9

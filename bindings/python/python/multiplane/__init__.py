@@ -31,6 +31,7 @@ from multiplane._files import (
     load_multilabel,
     load_trees,
 )
+from multiplane._fit_options import FitOptions
 from multiplane._frames import sequences
 from multiplane._graph import GraphSSVM
 from multiplane._history import History
@@ -56,6 +57,7 @@ __all__ = [
     "Explanation",
     "Finding",
     "Findings",
+    "FitOptions",
     "GraphSSVM",
     "HeuristicWarning",
     "History",

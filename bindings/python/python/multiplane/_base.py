@@ -7,8 +7,8 @@ import logging
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from multiplane import _core, solvers
 from multiplane._errors import BrokenPromiseWarning, ConvergenceWarning, UnusedParameterWarning, not_fitted
+from multiplane._fit_options import Callback, FitOptions, callbacks_of, checkpoints
 from multiplane._given import STOPS, USUAL, changed, keywords, refuse_twice, task_keywords, task_names
 from multiplane._history import History
 from multiplane._jobs import effective
@@ -77,7 +78,8 @@ class Estimator(Looked, Parameters):
         certified_: True if the gap is proven: it was evaluated, the decoder proves its answers, and rounding is small.
         lam_: lambda as a number.
         n_iter_: Outer iterations.
-        stop_reason_: ``"gap"``, ``"passes"``, ``"calls"``, ``"seconds"``, ``"patience"``, ``"rule"`` or ``"interrupt"``.
+        stop_reason_: ``"gap"``, ``"passes"``, ``"calls"``, ``"seconds"``, ``"patience"``, ``"rule"``, ``"callback"`` or
+            ``"interrupt"``.
         history_: One dict per outer iteration; ``history_.plot()`` draws it.
         summary_: The report of ``multiplane train --json``.
     """
@@ -239,10 +241,14 @@ class Estimator(Looked, Parameters):
         test: Any = None,
         same_data: bool = True,
         broken_promise: Callable[[_core.Model, int], str | None] | None = None,
+        options: FitOptions = FitOptions(),
     ) -> None:
         """Runs the core and takes over its results. Raises the exception that interrupted it, with the results in
-        place. ``broken_promise`` returns the reason why a certified model is not certified after all, or None.
+        place, if an oracle has answered. ``broken_promise`` returns the reason why a certified model is not certified after
+        all, or None.
         """
+        callbacks = callbacks_of(options)
+        way = checkpoints(*(options.get(name) for name in ("checkpoint", "checkpoint_every", "resume")))
         tree = self._tree()
         self._check_held_out(tree, test)
         if hasattr(type(self), "partial_fit"):
@@ -250,22 +256,29 @@ class Estimator(Looked, Parameters):
         free = ("lambda", "stop", "seed", "threads", "evaluate")  # what a warm start may change
         problem = {key: value for key, value in tree.items() if key not in free}
         same = same_data and getattr(self, "_problem", None) == problem
-        start = getattr(self, "_fit", None) if self.warm_start and same else None
-        watcher = self._watcher(tree, is_warm=start is not None)
+        start = getattr(self, "_fit", None) if self.warm_start and same and way["resume"] is None else None
+        watcher = self._watcher(tree, start is not None, callbacks)
         try:
             order = json.dumps(tree), source, test, watcher if watcher.needed() else None
-            fit = _core.train(order, start=start, keep=bool(self.warm_start))
+            fit = _core.train(order, start=start, keep=bool(self.warm_start), **way)
         finally:
             watcher.close()
-        summary, history = json.loads(fit.summary), History._parse(fit.history)
-        if isinstance(test, _core.Dataset) and fit.interrupted is None:  # of the weights that are kept
+        summary, history, interrupted = json.loads(fit.summary), History._parse(fit.history), fit.interrupted
+        if isinstance(interrupted, Exception) and summary["oracle_calls"] <= 1:
+            raise interrupted  # the first call failed: nothing was learned
+        if watcher.is_ended and summary["stop_reason"] == "interrupt" and interrupted is None:
+            summary["stop_reason"] = "callback"
+        if isinstance(test, _core.Dataset) and interrupted is None:  # of the weights that are kept
             for name, data in (("train_loss", source), ("test_loss", test)):
                 summary[name] = fit.model.evaluate(data, self._workers())[0]
         broken = None
-        if broken_promise is not None and summary["certified"] and fit.interrupted is None:
+        if broken_promise is not None and summary["certified"] and interrupted is None:
             calls = summary["oracle_calls"] + (summary.get("evaluation_calls") or 0)
-            broken = broken_promise(fit.model, calls)
-            summary["certified"] = broken is None
+            try:
+                broken = broken_promise(fit.model, calls)
+            except Exception as error:  # of the user's methods
+                interrupted = error
+            summary["certified"] = broken is None and interrupted is None
         self.__dict__.pop("_is_loaded", None)
         self._take(fit.model, summary)
         self._learned_from(fit.model, source)
@@ -278,12 +291,12 @@ class Estimator(Looked, Parameters):
             warnings.warn(self._worded(fit.doubt), ConvergenceWarning, stacklevel=3)
         if broken is not None:
             warnings.warn(broken, BrokenPromiseWarning, stacklevel=3)
-        if fit.interrupted is not None:
-            self._tell_of_interrupt(fit.interrupted)
-            raise fit.interrupted
+        if interrupted is not None:
+            self._tell_of_interrupt(interrupted)
+            raise interrupted
         self._report(None if fit.standstill is None else self._worded(fit.standstill))
 
-    def _watcher(self, tree: dict[str, Any], is_warm: bool) -> Watcher:
+    def _watcher(self, tree: dict[str, Any], is_warm: bool, callbacks: Sequence[Callback] = ()) -> Watcher:
         """What shows how far a fit is. Counts of a warm start go on from the fit before, and budgets do not."""
         name, stop = str(tree["solver"]["name"]), tree.get("stop") or {}
         given = stop.keys() & {"gap", "passes", "calls", "seconds"}
@@ -292,7 +305,7 @@ class Estimator(Looked, Parameters):
         if is_warm or name not in _WITH_DUAL:
             kept = ("gap",) if is_warm else ("passes", "calls", "seconds")
             stop = {key: stop.get(key) for key in (*kept, "patience")}
-        return Watcher(self.progress, name, stop, tree["clock"])
+        return Watcher(self.progress, name, stop, tree["clock"], callbacks)
 
     def _check_held_out(self, tree: dict[str, Any], test: Any) -> None:
         """Refuses patience with nothing to watch, and test data from two places."""
@@ -344,14 +357,15 @@ class Estimator(Looked, Parameters):
         logger.info("%s: %s, %.4g passes, stopped by %s", type(self).__name__, bounds, passes, reason)
 
     def _tell_of_interrupt(self, interrupted: BaseException) -> None:
-        """Says in the exception what the estimator has come to."""
+        """Says in the exception what the estimator has come to, and hands it out."""
         self._log()
         how = (
             f"primal_ is {self.primal_:.6g}, gap_ {self.gap_:.3g}"
             if self._is_evaluated()
             else "not evaluated yet, so primal_ and gap_ are NaN and certified_ is False"
         )
-        interrupted.add_note(f"{type(self).__name__} holds the weights so far and can be used: {how}")
+        interrupted.add_note(f"{type(self).__name__} holds the weights so far and can be used: {how}; `estimator` of the exception is it")
+        _hand_out(interrupted, self)
 
     def _report(self, standstill: str | None) -> None:
         self._log()
@@ -416,6 +430,7 @@ class Estimator(Looked, Parameters):
         for warning in told:
             warnings.warn(self._worded(warning), UserWarning, stacklevel=3)
         if interrupted is not None:
+            _hand_out(interrupted, owner)
             interrupted.add_note(f"path_ of the {type(owner).__name__} holds the path down to lambda = {found.lambda_end_:.4g}")
             raise interrupted
         if found.stop_reason_ != "lambda-min":
@@ -455,6 +470,12 @@ def _below(tree: dict[str, Any], section: str) -> dict[str, Any]:
     """A table of a specification; empty where there is none."""
     found = tree.get(section)
     return found if isinstance(found, dict) else {}
+
+
+def _hand_out(error: BaseException, estimator: Any) -> None:
+    """Makes the estimator an attribute of the exception that ended its fit, if it takes one."""
+    with suppress(AttributeError):
+        error.estimator = estimator  # type: ignore[attr-defined]
 
 
 def _number(value: Any) -> float:

@@ -155,4 +155,7 @@ def path(
     order: _Order, *, cv: int | Sequence[int] | None = None, checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float | None = None, resume: str | os.PathLike[str] | None = None,
 ) -> tuple[PathModel, str, list[str], BaseException | None]: ...  # fmt: skip
-def train(order: _Order, *, start: Fit | None = None, keep: bool = False) -> Fit: ...
+def train(
+    order: _Order, *, start: Fit | None = None, keep: bool = False, checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float | None = None, resume: str | os.PathLike[str] | None = None,
+) -> Fit: ...  # fmt: skip

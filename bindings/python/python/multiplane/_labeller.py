@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, Never, Self
+from typing import Any, Never, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, _validation
 from multiplane._costs import in_order, labels_named
+from multiplane._fit_options import FitOptions, refuse_others, with_options
 from multiplane._several import Several
-from multiplane._words import refuse_keywords
 
 
 def listed(x: Any, name: str) -> list[Any]:
@@ -108,9 +108,10 @@ class PartLabeller(Several):
             return None
         return self._dataset(x, self._merged(self._labels(y, "y_test"), getattr(self, "_by_name", {}).values(), "y_test"))
 
+    @with_options
     def fit(
         self, X: Any, y: Any, *others: Never, sample_weight: Any = None, X_test: Any = None, y_test: Any = None,
-        **unknown: Never,
+        **options: Unpack[FitOptions],
     ) -> Self:  # fmt: skip
         """Trains on sequences ``X`` and their labels ``y``. Returns self. Raises ValueError for unusable input.
 
@@ -118,10 +119,10 @@ class PartLabeller(Several):
         sequence counts: a weight of 2 is one that is there twice.
         """
         _validation.refuse_positional(others, type(self).__name__)
-        refuse_keywords(unknown, self, "fit")
+        refuse_others(options, self)
         with self._all_or_nothing():
             data = _validation.weighted(self._data(X, y), sample_weight)
-            self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data))
+            self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data), options=options)
         return self
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:

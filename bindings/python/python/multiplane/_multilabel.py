@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Never, Self, cast
+from typing import Any, Never, Self, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, _costs, _validation
+from multiplane._fit_options import WeightedFitOptions, refuse_others, with_options
 from multiplane._params import plain
 from multiplane._several import Several
 
@@ -97,7 +98,10 @@ class MultiLabelSSVM(Several):
             return {"name": "edges", "edges": plain(value, name)}
         return super()._task_value(name, value)
 
-    def fit(self, X: Any, y: Any, *others: Never, X_test: Any = None, y_test: Any = None, **weights: Any) -> Self:
+    @with_options
+    def fit(
+        self, X: Any, y: Any, *others: Never, X_test: Any = None, y_test: Any = None, **options: Unpack[WeightedFitOptions]
+    ) -> Self:  # fmt: skip
         """Trains on rows ``X`` (``[n, features]``) and their labels ``y`` (``[n, labels]``, 0 and 1; or ``[n]``, of two classes).
 
         With test data its mean loss is in every entry of ``history_``. ``sample_weight=`` (``[n]``, at least 0) says how much each
@@ -105,10 +109,11 @@ class MultiLabelSSVM(Several):
         :meth:`MulticlassSSVM.fit` gives. Returns self. Raises ValueError for unusable input.
         """
         _validation.refuse_positional(others, type(self).__name__)
-        sample_weight = _validation.sample_weight_of(weights, self)
+        refuse_others(options, self, "sample_weight")
+        sample_weight = options.get("sample_weight")
         with self._all_or_nothing():
             data = _validation.weighted(self._data(X, y), sample_weight)
-            self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data))
+            self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data), options=options)
         return self
 
     def _named_path(self, model: _core.PathModel) -> _core.PathModel:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Never, Self
+from typing import Any, ClassVar, Never, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, _validation
 from multiplane._arrays import is_path
+from multiplane._fit_options import FitOptions, refuse_others, with_options
 from multiplane._several import Several
-from multiplane._words import refuse_keywords
 
 NO_LABEL = -1
 """The label of a node whose truth is not known."""
@@ -136,9 +136,10 @@ class NodeLabeller(Several):
 
     # -- training and results --
 
+    @with_options
     def fit(
         self, X: Any, y: Any = None, *others: Never, node_weights: Any = None, sample_weight: Any = None,
-        X_test: Any = None, y_test: Any = None, **unknown: Never,
+        X_test: Any = None, y_test: Any = None, **options: Unpack[FitOptions],
     ) -> Self:  # fmt: skip
         """Trains on examples ``X`` and the labels ``y`` of their nodes. Returns self. Raises ValueError for bad input.
 
@@ -147,12 +148,12 @@ class NodeLabeller(Several):
         With test data its mean loss is in every entry of ``history_``.
         """
         _validation.refuse_positional(others, type(self).__name__)
-        refuse_keywords(unknown, self, "fit")
+        refuse_others(options, self)
         with self._all_or_nothing():
             before = getattr(self, "classes_", None)
             data = _validation.weighted(self._dataset(X, y, node_weights, learn=True), sample_weight)
             same = is_path(X) or np.array_equal(before, getattr(self, "classes_", None))  # type: ignore[arg-type]
-            self._train(data, self._test_data(X_test, y_test), same and self._was_fitted_on(data))
+            self._train(data, self._test_data(X_test, y_test), same and self._was_fitted_on(data), options=options)
         return self
 
     def _to_ask(self, X: Any) -> tuple[_core.Dataset | None, list[int]]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from multiplane import _core
+from multiplane._fit_options import checkpoints
 from multiplane._history import axes
 
 
@@ -21,12 +22,7 @@ def further(cv: Any, checkpoint: Any = None, every: Any = None, resume: Any = No
             "cv: cross-validation has no checkpoints: its folds are runs of their own, one after the other; give checkpoint and "
             "resume without cv"
         )
-    if every is not None and checkpoint is None and resume is None:
-        raise ValueError("checkpoint_every: there is no checkpoint to write: checkpoint says where")
-    if every is not None and (isinstance(every, bool) or not isinstance(every, (int, float, np.integer, np.floating))):
-        raise ValueError(f"checkpoint_every = {every!r}: must be a number of seconds > 0")
-    found = {"cv": _folds(cv), "checkpoint": checkpoint, "resume": resume}
-    return {**found, "checkpoint_every": None if every is None else float(every)}
+    return {"cv": _folds(cv), **checkpoints(checkpoint, every, resume)}
 
 
 def _folds(cv: Any) -> int | list[int] | None:

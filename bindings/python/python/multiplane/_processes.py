@@ -29,9 +29,6 @@ class LostWorkers(RuntimeError):
     not known. A fit that it ends keeps the results so far.
     """
 
-    keeps_results = True
-    """What the core goes by."""
-
     def __init__(self, reason: str, example: int | None = None) -> None:
         super().__init__(reason if example is None else f"example {example}: {reason}")
         self.example = example

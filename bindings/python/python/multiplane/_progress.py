@@ -7,8 +7,10 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TextIO
+
+import numpy as np
 
 from multiplane import _core
 
@@ -113,30 +115,36 @@ class Line:
 
 
 class Watcher:
-    """Shows the command line's progress line and logs records at level DEBUG. ``label`` is its first word, ``stop`` the
+    """Shows the command line's progress line and logs records at level DEBUG; ``callbacks`` hear of them. ``label`` is its first word, ``stop`` the
     section of the specification with the stops.
     """
 
     def __init__(
-        self, progress: bool | None, label: str = "", stop: dict[str, Any] | None = None, clock: str = "wall"
-    ) -> None:
+        self, progress: bool | None, label: str = "", stop: dict[str, Any] | None = None, clock: str = "wall",
+        callbacks: Sequence[Callable[[dict[str, Any]], object]] = (),
+    ) -> None:  # fmt: skip
+        self.callbacks, self.is_ended = callbacks, False
         self.line = Line(progress)
         self.progress = _core.Progress(label, json.dumps(stop or {}), clock)
 
     def needed(self) -> bool:
-        """Returns True if the line is shown, or records are logged."""
-        return self.line.shown or logger.isEnabledFor(logging.DEBUG)
+        """Returns True if the line is shown, or records are heard or logged."""
+        return self.line.shown or bool(self.callbacks) or logger.isEnabledFor(logging.DEBUG)
 
-    def __call__(self, first: Any, calls: int | None = None, seconds: float | None = None) -> None:
+    def __call__(self, first: Any, calls: int | None = None, seconds: float | None = None) -> bool:
+        """Hears of a record, or of progress between them. Returns True if a callback ends the fit."""
         if calls is None or seconds is None:
-            record = json.loads(first)
+            told, record = first, json.loads(first)
             logger.debug("record: %s", record)
             calls = record["oracle_calls"] + record.get("evaluation_calls", 0)
             seconds = record["seconds"] + record.get("evaluation_seconds", 0.0)
             self.progress.hear(first, seconds)
             first = record["pass"]
+            answers = [callback(json.loads(told)) for callback in self.callbacks]
+            self.is_ended |= any(isinstance(answer, (bool, np.bool_)) and bool(answer) for answer in answers)
         spent = (first, calls, seconds)
         self.line.show_ranked(lambda: self.progress.parts(*spent))
+        return self.is_ended
 
     def close(self) -> None:
         """Takes the line away."""

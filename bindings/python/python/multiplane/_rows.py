@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar, Never, Self
+from typing import Any, ClassVar, Never, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, _validation
 from multiplane._errors import UnusedParameterWarning
+from multiplane._fit_options import WeightedFitOptions, refuse_others, with_options
 from multiplane._given import STOPS
 from multiplane._kernel import Kernels, kernel_docs, matrix_of
 from multiplane._stream import Learning, labels_of, stream_tree
@@ -106,7 +107,10 @@ class _RowClassifier(Kernels):
                 f"one class{whose}: {classes[0]!r}"
             )
 
-    def fit(self, X: Any, y: Any, *others: Never, X_test: Any = None, y_test: Any = None, **weights: Any) -> Self:
+    @with_options
+    def fit(
+        self, X: Any, y: Any, *others: Never, X_test: Any = None, y_test: Any = None, **options: Unpack[WeightedFitOptions]
+    ) -> Self:  # fmt: skip
         """Trains on rows ``X`` (``[n, features]``, dense or SciPy sparse) and class labels ``y`` (``[n]``).
 
         With test data its mean loss is in every entry of ``history_``. ``sample_weight=`` (``[n]``, at least 0) says how much
@@ -115,7 +119,8 @@ class _RowClassifier(Kernels):
         and copies, and a gap of 1 % leaves two. Returns self. Raises ValueError for unusable input.
         """
         _validation.refuse_positional(others, type(self).__name__)
-        sample_weight = _validation.sample_weight_of(weights, self)
+        refuse_others(options, self, "sample_weight")
+        sample_weight = options.get("sample_weight")
         with self._all_or_nothing():
             before = getattr(self, "classes_", None)
             try:
@@ -125,7 +130,7 @@ class _RowClassifier(Kernels):
                     self._refuse_one_class(counted, " of sample_weight above 0")
                 self._labels_seen = y
                 same = before is not None and np.array_equal(before, self.classes_) and self._was_fitted_on(data)
-                self._train(data, self._test_data(X_test, y_test), same)
+                self._train(data, self._test_data(X_test, y_test), same, options=options)
             finally:
                 self.__dict__.pop("_labels_seen", None)
             self.__dict__.pop("_learning", None)

@@ -11,7 +11,7 @@ import time
 import warnings
 from dataclasses import field
 from functools import partial
-from typing import Any, Never, NoReturn, Self
+from typing import Any, Never, NoReturn, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from multiplane import _core
 from multiplane._base import Estimator
 from multiplane._check import Findings, examine
+from multiplane._fit_options import FitOptions, refuse_others, with_options
 from multiplane._labeller import listed
 from multiplane._path import PathResult, further
 from multiplane._processes import Process, refusal
@@ -145,16 +146,16 @@ class StructuredSVM(Estimator):
             tree["threads"] = 1
         return tree
 
-    def fit(self, X: Any, Y: Any, *, X_test: Any = None, Y_test: Any = None, **unknown: Never) -> Self:
+    @with_options
+    def fit(self, X: Any, Y: Any, *, X_test: Any = None, Y_test: Any = None, **options: Unpack[FitOptions]) -> Self:
         """Trains on inputs ``X`` and their true labellings ``Y``. Returns self.
 
         With test data its mean loss is in every entry of ``history_`` and in ``summary_["test_loss"]``: each takes a decoding
         of every example, of those of training too, which no count holds.
 
-        Raises ValueError for unusable input or answers, and whatever the task's methods raise. After Ctrl-C the
-        results so far are in place.
+        Raises ValueError for unusable input or answers, and whatever the task's methods raise.
         """
-        refuse_keywords(unknown, self, "fit")
+        refuse_others(options, self)
         with self._all_or_nothing():
             before, last = getattr(self, "_fit", None), getattr(self, "_last", None)
             same = bool(self.warm_start) and last is not None and self._content(X, Y) == last
@@ -162,7 +163,7 @@ class StructuredSVM(Estimator):
                 source = self._source(X, Y)
                 self._last = None
                 test = self._tested(X_test, Y_test)
-                self._train(source, test, same, lambda model, calls: self._broken_promise(model, calls, X, Y))
+                self._train(source, test, same, lambda model, calls: self._broken_promise(model, calls, X, Y), options)
                 if test is not None:  # of the weights that are kept
                     self.summary_ |= {"train_loss": 1.0 - self.score(X, Y), "test_loss": 1.0 - self.score(X_test, Y_test)}
             finally:  # the digest is one of the new state, where there is one

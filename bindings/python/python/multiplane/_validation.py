@@ -250,13 +250,6 @@ def refuse_positional(others: tuple[Any, ...], name: str) -> None:
         raise TypeError(f"{name}.fit() takes X and y by position, found {len(others)} more: weights of examples are sample_weight=...")
 
 
-def sample_weight_of(given: dict[str, Any], estimator: Any) -> Any:
-    """The one keyword argument that fits take and signatures do not have."""
-    weights = given.pop("sample_weight", None)
-    refuse_keywords(given, estimator, "fit")
-    return weights
-
-
 def indicators(y: Any, n: int, what: str = "y") -> Any:
     """A 2D array or CSR matrix of 0 and 1 with n rows, one column per label."""
     if y is None:

@@ -69,5 +69,7 @@ def _advice_for_call(name: str, value: Any, estimator: Any, method: str) -> str:
         label = "Y" if "Y" in arguments else "y"
         first = "task, " if "task" in known else ""
         return f": it is of the estimator: write {type(estimator).__name__}({first}{name}={_shown(value)}).{method}(X, {label})"
-    weights = ["sample_weight"] if "weights" in arguments else []  # of rows it is no name of the signature
-    return like(name, [*arguments, *weights])
+    options = ["callbacks", "checkpoint", "checkpoint_every", "resume"] if "options" in arguments else []
+    if "others" in arguments:  # of rows it is no name of the signature
+        options.append("sample_weight")
+    return like(name, [*arguments, *options])

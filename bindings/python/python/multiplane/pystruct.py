@@ -121,6 +121,10 @@ class _Learner(Parameters):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", HeuristicWarning)
                 estimator.fit(x, y)
+        except BaseException as error:
+            if getattr(error, "estimator", None) is estimator:
+                error.estimator = self  # type: ignore[attr-defined]
+            raise
         finally:
             if hasattr(estimator, "coef_"):
                 self._take(estimator, task)

@@ -126,22 +126,28 @@ impl Checkpointer {
         self.has_any = self.has_sound || generation == previous(&self.path);
     }
 
-    /// Runs to the end, with checkpoints on the way and one at the end.
+    /// Runs to the end, with checkpoints on the way and one at the end; once it is aborted, to where it stands.
     pub(crate) fn drive(
         &mut self,
         run: &mut Run<BoxedOracle>,
         origin: &CheckpointOrigin,
+        is_aborted: &dyn Fn() -> bool,
     ) -> Result<(Outcome, CheckpointReport), Error> {
         self.cadence.wrote(0.0);
         loop {
             let ended = match run.advance() {
+                Err(RunError::Oracle(_)) if is_aborted() => Some(StopReason::Interrupt),
                 Err(error) => return Err(self.after_failure(run, origin, error)),
                 Ok(ended) => ended,
             };
             if let Some(reason) = ended {
                 // Before the outcome: its evaluation is none that a longer run would make.
                 let report = self.last(run, origin, || Ok(Vec::new()), Some(reason));
-                return Ok((run.outcome(reason)?, report));
+                let outcome = match run.outcome(reason) {
+                    Err(RunError::Oracle(_)) if is_aborted() => run.outcome_so_far(StopReason::Interrupt),
+                    outcome => outcome?,
+                };
+                return Ok((outcome, report));
             }
             self.look(run, origin, || Ok(Vec::new()));
         }
@@ -252,4 +258,19 @@ pub struct RunOptions {
     pub checkpointer: Option<Checkpointer>,
     /// The checkpoint to go on from; it must be this run's.
     pub resume: Option<Checkpoint>,
+}
+
+/// The options that a run needs once it is prepared.
+pub(super) struct Ending {
+    pub(super) checkpointer: Option<Checkpointer>,
+    pub(super) resume: Option<Checkpoint>,
+    pub(super) abort: Option<Arc<AtomicBool>>,
+}
+
+impl RunOptions {
+    /// Takes the options that a run needs once it is prepared.
+    pub(super) fn ending(&mut self) -> Ending {
+        let (checkpointer, resume) = (self.checkpointer.take(), self.resume.take());
+        Ending { checkpointer, resume, abort: self.abort.clone() }
+    }
 }

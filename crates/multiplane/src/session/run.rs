@@ -1,13 +1,14 @@
 //! A single run: from a [`Session`] to a certified [`Model`].
 
 use std::borrow::Cow;
+use std::sync::atomic::Ordering;
 
 use multiplane_core::observe::{Certificate, Losses};
 use multiplane_core::oracle::{BoxedOracle, MaxOracle, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::run::{Outcome, Run, RunError, StopReason};
 
-use super::checkpointer::RunOptions;
+use super::checkpointer::{Ending, RunOptions};
 use super::open::Session;
 use super::summary::{KernelCost, Summary};
 use crate::error::Error;
@@ -27,22 +28,38 @@ impl Session {
     /// [`Error::Input`] where the checkpoint is not of this run, [`Error::Failed`] where the run fails.
     pub fn run(&self, mut options: RunOptions) -> Result<(Model, Summary), Error> {
         self.check_patience()?;
-        let (checkpointer, resume) = (options.checkpointer.take(), options.resume.take());
-        let abort = options.abort.clone();
+        let ending = options.ending();
         let mut run = self.prepare(self.lambda(), self.target(), options)?;
-        if let Some(checkpoint) = resume {
-            self.check_resumes(&checkpoint)?;
-            checkpoint.info.check_outer(None)?;
-            run.restore(&checkpoint.state).map_err(|error| Error::input(format!("the checkpoint: {error}")))?;
-        }
-        let (outcome, checkpoints) = match checkpointer {
+        self.finish(&mut run, ending, true)
+    }
+
+    /// Runs to the end, from a checkpoint if there is one; once it is aborted, to where it stands.
+    pub(super) fn finish(
+        &self,
+        run: &mut Run<BoxedOracle>,
+        ending: Ending,
+        losses: bool,
+    ) -> Result<(Model, Summary), Error> {
+        ending.resume.iter().try_for_each(|checkpoint| self.restore(run, checkpoint))?;
+        let is_aborted = || ending.abort.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
+        let (outcome, checkpoints) = match ending.checkpointer {
             Some(mut checkpointer) => {
-                let (outcome, report) = checkpointer.drive(&mut run, &self.origin())?;
+                let (outcome, report) = checkpointer.drive(run, &self.origin(), &is_aborted)?;
                 (outcome, Some(report))
             }
-            None => (finish(&mut run, abort.as_deref())?, None),
+            None => match run.to_end() {
+                Err(RunError::Oracle(_)) if is_aborted() => (run.outcome_so_far(StopReason::Interrupt), None),
+                ended => (ended?, None),
+            },
         };
-        let (model, summary) = self.conclude(&outcome, true)?;
+        let (model, summary) = match self.conclude(&outcome, losses) {
+            // An oracle that fails can be asked nothing: what it has proven is not looked at again, and stands for less.
+            Err(_) if is_aborted() => {
+                let Certificate { primal, dual, .. } = outcome.certificate;
+                self.conclude(&Outcome { certificate: Certificate::new(primal, dual, false), ..outcome }, false)?
+            }
+            concluded => concluded?,
+        };
         Ok((model, Summary { checkpoints, ..summary }))
     }
 
@@ -124,11 +141,15 @@ impl Session {
     ///
     /// [`Error::Input`] where the checkpoint is not of this run.
     pub fn restored(&self, checkpoint: &Checkpoint) -> Result<Run<BoxedOracle>, Error> {
+        let mut run = self.prepare(self.lambda(), None, RunOptions::default())?;
+        self.restore(&mut run, checkpoint)?;
+        Ok(run)
+    }
+
+    fn restore(&self, run: &mut Run<BoxedOracle>, checkpoint: &Checkpoint) -> Result<(), Error> {
         self.check_resumes(checkpoint)?;
         checkpoint.info.check_outer(None)?;
-        let mut run = self.prepare(self.lambda(), None, RunOptions::default())?;
-        run.restore(&checkpoint.state).map_err(|error| Error::input(format!("the checkpoint: {error}")))?;
-        Ok(run)
+        run.restore(&checkpoint.state).map_err(|error| Error::input(format!("the checkpoint: {error}")))
     }
 
     /// Refuses patience where there is nothing to watch. To be called before an output is touched.
@@ -161,17 +182,5 @@ impl Session {
             ))),
             None => Ok(()),
         }
-    }
-}
-
-/// Runs to the end; once `abort` is set, to where it stands.
-pub(crate) fn finish(
-    run: &mut Run<BoxedOracle>,
-    abort: Option<&std::sync::atomic::AtomicBool>,
-) -> Result<Outcome, Error> {
-    let aborted = || abort.is_some_and(|flag| flag.load(std::sync::atomic::Ordering::Relaxed));
-    match run.to_end() {
-        Err(RunError::Oracle(_)) if aborted() => Ok(run.outcome_so_far(StopReason::Interrupt)),
-        other => Ok(other?),
     }
 }

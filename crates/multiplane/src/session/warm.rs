@@ -8,14 +8,13 @@
 use multiplane_core::clock::ClockKind;
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::path::PathRun;
-use multiplane_core::run::{Evaluate, Outcome, Run};
+use multiplane_core::run::{Evaluate, Run};
 use multiplane_core::solver::WarmStart;
 use multiplane_tasks::problem::AnswerSample;
 use serde_json::Value;
 
 use super::checkpointer::RunOptions;
 use super::open::Session;
-use super::run::finish;
 use super::summary::Summary;
 use crate::error::Error;
 use crate::file::Model;
@@ -48,29 +47,28 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Those of [`check_start`](Session::check_start); [`Error::Input`] where the solver cannot go on at another
-    /// lambda; those of the run.
+    /// Those of [`run`](Session::run) and [`check_start`](Session::check_start); [`Error::Input`] where the
+    /// solver cannot go on at another lambda.
     pub fn run_warm(
         &self,
-        options: RunOptions,
+        mut options: RunOptions,
         start: Option<&WarmState>,
         keep: bool,
     ) -> Result<(Model, Summary, Option<WarmState>), Error> {
         self.check_patience()?;
-        let abort = options.abort.clone();
+        let ending = options.ending();
         let lambda = start.map_or(self.lambda(), |start| start.lambda);
         let before = start.map_or(Ok((0, 0.0)), |start| self.spent_before(start))?;
         let mut run = self.prepare_after(lambda, self.target(), options, before)?;
         if let Some(start) = start {
             self.go_on(&mut run, start)?;
         }
-        let outcome = finish(&mut run, abort.as_deref())?;
         let losses = self.wants_lambda_hint() || self.spec().data.holdout.is_some();
-        let (model, mut summary) = self.conclude(&outcome, losses)?;
+        let (model, mut summary) = self.finish(&mut run, ending, losses)?;
         if let (ClockKind::Wall, Some(start)) = (self.spec().clock, start) {
             summary.wall_seconds += start.wall_seconds; // all other figures go on with the run; so does work
         }
-        let state = if keep { Some(self.state_of(&mut run, &outcome, summary.wall_seconds)?) } else { None };
+        let state = if keep { Some(self.state_of(&mut run, &summary)?) } else { None };
         Ok((model, summary, state))
     }
 
@@ -86,7 +84,7 @@ impl Session {
         Ok((start.oracle_calls, run.seconds_paid()))
     }
 
-    fn state_of(&self, run: &mut Run<BoxedOracle>, outcome: &Outcome, wall_seconds: f64) -> Result<WarmState, Error> {
+    fn state_of(&self, run: &mut Run<BoxedOracle>, summary: &Summary) -> Result<WarmState, Error> {
         let mut state = Vec::new();
         run.save(&mut state).map_err(|error| Error::failed(error.to_string()))?;
         Ok(WarmState {
@@ -94,10 +92,10 @@ impl Session {
             fingerprint: self.problem().fingerprint().into(),
             problem: self.fixed_by_a_start(),
             sample: self.problem().oracles().sample(),
-            oracle_calls: outcome.cost.oracle_calls,
+            oracle_calls: summary.cost.oracle_calls,
             evaluate: self.spec().evaluate,
             seconds: run.seconds_paid(),
-            wall_seconds,
+            wall_seconds: summary.wall_seconds,
             state,
         })
     }
