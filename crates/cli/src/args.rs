@@ -1,22 +1,15 @@
 //! The command line as clap sees it. Parameters of tasks and solvers are not here: `--set` reaches them by name.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use multiplane::tasks::TASKS;
 
+use crate::help::completed;
+
 #[derive(Parser)]
-#[command(
-    name = "multiplane",
-    version,
-    about = "Train, certify and use structural support vector machines",
-    after_help = "Start with `multiplane demo`. `multiplane describe` lists solvers, tasks, run parameters, losses, \
-                  formats and\n\
-                  engines.\n\
-                  Exit codes: 0 done, 1 ran but failed, 2 bad input or usage, 130 interrupted (what there was is \
-                  saved)."
-)]
+#[command(name = "multiplane", version, about = "Train, certify and use structural support vector machines")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -44,18 +37,10 @@ pub(crate) enum Command {
     /// Follow the regularisation path, or search a grid: certified models at every lambda of a range
     Path(Box<PathArgs>),
     /// Solve one MAP or min-cut problem from a file: the labelling of least energy, or the maximum flow
-    #[command(after_help = "Engines: tree, min-cut, brute, trws, expansion; max-flow for .max (`multiplane describe \
-                      engine`).\n\
-                            Exit codes: 0 a labelling was found, 1 there is none, 2 bad input or usage, 130 \
-                            interrupted.")]
     Infer(InferArgs),
     /// Test a task or oracle for mistakes before training, and forecast what training will cost
     Check(CheckArgs),
     /// Print a script that completes commands and options in a shell
-    #[command(after_help = "bash: source <(multiplane completions bash)   (in ~/.bashrc)\n\
-                            zsh:  multiplane completions zsh > DIR/_multiplane, DIR being one of $fpath\n\
-                            fish: multiplane completions fish > ~/.config/fish/completions/multiplane.fish\n\
-                            PowerShell: multiplane completions powershell >> $PROFILE")]
     Completions(CompletionsArgs),
     /// Print the manual page of a command, or write those of all
     Man(ManArgs),
@@ -114,10 +99,9 @@ pub(crate) struct TrainArgs {
     /// Draw losses against lambda: those held out with --lambda cv, with bounds and gap those of a `path`
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) svg: Option<PathBuf>,
-    /// Learn in one pass over a stream of rows (libsvm, csv), in windows, with memory for a few of them: --data is a
-    /// file, a pipe, or
-    /// - for standard input. Needs a solver that learns online [default: sfd1]; --checkpoint writes the model on the
-    ///   way
+    /// Learn in one pass over a stream of rows (libsvm, csv): in windows, with memory for a few of them; --data is a
+    /// file, a pipe, or - for standard input. Needs a solver that learns online (if none is given sfd1); --checkpoint
+    /// writes the model on the way
     #[arg(long)]
     pub(crate) stream: bool,
     /// A model of the same task, labels and features whose weights are the prior w0: lambda/2 |w - w0|^2 instead of
@@ -137,10 +121,11 @@ pub(crate) struct TrainArgs {
     /// is all cores where calls are slow enough for that to pay]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) threads: Option<String>,
-    /// Clock that measures training: wall, or work (counted operations: runs repeat to the bit) [default: wall]
+    /// Clock that measures training, wall or work: work counts operations, so that runs repeat to the bit [default:
+    /// wall]
     #[arg(long, value_name = "CLOCK")]
     pub(crate) clock: Option<String>,
-    /// Any parameter by its dotted name, e.g. solver.order=uniform, task.bias=true, data.folds=0,3, evaluate=pass,
+    /// Any parameter by its dotted name: solver.order=uniform, task.bias=true, data.folds=0,3, evaluate=pass,
     /// stop.estimated=true; `multiplane describe` lists them all
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
@@ -164,8 +149,8 @@ pub(crate) struct StopArgs {
     /// Stop after S seconds of training and evaluation
     #[arg(long, value_name = "S", allow_hyphen_values = true)]
     pub(crate) seconds: Option<String>,
-    /// Stop once the loss on test data (--test, --holdout, data.test_folds) has not fallen for K measurements, one a
-    /// pass; whichever stop ends the run, the weights with the lowest loss are saved (not for `path`)
+    /// Stop once the loss on test data has not fallen for K measurements, one a pass: needs --test, --holdout or
+    /// data.test_folds; whichever stop ends the run, the weights with the lowest loss are saved (not for `path`)
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     pub(crate) patience: Option<String>,
 }
@@ -281,7 +266,7 @@ pub(crate) struct OnData {
     /// Format of the data [default: guessed from name and content]
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<String>,
-    /// data.* parameters, e.g. data.folds=0,3; of a model of task external also task.command and what else says how to
+    /// Parameters of the data, as in data.folds=0,3; of a model of task external also task.command and what else says how to
     /// run the program
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
@@ -330,8 +315,11 @@ pub(crate) struct EvaluateArgs {
 #[derive(Args)]
 pub(crate) struct ShowArgs {
     /// A model saved by `train` or `path`
-    #[arg(value_name = "MODEL")]
-    pub(crate) model: PathBuf,
+    #[arg(value_name = "MODEL", required_unless_present = "model_option")]
+    model: Option<PathBuf>,
+    /// The same as an option
+    #[arg(long = "model", value_name = "MODEL", conflicts_with = "model", hide = true)]
+    model_option: Option<PathBuf>,
     /// Of a path or grid, the weights at this lambda [default: what held-out examples chose, else a table of all]
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub(crate) lambda: Option<String>,
@@ -341,6 +329,13 @@ pub(crate) struct ShowArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl ShowArgs {
+    /// The model, however it was given.
+    pub(crate) fn model(&self) -> &Path {
+        self.model.as_deref().or(self.model_option.as_deref()).unwrap_or(Path::new(""))
+    }
 }
 
 #[derive(Args)]
@@ -360,7 +355,7 @@ pub(crate) struct VerifyArgs {
 
 #[derive(Args)]
 pub(crate) struct InferArgs {
-    /// The problem: a .uai, .wcsp, .cfn or .max file; .gz is read directly
+    /// The problem, a .uai, .wcsp, .cfn or .max file; .gz is read directly
     #[arg(long, value_name = "F")]
     pub(crate) data: PathBuf,
     /// An engine (see `describe engine`) [default: the first that applies, exact ones before approximate ones]
@@ -385,8 +380,8 @@ pub(crate) struct InferArgs {
 
 #[derive(Args)]
 pub(crate) struct DescribeArgs {
-    /// solver, task, run, path, stream, oracle, loss, kernel, format or engine, or a parameter of runs, as in `describe
-    /// stop` [default: everything, in short]
+    /// solver, task, run, path, stream, oracle, loss, kernel, format or engine; or any word: what has this name, or the
+    /// parameters that have the word in their names or texts [default: everything, in short]
     pub(crate) kind: Option<String>,
     /// One of them
     pub(crate) name: Option<String>,
@@ -445,10 +440,10 @@ pub(crate) struct MakeArgs {
     pub(crate) seed: u64,
 }
 
-/// What there is to learn.
+/// Returns what can be learned.
 fn tasks() -> String {
     let names: Vec<&str> = TASKS.iter().filter(|task| !task.is_program).map(|task| task.name).collect();
-    format!("What to learn: {}, or external: a program of your own (see `describe task`)", names.join(", "))
+    format!("One of {}; or external, a program of your own (see `describe task`)", names.join(", "))
 }
 
 /// Reads a command line.
@@ -462,7 +457,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
 
 /// Returns the command line as it is shown: what `path` shares with `train` has a help of its own there.
 pub(crate) fn command() -> clap::Command {
-    Cli::command().mut_subcommand("path", |path| {
+    let command = Cli::command().mut_subcommand("path", |path| {
         let helps = [
             ("lambda", "Of a grid, the same as --lambda-max: a path has all lambdas"),
             ("gap", "Of a grid, train each point to a gap of at most X, or X% of the primal [default: --eps]"),
@@ -482,5 +477,6 @@ pub(crate) fn command() -> clap::Command {
         ["stream", "prior", "freeze", "patience"]
             .into_iter()
             .fold(path, |path, name| path.mut_arg(name, |arg| arg.hide(true)))
-    })
+    });
+    completed(command, "multiplane")
 }

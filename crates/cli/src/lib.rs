@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod eta;
 mod fill;
+mod help;
 mod infer_watch;
 mod interrupt;
 mod label_text;

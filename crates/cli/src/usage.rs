@@ -5,24 +5,30 @@ use std::ffi::OsString;
 use std::io;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use multiplane::params::{Param, ParamKind, from_schema};
+use multiplane::params::{Param, from_schema};
 use multiplane::tasks::TASKS;
 use multiplane::{DEFAULT_SOLVER, find_solver, find_task, nearest_name, run_parameters};
 use serde_json::Value;
 
 use crate::args;
+use crate::commands::describe::walk;
 use crate::terminal::complain;
 
-/// Options of other libraries, each with its name here and an example of its value.
-const FOREIGN: [(&str, &str, &str); 8] = [
-    ("max-iter", "passes", "X"),
-    ("epochs", "passes", "X"),
-    ("tol", "gap", "1%"),
-    ("alpha", "lambda", "X"),
-    ("test-size", "holdout", "20%"),
-    ("n-jobs", "threads", "N"),
-    ("random-state", "seed", "K"),
-    ("output", "out", "FILE"),
+/// Options of other programs, each row with the name here and an example of its value.
+const FOREIGN: [(&str, &str, &str); 13] = [
+    ("max-iter epochs num-epochs n-epochs epoch iterations max-iterations num-iter n-iter iter steps", "passes", "X"),
+    ("tol eps epsilon tolerance", "gap", "1%"),
+    ("alpha reg regularization l2 weight-decay", "lambda", "X"),
+    ("test-size validation-split validation-fraction val-split", "holdout", "20%"),
+    ("early-stopping n-iter-no-change", "patience", "5"),
+    ("validation valid dev eval-set test-data", "test", "FILE"),
+    ("time-limit timeout max-time time", "seconds", "S"),
+    ("n-jobs jobs workers num-threads", "threads", "N"),
+    ("random-state random-seed", "seed", "K"),
+    ("output save model-out", "out", "FILE"),
+    ("input train-data training-data", "data", "FILE"),
+    ("proba predict-proba probabilities probability scores", "confidence", ""),
+    ("metrics metric per-class", "report", ""),
 ];
 
 /// Answers a command line that is none, or that asks for help, and returns the exit code.
@@ -94,7 +100,8 @@ fn unknown(error: &clap::Error, typed: &[&str]) -> Option<String> {
     let known = KnownOptions::of(typed);
     let help = format!("`{} --help` lists what there is", known.call);
     let Some(name) = argument.strip_prefix("--").or_else(|| argument.strip_prefix('-')) else {
-        return Some(format!("unexpected argument `{argument}`: {help}"));
+        let instead = placed(&known, argument, typed).unwrap_or(help);
+        return Some(format!("unexpected argument `{argument}`: {instead}"));
     };
     let (name, inline) = name.split_once('=').unwrap_or((name, ""));
     let option = &argument[..argument.len() - argument.split_once('=').map_or(0, |(_, value)| value.len() + 1)];
@@ -107,6 +114,15 @@ fn unknown(error: &clap::Error, typed: &[&str]) -> Option<String> {
             Some(format!("did you mean --{near}? {help}"))
         });
     Some(format!("there is no option {option}: {}", instead.unwrap_or(help)))
+}
+
+/// Returns the options for model and data that were given without them.
+fn placed(known: &KnownOptions, argument: &str, typed: &[&str]) -> Option<String> {
+    let options: Vec<&str> = ["model", "data"].into_iter().filter(|option| known.has(option)).collect();
+    let start = typed.iter().position(|word| *word == argument)?;
+    let words = typed[start..].iter().take_while(|word| !word.starts_with('-'));
+    let given: Vec<String> = options.iter().zip(words).map(|(option, word)| format!("--{option} {word}")).collect();
+    if given.is_empty() { None } else { Some(format!("give {}", given.join(" "))) }
 }
 
 /// Returns the word after an argument, if it may be its value.
@@ -125,6 +141,10 @@ fn special(known: &KnownOptions, name: &str, value: Option<&str>) -> Option<Stri
             let c = value.filter(|value| value.parse::<f64>().is_ok()).unwrap_or("X");
             format!("give --lambda c:{c} for C = {c}, which is lambda = 1/({c} n)")
         }
+        "model" | "m" if known.has("prior") && known.trains() => {
+            let model = value.unwrap_or("MODEL");
+            format!("give --out {model} to save it there, --prior {model} to learn from what it knows")
+        }
         "v" | "verbose" if known.has("record") && known.has("quiet") => {
             "progress is shown on a terminal, --record FILE writes all there is to know, --quiet says nothing".into()
         }
@@ -139,16 +159,17 @@ fn special(known: &KnownOptions, name: &str, value: Option<&str>) -> Option<Stri
 /// Returns the name here of an option of another program.
 fn foreign(known: &KnownOptions, name: &str, value: Option<&str>) -> Option<String> {
     let name = name.replace('_', "-");
-    let &(_, option, usual) = FOREIGN.iter().find(|(foreign, ..)| *foreign == name)?;
+    let &(_, option, usual) = FOREIGN.iter().find(|(words, ..)| words.split(' ').any(|word| word == name))?;
     // Commands that do not train have another `--lambda`.
     if !known.has(option) || (option == "lambda" && !known.trains()) {
         return None;
     }
     let value = match value {
         Some(share) if option == "holdout" => percent(share),
+        _ if usual.is_empty() => String::new(),
         _ => value.unwrap_or(usual).to_owned(),
     };
-    Some(format!("give --{option} {value}"))
+    Some(format!("give --{option} {value}").trim_end().to_owned())
 }
 
 /// A share as `--holdout` takes it.
@@ -167,8 +188,11 @@ fn by_set(known: &KnownOptions, name: &str, value: Option<&str>, typed: &[&str])
     }
     let mut found = Vec::new();
     for (prefix, params) in tables(known, typed) {
-        let ends = |param: &&Param| param.name == key || param.name == format!("{key}s");
-        collect(&prefix, &params, &ends, &mut found);
+        walk(&params, &Value::Null, prefix, &mut |path, param, _| {
+            if param.name == key || param.name == format!("{key}s") {
+                found.push((path.to_owned(), matches!(param.default, Value::Bool(_))));
+            }
+        });
     }
     // Of several the one with the fewest parts, the first of equals.
     let (path, is_switch) = found.into_iter().min_by_key(|(path, _)| path.matches('.').count())?;
@@ -176,38 +200,21 @@ fn by_set(known: &KnownOptions, name: &str, value: Option<&str>, typed: &[&str])
     Some(format!("give --set {path}={value}"))
 }
 
-/// Appends the dotted names, and whether they are switches, of all parameters below `prefix` that are looked for.
-fn collect(prefix: &str, params: &[Param], ends: &impl Fn(&&Param) -> bool, found: &mut Vec<(String, bool)>) {
-    for param in params {
-        let path = format!("{prefix}{}", param.name);
-        if ends(&param) {
-            found.push((path.clone(), matches!(param.default, Value::Bool(_))));
-        }
-        match &param.kind {
-            ParamKind::Table(inner) => collect(&format!("{path}."), inner, ends, found),
-            ParamKind::Choice(variants) => {
-                variants.iter().for_each(|variant| collect(&format!("{path}."), &variant.params, ends, found));
-            }
-            ParamKind::Value(_) => {}
-        }
-    }
-}
-
 /// The parameters of a command with what their names begin with: those of the task and solver that are named, or of
 /// all tasks.
-fn tables(known: &KnownOptions, typed: &[&str]) -> Vec<(String, Vec<Param>)> {
+fn tables(known: &KnownOptions, typed: &[&str]) -> Vec<(&'static str, Vec<Param>)> {
     let of_data = |param: &Param| param.name == "data";
     if !known.has("task") {
-        return vec![(String::new(), run_parameters().into_iter().filter(of_data).collect())];
+        return vec![("", run_parameters().into_iter().filter(of_data).collect())];
     }
     let tasks = match after(typed, "--task").and_then(|name| find_task(name).ok()) {
         Some(task) => vec![task],
         None => TASKS.iter().collect(),
     };
-    let mut tables: Vec<_> = tasks.iter().map(|task| ("task.".into(), from_schema(&(task.schema)()))).collect();
-    tables.push((String::new(), run_parameters()));
+    let mut tables: Vec<_> = tasks.iter().map(|task| ("task", from_schema(&(task.schema)()))).collect();
+    tables.push(("", run_parameters()));
     let solver = after(typed, "--solver").unwrap_or(DEFAULT_SOLVER);
-    tables.extend(find_solver(solver).ok().map(|entry| ("solver.".into(), from_schema(&(entry.schema)()))));
+    tables.extend(find_solver(solver).ok().map(|entry| ("solver", from_schema(&(entry.schema)()))));
     tables
 }
 
@@ -272,6 +279,10 @@ mod tests {
             ("train --cv 5", "--cv: give --lambda cv:5"),
             ("train --tol 1e-3", "--tol: give --gap 1e-3"),
             ("predict --output file", "--output: give --out file"),
+            ("predict --proba", "--proba: give --confidence"),
+            ("train --num-epochs 3", "--num-epochs: give --passes 3"),
+            ("train --timeout 60", "--timeout: give --seconds 60"),
+            ("train --model m", "--model: give --out m to save it there, --prior m to learn from what it knows"),
             ("train --test-size 0.2", "--test-size: give --holdout 20%"),
             ("train --n-jobs -1", "--n-jobs: give --threads N"),
             ("train --random-state 7", "--random-state: give --seed 7"),
@@ -292,9 +303,13 @@ mod tests {
         ] {
             assert_eq!(told(&format!("multiplane {typed}")), format!("there is no option {instead}"), "{typed}");
         }
-        assert_eq!(
-            told("multiplane predict model"),
-            "unexpected argument `model`: `multiplane predict --help` lists what there is"
-        );
+        for (typed, instead) in [
+            ("predict m new.data", "`m`: give --model m --data new.data"),
+            ("evaluate m --data new.data", "`m`: give --model m"),
+            ("infer two.uai", "`two.uai`: give --data two.uai"),
+            ("demo here", "`here`: `multiplane demo --help` lists what there is"),
+        ] {
+            assert_eq!(told(&format!("multiplane {typed}")), format!("unexpected argument {instead}"), "{typed}");
+        }
     }
 }

@@ -13,7 +13,8 @@ use crate::args::DescribeArgs;
 use crate::commands::done::Done;
 use crate::commands::infer::{MAX_FLOW, MAX_FLOW_SUMMARY};
 use crate::fill::{columns, filled};
-use crate::terminal::print;
+use crate::help::WIDTH;
+use crate::terminal::{print, print_json};
 
 const KINDS: [&str; 10] = ["solver", "task", "run", "path", "stream", "oracle", "loss", "kernel", "format", "engine"];
 
@@ -40,14 +41,7 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<Done, Error> {
         Some(kind) => {
             match KINDS.iter().find(|known| *known == kind || OF_TASKS.contains(known) && is_of_task(kind, known)) {
                 Some(kind) => vec![kind],
-                None if is_run_parameter(kind) && args.name.is_none() => {
-                    return run(&DescribeArgs {
-                        kind: Some("run".into()),
-                        name: Some(kind.clone()),
-                        all: args.all,
-                        json: args.json,
-                    });
-                }
+                None if args.name.is_none() => return search(kind, args),
                 None => return Err(Error::input(unknown_name("kind", kind, KINDS))),
             }
         }
@@ -74,9 +68,98 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<Done, Error> {
         if !detailed {
             text += "\n`multiplane describe KIND NAME` shows every parameter with its default.\n";
         }
-        print(&filled(&text, columns()))?;
+        print(&filled(&text, Some(columns().unwrap_or(WIDTH))))?;
     }
     Ok(Done::Finished)
+}
+
+/// Owners of a parameter that are all named.
+const MOST_OWNERS: usize = 6;
+
+/// A parameter that was looked for.
+struct FoundParam {
+    name: String,
+    doc: String,
+    default: Value,
+    /// The kind of those that have it, and their names.
+    of: (&'static str, Vec<String>),
+}
+
+/// Describes what has this name, or lists the parameters whose names, or else whose texts, have this word.
+fn search(word: &str, args: &DescribeArgs) -> Result<Done, Error> {
+    let (word, mut all) = (&*word.to_lowercase(), Vec::new());
+    for kind in KINDS {
+        let items = items(kind, None)?;
+        if items.iter().any(|item| item.name == word) {
+            let (kind, name) = (Some(kind.to_owned()), Some(word.to_owned()));
+            return run(&DescribeArgs { kind, name, all: args.all, json: args.json });
+        }
+        for item in items {
+            walk(&item.params, &item.preset, &item.prefix, &mut |name, param, value| {
+                let (doc, default) = (&param.doc, name_of(value));
+                let same = |known: &&mut FoundParam| {
+                    (known.of.0, &*known.name, &known.doc, &known.default) == (kind, name, doc, default)
+                };
+                match all.iter_mut().find(same) {
+                    _ if matches!(param.kind, ParamKind::Table(_)) => {}
+                    Some(known) if known.of.1.last() == Some(&item.name) => {}
+                    Some(known) => known.of.1.push(item.name.clone()),
+                    None => all.push(FoundParam {
+                        name: name.to_owned(),
+                        doc: doc.clone(),
+                        default: default.clone(),
+                        of: (kind, vec![item.name.clone()]),
+                    }),
+                }
+            });
+        }
+    }
+    let has = |text: &str| text.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|part| part == word);
+    let ends = |param: &&FoundParam| param.name == word || param.name.rsplit('.').next() == Some(word);
+    let mut found: Vec<&FoundParam> = all.iter().filter(|param| has(&param.name) || ends(param)).collect();
+    if found.is_empty() {
+        found = all.iter().filter(|param| has(&param.doc)).collect();
+    }
+    found.sort_by_key(|param| !ends(param));
+    if found.is_empty() {
+        return Err(Error::input(unknown_name("kind", word, KINDS)));
+    }
+    if args.json {
+        let json = found.iter().map(
+            |param| json!({"name": param.name, "doc": param.doc, "default": param.default, param.of.0: param.of.1}),
+        );
+        print_json(&json!({ "parameters": json.collect::<Vec<_>>() }))?;
+        return Ok(Done::Finished);
+    }
+    let mut text = format!("parameters with `{word}` (--set NAME=VALUE):\n");
+    for FoundParam { name, doc, default, of: (kind, owners) } in found {
+        let shown = if owners.len() > MOST_OWNERS { 3 } else { owners.len() };
+        let more = if shown < owners.len() { format!(" and {} more", owners.len() - shown) } else { String::new() };
+        let owners = owners[..shown].join(", ");
+        text += &format!("  {name} = {default}\n      {}\n      of {kind} {owners}{more}\n", first_sentence(doc));
+    }
+    print(&filled(&text, Some(columns().unwrap_or(WIDTH))))?;
+    Ok(Done::Finished)
+}
+
+/// Calls `found` with the dotted name, the parameter and its value, for all parameters below a prefix.
+pub(crate) fn walk(params: &[Param], preset: &Value, prefix: &str, found: &mut impl FnMut(&str, &Param, &Value)) {
+    for param in params {
+        let value = value_of(param, preset);
+        let name = if prefix.is_empty() { param.name.clone() } else { format!("{prefix}.{}", param.name) };
+        found(&name, param, value);
+        match &param.kind {
+            ParamKind::Table(params) => walk(params, value, &name, found),
+            ParamKind::Choice(variants) => {
+                variants.iter().for_each(|variant| walk(&variant.params, &Value::Null, &name, found));
+            }
+            ParamKind::Value(_) => {}
+        }
+    }
+}
+
+fn first_sentence(text: &str) -> &str {
+    text.split_inclusive(". ").next().unwrap_or_default().trim_end()
 }
 
 fn list(kind: &str, items: &[DescribedItem]) -> String {
@@ -129,10 +212,6 @@ fn run_items() -> Vec<DescribedItem> {
         }
     };
     run_parameters().into_iter().map(of_param).collect()
-}
-
-fn is_run_parameter(name: &str) -> bool {
-    run_items().iter().any(|item| item.name == name)
 }
 
 /// The loops of `path`.
@@ -261,7 +340,7 @@ impl DescribedItem {
                 ParamKind::Choice(_) => format!(" = {}", name_of(value).as_str().unwrap_or("null")),
                 ParamKind::Table(_) => String::new(),
             };
-            let doc = param.doc.split_inclusive(". ").next().unwrap_or_default().trim_end();
+            let doc = first_sentence(&param.doc);
             text += &format!("  {}.{}{value}\n      {doc}\n", self.prefix, param.name);
         }
         text + &format!(

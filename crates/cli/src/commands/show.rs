@@ -16,16 +16,16 @@ use crate::terminal::{print, print_json};
 const MOST_ROWS: usize = 30;
 
 pub(crate) fn run(args: &ShowArgs) -> Result<Done, Error> {
-    let saved = ModelFile::load(&args.model)?;
+    let saved = ModelFile::load(args.model())?;
     let rows = match &saved {
         ModelFile::Model(_) => None,
         ModelFile::Path(path) => Some(ShownRows::of(path)),
     };
     let blame = |error: Error| match error {
-        Error::Input(_) | Error::Parameter(_) => Error::input(format!("{}: {error}", args.model.display())),
+        Error::Input(_) | Error::Parameter(_) => Error::input(format!("{}: {error}", args.model().display())),
         failed => failed,
     };
-    let (look, is_chosen) = match at_lambda(&args.model, args.lambda.as_deref(), saved)? {
+    let (look, is_chosen) = match at_lambda(args.model(), args.lambda.as_deref(), saved)? {
         Chosen::Model(model) => (ModelReport::of(&model, args.top).map_err(blame)?, true),
         // What they have in common.
         Chosen::None(path) => (ModelReport::of(&path.at(path.lambdas[0])?, 0).map_err(blame)?, false),

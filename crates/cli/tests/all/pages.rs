@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::Scratch;
+use crate::common::{BINARY, Scratch, run};
 
 /// The program's commands as its help lists them.
 fn commands(scratch: &Scratch) -> Vec<String> {
@@ -10,6 +10,64 @@ fn commands(scratch: &Scratch) -> Vec<String> {
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let names = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     names.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
+}
+
+/// Every command as it is typed after the program's name, the program itself first.
+fn calls(scratch: &Scratch) -> Vec<String> {
+    let names = commands(scratch).into_iter().filter(|name| !["help", "reproduce"].contains(&name.as_str()));
+    [String::new(), "data make".into()].into_iter().chain(names).collect()
+}
+
+/// The short help has a line of most options, the long one all of it with examples; both fit 80 columns.
+#[test]
+fn help_is_short_and_long() {
+    let scratch = Scratch::new();
+    for call in calls(&scratch) {
+        let [short, long] = ["-h", "--help"].map(|flag| scratch.succeed(format!("{call} {flag}").trim()).stdout);
+        for line in short.lines().chain(long.lines()) {
+            assert!(line.chars().count() <= 80, "{call}: {line}");
+        }
+        assert!(short.len() < long.len() && !short.contains("Examples:"), "{call}: {short}");
+        let examples = long.split("Examples:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap();
+        assert!(examples.contains("multiplane "), "{call}: {examples}");
+        // An example that is too long for its line would go on without indentation.
+        assert!(
+            examples.lines().all(|line| ["  multiplane ", "  # ", "      --", "  source ", "  cut "]
+                .iter()
+                .any(|start| line.starts_with(start))),
+            "{call}: {examples}"
+        );
+        assert!(long.contains("Exit codes: 0 done, 1 "), "{call}: {long}");
+    }
+    let help = scratch.succeed("train -h").stdout;
+    for part in ["\nStops:\n", "\nOutput:\n", "\nCheckpoints:\n", "  Strength of the regulariser [default: 1/n]\n"] {
+        assert!(help.contains(part), "{part}: {help}");
+    }
+}
+
+/// The examples of the help run in their order, but for those that print scripts, ask a program or take half a minute.
+#[test]
+fn examples_of_the_help_run() {
+    let scratch = Scratch::new().with("problem.uai", "MARKOV\n2\n2 2\n1\n2 0 1\n4\n1 2 3 4\n");
+    let texts = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/help.txt")).unwrap();
+    let mut ran = 0;
+    for section in texts.split("\n== ").skip(1) {
+        let (call, lines) = section.split_once('\n').unwrap();
+        if ["multiplane", "multiplane demo", "multiplane completions", "multiplane reproduce"].contains(&call) {
+            continue;
+        }
+        for line in lines.replace("\\\n", " ").lines() {
+            if !line.contains("multiplane ") || ["man -l", "external"].iter().any(|part| line.contains(part)) {
+                continue;
+            }
+            let line = line.replace("multiplane ", &format!("'{BINARY}' "));
+            let mut command = std::process::Command::new("sh");
+            let done = run(command.args(["-c", &line]).current_dir(scratch.path("")));
+            assert_eq!(done.code, Some(0), "{line}: {}", done.stderr);
+            ran += 1;
+        }
+    }
+    assert!(ran > 20, "only {ran} examples were found");
 }
 
 /// A script for each shell, with every command and options of commands; another shell is refused by name.
@@ -71,10 +129,15 @@ fn every_command_has_a_page() {
         let page = scratch.text(&format!("pages/man1/{file}"));
         let title = file.strip_suffix(".1").unwrap();
         assert!(page.contains(&format!(".TH {title} 1  \"multiplane {version}\" ")), "{file}: {page}");
+        for section in ["EXAMPLES", "\"EXIT STATUS\"", "\"SEE ALSO\""] {
+            assert!(page.contains(&format!("\n.SH {section}\n")), "{file}: {section}");
+        }
+        assert!(!page.contains("EXTRA"), "{file}");
     }
     let page = scratch.text("pages/man1/multiplane-train.1");
     assert!(page.contains("checkpoint\\-every") && page.contains("Stop when the duality gap is at most X"), "{page}");
-    assert!(page.contains("\\fBmultiplane train\\fR"), "the synopsis has the command as it is typed: {page}");
+    let synopsis = "\\fBmultiplane train\\fR [\\-\\-task NAME] [\\-\\-data PATH]";
+    assert!(page.contains(synopsis), "the synopsis has the command as it is typed, with values: {page}");
     assert_eq!(scratch.succeed("man train").stdout, page, "a page alone is the one that is written");
     assert_eq!(scratch.succeed("man").stdout, scratch.text("pages/man1/multiplane.1"));
     let made = scratch.text("pages/man1/multiplane-data-make.1");

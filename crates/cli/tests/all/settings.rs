@@ -228,7 +228,30 @@ fn parameters_of_runs_are_described() {
     assert_eq!(names, ["clock", "data", "evaluate", "lambda", "regularizer", "seed", "stop", "threads"]);
     let help = scratch.succeed("train --help").stdout;
     assert!(help.contains("evaluate=pass") && help.contains("stop.estimated=true"), "{help}");
-    assert!(scratch.run("describe nothing").stderr.contains("unknown kind `nothing`"));
+    assert!(scratch.run("describe nothign").stderr.contains("unknown kind `nothign`"));
+}
+
+/// A word finds what has it as a name, or the parameters with it; descriptions have 80 columns without a terminal.
+#[test]
+fn words_find_parameters() {
+    let scratch = Scratch::new();
+    for (word, found) in [
+        ("bias", "  task.bias = false\n"),
+        ("task.bias", "  task.bias = false\n"),
+        ("gap", "  stop.gap = null\n"),
+        ("rbf", "  task.kernel.gamma"),
+        ("bcfw", "certificate: primal, dual and gap"),
+    ] {
+        let ran = scratch.run(&format!("describe {word}"));
+        assert!(ran.stdout.contains(found), "{word}: {}{}", ran.stdout, ran.stderr);
+    }
+    let by_text = scratch.succeed("describe affixes --json");
+    assert!(by_text.object()["parameters"].as_array().is_some_and(|found| !found.is_empty()), "{}", by_text.stdout);
+    for call in ["describe", "describe gap", "describe solver auto --all", "describe task chain", "describe run stop"] {
+        let text = scratch.succeed(call).stdout;
+        let too_long = text.lines().find(|line| line.chars().count() > 80);
+        assert_eq!(too_long, None, "{call}");
+    }
 }
 
 /// Class weights by name, as `balanced` and as a list that says the same are one run, whose model holds the list:

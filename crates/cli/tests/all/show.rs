@@ -63,7 +63,8 @@ fn chains_on_text() {
     let set =
         "--set task.ends=true --set task.bias=true --set task.template=w[0],p[-1]|p[0] --set solver.order=uniform";
     let trained = scratch.json(&format!("{train} {set} --out model"));
-    let found = scratch.json("show model --top 3");
+    let found = scratch.json("show --model model --top 3");
+    assert_eq!(scratch.json("show model --top 3"), found);
     for key in ["task", "solver", "n", "d", "lambda", "primal", "dual", "gap", "certified", "version", "seed", "clock"]
     {
         assert_eq!(found[key], trained[key], "{key}");

@@ -189,6 +189,49 @@ fn links_lead_somewhere() {
     assert!(seen > 300, "{seen} links were found");
 }
 
+/// Manual and guide begin with their contents: all headings, in order.
+#[test]
+fn contents_are_the_headings() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for page in ["docs/manual.md", "docs/python.md"] {
+        let text = prose(&fs::read_to_string(root.join(page)).unwrap());
+        let is_heading = |line: &&str| line.starts_with("## ") || line.starts_with("### ");
+        let expected: Vec<String> =
+            text.lines().filter(is_heading).map(|line| anchor(line.trim_start_matches('#'))).collect();
+        let contents = text.split("\nContents: ").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap();
+        let listed: Vec<&str> = contents.split("](#").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+        assert_eq!(listed, expected, "{page}");
+    }
+}
+
+/// Words that people look for stand in the manual or the guide.
+#[test]
+fn words_looked_for_are_found() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |page: &str| fs::read_to_string(root.join(page)).unwrap();
+    let text = (read("docs/manual.md") + &read("docs/python.md")).replace('\n', " ");
+    for word in [
+        "FAQ",
+        "serving",
+        "incremental",
+        "callback",
+        "imbalance",
+        "NER",
+        "BIO",
+        "embedding",
+        "segmentation",
+        "predict-then-optimise",
+        "integer programme",
+        "time limit",
+        "polars",
+        "feature importance",
+        "CRFsuite",
+        "scikit-learn",
+    ] {
+        assert!(text.contains(word), "{word} is nowhere");
+    }
+}
+
 /// The guide links every example that is compiled for it.
 #[test]
 fn the_guide_links_its_examples() {
