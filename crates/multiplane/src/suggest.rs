@@ -1,9 +1,37 @@
 //! Messages about unknown names: say what was meant, most likely.
 
+/// Words of other programs by kind, with the names here.
+const WORDS: [(&str, &str, &[&str]); 15] = [
+    ("task", "ner pos tagging tagger sequence sequences crf hmm", &["chain"]),
+    ("task", "svm svc classification classifier classify linear", &["binary", "multiclass"]),
+    ("task", "segmentation segment image images superpixels grid", &["graph"]),
+    ("task", "parsing parser dependency", &["tree"]),
+    ("task", "multi-label", &["multilabel"]),
+    ("task", "pairwise energy potts", &["mrf"]),
+    ("task", "custom python own", &["external"]),
+    ("loss", "zero-one 0-1 01 error accuracy f1", &["hamming"]),
+    ("loss", "cost costs matrix", &["cost-matrix"]),
+    ("loss", "dice iou jaccard", &["balanced"]),
+    ("kernel", "gaussian gauss radial", &["rbf"]),
+    ("kernel", "chi2 chi-squared", &["chi-square"]),
+    ("format", "json", &["jsonl"]),
+    ("format", "iob bio", &["conll"]),
+    ("format", "svm svmlight", &["libsvm"]),
+];
+
+/// Returns the names here of another program's word, of those that are known.
+fn translated<'a>(kind: &str, name: &str, known: &[&'a str]) -> Vec<&'a str> {
+    let name = name.to_lowercase().replace('_', "-");
+    let row = WORDS.iter().find(|(of, words, _)| *of == kind && words.split(' ').any(|word| word == name));
+    let names = row.map_or(&[][..], |(_, _, names)| names);
+    known.iter().copied().filter(|known| names.contains(known)).collect()
+}
+
 /// `unknown <kind> "<name>"`, with the closest of the known names, or all of them where none is close.
 pub fn unknown<'a>(kind: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
-    let near = closest(name, &known);
+    let translated = translated(kind, name, &known);
+    let near = if translated.is_empty() { closest(name, &known) } else { translated };
     let (intro, shown) = if near.is_empty() { ("expected one of", known) } else { ("did you mean", near) };
     let shown = shown.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
     match &shown[..] {
@@ -45,6 +73,17 @@ mod tests {
         let known = ["bcfw", "mp-bcfw", "ssg"];
         assert_eq!(unknown("solver", "mp-bcwf", known), "unknown solver `mp-bcwf`: did you mean `mp-bcfw`?");
         assert_eq!(unknown("solver", "adam", known), "unknown solver `adam`: expected one of `bcfw`, `mp-bcfw`, `ssg`");
+    }
+
+    /// Words of other programs lead to the names here.
+    #[test]
+    fn words_are_translated() {
+        let tasks = ["binary", "multiclass", "chain"];
+        assert_eq!(unknown("task", "ner", tasks), "unknown task `ner`: did you mean `chain`?");
+        assert_eq!(unknown("task", "SVM", tasks), "unknown task `SVM`: did you mean `binary` or `multiclass`?");
+        assert_eq!(unknown("loss", "zero_one", ["hamming"]), "unknown loss `zero_one`: did you mean `hamming`?");
+        assert_eq!(unknown("kernel", "gaussian", ["rbf", "none"]), "unknown kernel `gaussian`: did you mean `rbf`?");
+        assert_eq!(unknown("solver", "ner", ["bcfw"]), "unknown solver `ner`: expected one of `bcfw`");
     }
 
     /// Near is a letter or two, not a likeness.

@@ -4,6 +4,8 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use multiplane::data;
+use multiplane::entry::TaskEntry;
 use multiplane::observe::JsonLines;
 use multiplane::tasks::TASKS;
 use multiplane::{
@@ -69,10 +71,6 @@ impl JobKind {
     fn spec(self, mut tree: Map<String, Value>) -> Result<(RunSpec, OuterOptions), Error> {
         refuse_streams(&tree)?;
         let outer = if self == JobKind::Outer { OuterOptions::take(&mut tree)? } else { OuterOptions::default() };
-        if !tree.contains_key("task") {
-            let known = TASKS.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
-            return Err(Error::input(format!("no task given: --task is one of {known}")));
-        }
         let mut spec = RunSpec::from_tree(&tree)?;
         let named = |stops: &Value| stops.as_object().is_some_and(|stops| stops.values().any(|stop| !stop.is_null()));
         match self {
@@ -144,7 +142,9 @@ impl TrainingJob {
                 Err(Error::input("--checkpoint-every says how often, but not where: give --checkpoint PATH"))
             }
             None => {
-                let read = kind.spec(tree(args, flags)?);
+                let mut tree = tree(args, flags)?;
+                guess_task(&mut tree, args.outputs.quiet)?;
+                let read = kind.spec(tree);
                 let (spec, outer) =
                     read.map_err(|error| args.spec.iter().fold(error, |error, path| in_line(path, error)))?;
                 Ok(TrainingJob {
@@ -281,6 +281,36 @@ impl TrainingJob {
             checkpointer.resumed_from(generation);
         }
         Ok(Some(checkpointer))
+    }
+}
+
+/// Takes the task that alone reads the format of the data, if none is given, and says so unless `quiet`.
+pub(crate) fn guess_task(tree: &mut Map<String, Value>, quiet: bool) -> Result<(), Error> {
+    if tree.contains_key("task") {
+        return Ok(());
+    }
+    let text = |key: &str| tree.get("data").and_then(|data| data[key].as_str());
+    let path = text("path").filter(|path| *path != "-").map(Path::new).filter(|path| !is_special(path));
+    let format = match (text("format"), path.map(data::guess)) {
+        (Some(name), _) => data::find(name),
+        (None, Some(Err(error))) if !path.is_some_and(Path::is_file) => return Err(error.into()),
+        (None, guessed) => guessed.and_then(Result::ok),
+    };
+    let reads =
+        |entry: &&TaskEntry| format.is_none_or(|format| entry.formats.iter().any(|own| own.name == format.name));
+    let known: Vec<&str> = TASKS.iter().filter(reads).map(|entry| entry.name).collect();
+    match (&known[..], format) {
+        ([task], Some(format)) => {
+            if !quiet {
+                complain(&format!("task {task}, the one that reads data in the format {}", format.name));
+            }
+            tree.insert("task".into(), (*task).into());
+            Ok(())
+        }
+        (_, format) => {
+            let why = format.map_or(String::new(), |format| format!(" for data in the format {}", format.name));
+            Err(Error::input(format!("no task given: --task is one of {}{why}", known.join(", "))))
+        }
     }
 }
 

@@ -284,7 +284,10 @@ fn missing_arguments_are_named() {
         &scratch,
         "",
         [
-            ("train --data good.svm", "no task given: --task is one of binary, multiclass, chain"),
+            (
+                "train --data good.svm",
+                "no task given: --task is one of binary, multiclass for data in the format libsvm",
+            ),
             ("train --task binary", "no data given: --data PATH"),
             ("predict --model svm.model", "no data given: --data PATH"),
             ("evaluate --data good.svm", "required arguments were not provided"),

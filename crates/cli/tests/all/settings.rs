@@ -254,6 +254,27 @@ fn words_find_parameters() {
     }
 }
 
+/// A task that alone reads the format of the data need not be named; which it is is said.
+#[test]
+fn tasks_are_guessed() {
+    let scratch = Scratch::new().with("rows.svm", "1 1:1\n2 2:1\n");
+    for (kind, task) in [("trees", "tree"), ("rotamers", "mrf"), ("letters", "chain")] {
+        scratch.succeed(&format!("data make {kind} --out {kind} --n 5"));
+        for command in ["train --passes 1", "check --examples 1"] {
+            let told = format!("task {task}, the one that reads data in the format ");
+            let ran = scratch.run(&format!("{command} --data {kind}"));
+            assert!(ran.code == Some(0) && ran.stderr.starts_with(&told), "{kind}: {}", ran.stderr);
+        }
+    }
+    for (data, error) in [
+        ("rows.svm", "no task given: --task is one of binary, multiclass for data in the format libsvm"),
+        ("missing", "missing: "),
+    ] {
+        let ran = scratch.run(&format!("train --data {data}"));
+        assert!(ran.code == Some(2) && ran.stderr.starts_with(&format!("error: {error}")), "{}", ran.stderr);
+    }
+}
+
 /// Class weights by name, as `balanced` and as a list that says the same are one run, whose model holds the list:
 /// data that it is used on is not counted. What is no label is told, and where nothing can be counted a list is asked
 /// for.

@@ -212,9 +212,9 @@ impl GridSpec {
         require(falls || !even, "lambda_max", points[0], "an even grid would rise to path.lambda_min")?;
         require(
             falls || self.warm_start != Some(WarmStart::KeepPrimal),
-            "warm_start",
-            "keep-primal",
-            "it needs a grid whose lambdas fall (masses would become negative); order them, or use keep-dual",
+            "points",
+            given(),
+            "lambdas must fall where a point starts from the one before (keep-primal); order them, or use keep-dual",
         )
     }
 }

@@ -119,7 +119,7 @@ fn impossible_loops_are_refused() {
         (json!({"grid": {"points": 1}}), "grid.points = 1: a grid of 1 points: expected at least 2"),
         (json!({"grid": {"points": [1, -1]}}), "grid.lambda = -1: must be a finite number > 0"),
         (json!({"grid": {"points": 3, "lambda_max": "0"}}), "grid.lambda_max = 0: must be a number > 0, `1/n`"),
-        (json!({"grid": {"points": [0.1, 1]}}), "grid.warm_start = keep-primal: it needs a grid whose lambdas fall"),
+        (json!({"grid": {"points": [0.1, 1]}}), "grid.points = 0.1,1: lambdas must fall"),
         (json!({"grid": {"points": 3, "warm_start": "keep"}}), "unknown warm start `keep`: did you mean `keep-"),
         (json!({"grid": 3}), "grid: expected a table of parameters, found 3"),
     ] {
