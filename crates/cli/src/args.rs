@@ -266,8 +266,8 @@ pub(crate) struct OnData {
     /// Format of the data [default: guessed from name and content]
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<String>,
-    /// Parameters of the data, as in data.folds=0,3; of a model of task external also task.command and what else says how to
-    /// run the program
+    /// Parameters of the data, as in data.folds=0,3; of a model of task external also task.command and what else says
+    /// how to run the program
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Threads; the result is the same for any number, and 0 is all cores where that pays

@@ -1,5 +1,5 @@
-//! The help of commands beyond what `args` says: headings of options, short texts, examples and exit codes. Manual pages
-//! have the same.
+//! The help of commands beyond what `args` says: headings of options, short texts, examples and exit codes. Manual
+//! pages have the same.
 
 use clap::{Arg, Command};
 
