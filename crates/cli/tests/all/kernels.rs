@@ -101,7 +101,7 @@ fn what_cannot_be_is_refused() {
     for (arguments, message) in [
         ("--data train.two --set task.kernel=rbf --set task.kernel.gamma=0", "must be a number > 0"),
         ("--data train.two --set task.kernel=rbf --set task.kernel.gamma=wide", "must be a number > 0"),
-        ("--data train.two --set task.kernel=gauss", "unknown kernel `gauss`: expected one of"),
+        ("--data train.two --set task.kernel=gauss", "unknown kernel `gauss`: did you mean `rbf`?"),
         ("--data train.two --set task.kernel=polynomial --set task.kernel.degree=0", "degree = 0: must be at least 1"),
         ("--data bad.svm --set task.kernel=chi-square", "found -0.5 in row 1, column 1"),
         ("--data bad.svm --set task.kernel=intersection", "found -0.5 in row 1, column 1"),
