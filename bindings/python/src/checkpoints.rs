@@ -16,9 +16,9 @@ pub(crate) struct Checkpoints {
 
 /// Warnings of what a run survives.
 #[derive(Clone, Default)]
-pub(crate) struct Told(Arc<Mutex<Vec<String>>>);
+pub(crate) struct RunWarnings(Arc<Mutex<Vec<String>>>);
 
-impl Told {
+impl RunWarnings {
     fn add(&self, text: String) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(text);
     }
@@ -50,8 +50,13 @@ impl Checkpoints {
     }
 
     /// Adds them to the options of a run, or of the loop around it.
-    pub(crate) fn hook(self, session: &Session, outer: Option<&Outer>, hooks: &mut RunOptions) -> Result<Told, Error> {
-        let told = Told::default();
+    pub(crate) fn hook(
+        self,
+        session: &Session,
+        outer: Option<&Outer>,
+        hooks: &mut RunOptions,
+    ) -> Result<RunWarnings, Error> {
+        let told = RunWarnings::default();
         let mut generation = None;
         if let Some((checkpoint, from, unsound)) = self.resume {
             session.check_resumes(&checkpoint)?;

@@ -66,8 +66,8 @@ impl Interrupt {
     }
 }
 
-/// Runs `work` on another thread, without the interpreter lock; its errands are done here. A signal whose handler raises (Ctrl-C) stops it, and
-/// the exception is kept.
+/// Runs `work` on another thread, without the interpreter lock; its errands are done here. A signal whose handler
+/// raises (Ctrl-C) stops it, and the exception is kept.
 pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     interrupt: &Interrupt,

@@ -12,7 +12,7 @@ const MANY: usize = 6;
 /// Headings with the options below them.
 const HEADINGS: [(&str, &[&str]); 6] = [
     ("Data", &["data", "test", "holdout", "format", "stream"]),
-    ("Learning", &["task", "solver", "lambda", "prior", "freeze", "set", "seed", "threads", "clock"]),
+    ("Model and run", &["model", "task", "solver", "lambda", "prior", "freeze", "set", "seed", "threads", "clock"]),
     ("Path and grid", &["eps", "lambda_max", "lambda_min", "kappa", "grid", "warm_start", "cv"]),
     ("Stops", &["gap", "passes", "calls", "seconds", "patience"]),
     ("Output", &["out", "record", "json", "quiet", "svg", "top", "confidence", "columns", "report"]),
@@ -22,7 +22,7 @@ const HEADINGS: [(&str, &[&str]); 6] = [
 /// Examples by command, and what exit code 1 means where that is special.
 const TEXTS: &str = include_str!("help.txt");
 
-/// What the end of a command's help says.
+/// The text at the end of a command's help.
 pub(crate) struct HelpText {
     pub(crate) examples: Vec<&'static str>,
     /// Codes with their meaning.

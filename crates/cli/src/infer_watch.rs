@@ -13,7 +13,7 @@ use crate::status_line::{StatusLine, StatusPart};
 
 /// The end of a solve.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Ending {
+pub(crate) enum SolveEnd {
     /// The engine was done.
     Done,
     /// The seconds were spent.
@@ -29,7 +29,7 @@ pub(crate) struct SolveWatcher {
     limit: Option<f64>,
     asked: Arc<AtomicBool>,
     line: Option<StatusLine>,
-    ending: Ending,
+    ending: SolveEnd,
 }
 
 impl SolveWatcher {
@@ -42,14 +42,14 @@ impl SolveWatcher {
             limit,
             asked: interrupt::flag(),
             line,
-            ending: Ending::Done,
+            ending: SolveEnd::Done,
         }
     }
 
     /// A new solve begins.
     pub(crate) fn restart(&mut self) {
         self.started = Stopwatch::start();
-        self.ending = Ending::Done;
+        self.ending = SolveEnd::Done;
     }
 
     /// Returns true if a signal has come, also after the engine's last report.
@@ -58,7 +58,7 @@ impl SolveWatcher {
     }
 
     /// Returns the end of the last solve.
-    pub(crate) fn ending(&self) -> Ending {
+    pub(crate) fn ending(&self) -> SolveEnd {
         self.ending
     }
 
@@ -69,9 +69,9 @@ impl SolveWatcher {
             line.show(|| parts(self.engine, progress, seconds));
         }
         if self.is_interrupted() {
-            self.ending = Ending::Interrupted;
+            self.ending = SolveEnd::Interrupted;
         } else if self.limit.is_some_and(|limit| seconds >= limit) {
-            self.ending = Ending::Seconds;
+            self.ending = SolveEnd::Seconds;
         } else {
             return ControlFlow::Continue(());
         }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::args::InferArgs;
 use crate::commands::done::Done;
 use crate::commands::outputs::refuse_overwriting;
-use crate::infer_watch::{Ending, SolveWatcher, median};
+use crate::infer_watch::{SolveEnd, SolveWatcher, median};
 use crate::terminal::{complain, print, print_json};
 
 /// The engine of .max files, which is not one of the registry: it solves no energies.
@@ -45,7 +45,7 @@ struct SolveReport {
     #[serde(skip)]
     solves: usize,
     #[serde(skip)]
-    ending: Ending,
+    ending: SolveEnd,
 }
 
 pub(crate) fn run(args: &InferArgs) -> Result<Done, Error> {
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &InferArgs) -> Result<Done, Error> {
         });
     }
     Ok(match (report.ending, found) {
-        (Ending::Interrupted, _) => Done::Interrupted,
+        (SolveEnd::Interrupted, _) => Done::Interrupted,
         (_, true) => Done::Finished,
         (_, false) => Done::Failed,
     })
@@ -168,8 +168,8 @@ fn minimise(args: &InferArgs, mrf: &Mrf) -> Result<SolveReport, Error> {
     };
     // A signal counts although the engine never looked, or was done before it did: scripts shall see that it came.
     let ending = match watcher.ending() {
-        _ if watcher.is_interrupted() => Ending::Interrupted,
-        Ending::Seconds if answer.is_exact() => Ending::Done,
+        _ if watcher.is_interrupted() => SolveEnd::Interrupted,
+        SolveEnd::Seconds if answer.is_exact() => SolveEnd::Done,
         ending => ending,
     };
     Ok(SolveReport {
@@ -200,7 +200,7 @@ fn forbidden(variables: usize, edges: usize) -> SolveReport {
         edges,
         seconds: 0.0,
         solves: 1,
-        ending: Ending::Done,
+        ending: SolveEnd::Done,
     }
 }
 
@@ -232,7 +232,7 @@ fn cut<C: Capacity>(
         edges,
         seconds: median(&mut times),
         solves: times.len(),
-        ending: Ending::Done,
+        ending: SolveEnd::Done,
     }
 }
 
@@ -262,10 +262,10 @@ impl SolveReport {
             (None, Some(labels)) => text += &format!("  labels  {}\n", labels_text(labels)),
         }
         match self.ending {
-            Ending::Done => {}
-            Ending::Seconds => text += "  stopped: the seconds are spent\n",
-            Ending::Interrupted if self.exact => text += "  interrupted when the labelling was proven\n",
-            Ending::Interrupted => text += "  stopped: interrupted\n",
+            SolveEnd::Done => {}
+            SolveEnd::Seconds => text += "  stopped: the seconds are spent\n",
+            SolveEnd::Interrupted if self.exact => text += "  interrupted when the labelling was proven\n",
+            SolveEnd::Interrupted => text += "  stopped: interrupted\n",
         }
         text
     }

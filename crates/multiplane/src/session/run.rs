@@ -53,7 +53,7 @@ impl Session {
             },
         };
         let (model, summary) = match self.conclude(&outcome, losses) {
-            // An oracle that fails can be asked nothing: what it has proven is not looked at again, and stands for less.
+            // An oracle that fails can be asked nothing: what it has proven is not looked at again.
             Err(_) if is_aborted() => {
                 let Certificate { primal, dual, .. } = outcome.certificate;
                 self.conclude(&Outcome { certificate: Certificate::new(primal, dual, false), ..outcome }, false)?
