@@ -42,7 +42,7 @@ mod _core {
         fit::Fit,
         infer::{Energies, engines, read_problem},
         learner::LearnerObject,
-        look::{feature_names, feature_rows, look},
+        look::{feature_names, feature_rows, look, report},
         model::{ModelObject, PathModelObject, load},
         path::path,
         probe::{check, check_data},

@@ -2,6 +2,9 @@
 
 use multiplane::data::SparseRows;
 use multiplane::model_report::{ModelReport, readable as to_be_read};
+use multiplane::threads_for;
+use multiplane_cli::{evaluation_json, evaluation_text};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use crate::dataset::{DatasetObject, Parts, csr};
@@ -42,4 +45,27 @@ pub(crate) fn feature_rows<'py>(
         ends.push(rows.len());
     }
     Ok(Some(csr(py, &rows, ends, Vec::new())))
+}
+
+/// What `multiplane evaluate --report` says of a model on `data`, as JSON text and for people, with other names for the labels
+/// where some are given; None if labellings are not made of labels that all variables share.
+#[pyfunction]
+pub(crate) fn report(
+    py: Python<'_>,
+    model: &ModelObject,
+    data: &DatasetObject,
+    threads: usize,
+    names: Option<Vec<String>>,
+) -> PyResult<Option<(String, String)>> {
+    let work = || {
+        let problem = model.inner.open(data.data.clone()).map_err(raised)?;
+        let (w, threads) = (problem.from_file_layout(&model.inner.w), threads_for(threads, &*problem).map_err(raised)?);
+        let found = problem.predictor().evaluate_labels(&w, threads);
+        Ok(found.map_err(|error| PyRuntimeError::new_err(error.to_string()))?.map(|(evaluation, report)| {
+            let report = names.iter().fold(report, |report, names| report.renamed(names));
+            let json = evaluation_json(&*problem, &evaluation, Some(&report));
+            (json.to_string(), evaluation_text(&*problem, &evaluation, Some(&report)))
+        }))
+    };
+    guarded(|| py.detach(work))
 }

@@ -51,7 +51,7 @@ def test_history_plots(x):
     assert set(lines) == {"primal", "primal, estimated", "dual"}
     assert {name for name, line in lines.items() if line.get_linestyle() == "--"} == {"primal, estimated"}
     assert {name for name, line in lines.items() if line.get_drawstyle() == "steps-post"} == {"primal", "dual"}
-    assert [band.get_label() for band in axes.collections] == ["gap", "gap, estimated"]
+    assert [band.get_label() for band in axes.collections] == ["gap", "gap, estimated", "evaluated"]
     assert model.history_.plot(axes, x=x) is axes
     assert model.history_.at("oracle_calls")[-1] == sum(
         model.summary_[calls] for calls in ("oracle_calls", "evaluation_calls")

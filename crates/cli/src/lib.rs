@@ -4,11 +4,11 @@
 mod args;
 mod commands;
 mod eta;
+mod evaluation_text;
 mod fill;
 mod help;
 mod infer_watch;
 mod interrupt;
-mod label_text;
 mod path_report;
 mod progress;
 mod report_text;
@@ -22,6 +22,7 @@ use std::io::Write;
 
 use multiplane::Error;
 
+pub use crate::evaluation_text::{json as evaluation_json, text as evaluation_text};
 pub use crate::progress::RunProgress;
 pub use crate::status_line::{StatusPart, fitted};
 

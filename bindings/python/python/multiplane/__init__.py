@@ -42,6 +42,7 @@ from multiplane._multilabel import MultiLabelSSVM
 from multiplane._path import PathResult
 from multiplane._processes import LostWorkers
 from multiplane._pystruct import PyStructTask
+from multiplane._report import Report
 from multiplane._rows import BinarySSVM, MulticlassSSVM
 from multiplane._structured import HeuristicWarning, StructuredSVM
 from multiplane._tasks import Bounded, Pooled, Task
@@ -71,6 +72,7 @@ __all__ = [
     "PairwiseModel",
     "Pooled",
     "PyStructTask",
+    "Report",
     "StructuredSVM",
     "Task",
     "TreeSSVM",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from multiplane import _core, _validation
 from multiplane._costs import in_order, labels_named
 from multiplane._fit_options import FitOptions, refuse_others, with_options
+from multiplane._report import Labellings
 from multiplane._several import Several
 
 
@@ -149,7 +150,7 @@ class PartLabeller(Several):
 
     def predict(self, X: Any) -> list[NDArray[Any]]:
         """The predicted labels of every example: a list of arrays, a label for each part."""
-        return self._labellings(X)
+        return Labellings(self._labellings(X))
 
     def score(self, X: Any, y: Any) -> float:
         """Share of labels predicted rightly, over all sequences; of trees nodes whose label is None are left out."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from multiplane import _core, _validation
 from multiplane._arrays import is_path
 from multiplane._fit_options import FitOptions, refuse_others, with_options
+from multiplane._report import Labellings
 from multiplane._several import Several
 
 NO_LABEL = -1
@@ -168,7 +169,7 @@ class NodeLabeller(Several):
 
     def predict(self, X: Any) -> list[NDArray[Any]]:
         """The predicted labels of every example: a list of arrays ``[nodes]``. ``X`` may be the path of a container."""
-        return self._labellings(X)
+        return Labellings(self._labellings(X))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Share of the nodes with a label that are labelled rightly, over all examples.

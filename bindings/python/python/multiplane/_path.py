@@ -93,24 +93,31 @@ class PathResult:
         """A fitted estimator for the lambda whose weights have the smallest loss on examples held out (``cv``), without such on
         the test data, the largest of them where there are several. Raises ``ValueError`` unless the path was given one of them.
         """
-        chosen = json.loads(self._model.info()).get("chosen")
-        if chosen is None:  # as in files that do not remember what test data have chosen
-            losses = [(point.get("test_loss"), point["lambda"]) for point in self.summary_["breakpoints"]]
-            measured = [(loss, -lam) for loss, lam in losses if loss is not None]
-            chosen = -min(measured)[1] if measured else None
+        chosen = self._best_lambda()
         if chosen is None:
             raise ValueError(
                 "no test loss was measured: path(X, y, X_test=..., y_test=...) measures it at every breakpoint; path(X, y, cv=5) "
                 "cross-validates"
             )
-        return self.at(float(chosen))
+        return self.at(chosen)
+
+    def _best_lambda(self) -> float | None:
+        """The lambda of ``best``, if losses were measured."""
+        chosen = json.loads(self._model.info()).get("chosen")
+        if chosen is None:  # as in files that do not remember what test data have chosen
+            losses = [(point.get("test_loss"), point["lambda"]) for point in self.summary_["breakpoints"]]
+            measured = [(loss, -lam) for loss, lam in losses if loss is not None]
+            chosen = -min(measured)[1] if measured else None
+        return None if chosen is None else float(chosen)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the path's model file, which ``multiplane predict --lambda`` reads too. Raises OSError where it cannot be written."""
         self._model.save(path)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draws primal and dual over lambda, rising as in the command line's pictures, and losses where they were measured; needs matplotlib."""
+        """Draws primal and dual over lambda, rising as in the command line's pictures, and, if losses were measured, these and the
+        lambda of ``best``; needs matplotlib.
+        """
         ax = axes(ax)
         ax.plot(self.lambdas_, self.primal_, ".-", label="primal")
         ax.plot(self.lambdas_, self.dual_, ".-", label="dual")
@@ -123,8 +130,12 @@ class PathResult:
             at, mean, spread = (np.array([row[key] for row in held_out]) for key in ("lambda", "mean_loss", "std_loss"))
             (line,) = ax.plot(at, mean, "--", label="held-out loss")
             ax.fill_between(at, mean - spread, mean + spread, color=line.get_color(), alpha=0.2, linewidth=0)
+        best = self._best_lambda()
+        if best is not None:
+            ax.axvline(best, color="black", linestyle=":", linewidth=1, label=f"best: {best:.3g}")
         ax.set_xscale("log")
         ax.set_xlabel("lambda")
+        ax.set_ylabel("objective" if best is None else "objective, loss")
         ax.legend()
         return ax
 

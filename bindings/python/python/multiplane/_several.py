@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from multiplane import _core
 from multiplane._builtin import BuiltIn
+from multiplane._report import Report
 
 _MOST = 100_000
 
@@ -52,6 +53,31 @@ class Several(BuiltIn):
             return []
         numbers = np.frombuffer(self._model.predict(data, self._workers()), dtype=np.uint32)
         return [self._labelling(part) for part in np.split(numbers, np.cumsum(sizes)[:-1])]
+
+    def report(self, X: Any, y: Any = None) -> Report:
+        """How predictions for ``X`` compare with the truth ``y``, both as for ``fit``: precision, recall, F1 and intersection
+        over union of each label, confusions, chunks. What stands for an unknown label is left out.
+
+        Returns:
+            A dict; ``print`` it for a table. Raises ValueError for bad input, and if labellings are not made of labels that all
+            variables share (``MrfSSVM``, ``ArborescenceSSVM``).
+        """
+        self._check_fitted()
+        try:
+            with self._in_users_words():
+                data = self._test_data(X, y)
+        except ValueError as error:
+            raise ValueError(str(error).replace("y_test", "y")) from None
+        if data is None:
+            raise ValueError("X is None: expected examples, as for fit")
+        names, model = None, self._model
+        if self._named:  # the core knows data by the numbers of classes
+            names = model.labels()
+            model = model.with_labels([str(number) for number in range(len(names))])
+        found = Report._of(model, data, self._workers(), names)
+        if found is None:
+            raise ValueError(f"{type(self).__name__} has no report: its labellings are not made of labels that all variables share")
+        return found
 
     def predict_top(self, X: Any, m: int) -> list[TopLabellings]:
         """The ``m`` best labellings of every example, with their scores.

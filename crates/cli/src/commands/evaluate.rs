@@ -1,6 +1,5 @@
 //! `multiplane evaluate`.
 
-use multiplane::metrics::Unit;
 use multiplane::{Error, PathModel, Problem, threads_for, unlabelled_warning};
 use multiplane_lab::numbers::number;
 use serde_json::json;
@@ -8,7 +7,7 @@ use serde_json::json;
 use crate::args::EvaluateArgs;
 use crate::commands::done::Done;
 use crate::commands::on_data::{open, open_all, threads, told};
-use crate::label_text;
+use crate::evaluation_text;
 use crate::terminal::{print, print_json, warn};
 
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {
@@ -37,27 +36,9 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {
     };
     warn_of_unlabelled(&*problem);
     if args.json {
-        let mut json = json!({ "task": problem.task(), "n": evaluation.n, "loss": evaluation.loss });
-        if problem.predictor().unlabelled() > 0 {
-            json["unlabelled"] = json!(problem.predictor().unlabelled());
-        }
-        for (metric, value) in &evaluation.metrics {
-            json[metric.name] = match metric.unit {
-                Unit::Count => json!(*value as u64),
-                Unit::Share => json!(value),
-            };
-        }
-        if let Some(report) = &report {
-            json["report"] = label_text::json(report);
-        }
-        print_json(&json)?;
+        print_json(&evaluation_text::json(&*problem, &evaluation, report.as_ref()))?;
     } else {
-        let mut text = format!("{} on {} examples\n", problem.task(), evaluation.n);
-        let loss = evaluation.loss.map_or("unknown".into(), number);
-        text += &format!("  {:<22}{loss}\n", "mean task loss");
-        evaluation.lines.iter().for_each(|(what, much)| text += &format!("  {what:<22}{much}\n"));
-        text += &report.map_or(String::new(), |report| label_text::text(&report));
-        print(&text)?;
+        print(&evaluation_text::text(&*problem, &evaluation, report.as_ref()))?;
     }
     Ok(Done::Finished)
 }

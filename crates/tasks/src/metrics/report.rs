@@ -30,6 +30,11 @@ impl LabelScore {
     pub fn f1(&self) -> f64 {
         share(2 * self.correct, self.support + self.predicted)
     }
+
+    /// Returns intersection over union: variables of which both is so, of those of which one is; 0 if nothing is right.
+    pub fn iou(&self) -> f64 {
+        share(self.correct, self.support + self.predicted - self.correct)
+    }
 }
 
 fn share(part: u64, whole: u64) -> f64 {
@@ -84,6 +89,12 @@ impl LabelReport {
     pub fn of_sets(names: Vec<String>) -> Self {
         let sets = Some(vec![LabelScore::default(); names.len()]);
         LabelReport { names, unseen: None, unseen_at: None, counts: BTreeMap::new(), chunks: None, sets }
+    }
+
+    /// Gives the first labels other names.
+    pub fn renamed(mut self, names: &[String]) -> Self {
+        self.names.iter_mut().zip(names).for_each(|(name, new)| name.clone_from(new));
+        self
     }
 
     /// True if labellings are sets.

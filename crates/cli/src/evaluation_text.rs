@@ -1,6 +1,8 @@
-//! A model's scores label by label, as text for a terminal of 80 columns and as JSON.
+//! An evaluation, with a model's scores label by label, as text for a terminal of 80 columns and as JSON.
 
-use multiplane::metrics::{ChunkReport, ChunkScore, LabelReport, MeanScore};
+use multiplane::Problem;
+use multiplane::metrics::{ChunkReport, ChunkScore, Evaluation, LabelReport, MeanScore, Unit};
+use multiplane_lab::numbers::number;
 use serde_json::{Value, json};
 
 use crate::terminal::on_one_line;
@@ -11,8 +13,35 @@ const MOST_CONFUSIONS: usize = 10;
 /// Labels of a confusion matrix, at most; of more the pairs that were met say all.
 const MOST_IN_MATRIX: usize = 1000;
 
+/// Writes an evaluation as an object.
+pub fn json(problem: &dyn Problem, evaluation: &Evaluation, report: Option<&LabelReport>) -> Value {
+    let mut json = json!({ "task": problem.task(), "n": evaluation.n, "loss": evaluation.loss });
+    if problem.predictor().unlabelled() > 0 {
+        json["unlabelled"] = json!(problem.predictor().unlabelled());
+    }
+    for (metric, value) in &evaluation.metrics {
+        json[metric.name] = match metric.unit {
+            Unit::Count => json!(*value as u64),
+            Unit::Share => json!(value),
+        };
+    }
+    if let Some(report) = report {
+        json["report"] = labels_json(report);
+    }
+    json
+}
+
+/// Writes an evaluation for people.
+pub fn text(problem: &dyn Problem, evaluation: &Evaluation, report: Option<&LabelReport>) -> String {
+    let mut text = format!("{} on {} examples\n", problem.task(), evaluation.n);
+    let loss = evaluation.loss.map_or("unknown".into(), number);
+    text += &format!("  {:<22}{loss}\n", "mean task loss");
+    evaluation.lines.iter().for_each(|(what, much)| text += &format!("  {what:<22}{much}\n"));
+    text + &report.map_or(String::new(), labels_text)
+}
+
 /// The report as an object.
-pub(crate) fn json(report: &LabelReport) -> Value {
+fn labels_json(report: &LabelReport) -> Value {
     let (names, sets) = (report.names(), report.is_of_sets());
     let label = |(name, score): (&String, &multiplane::metrics::LabelScore)| {
         json!({
@@ -20,6 +49,7 @@ pub(crate) fn json(report: &LabelReport) -> Value {
             "precision": score.precision(),
             "recall": score.recall(),
             "f1": score.f1(),
+            "iou": score.iou(),
             "support": score.support,
             "predicted": score.predicted,
             "correct": score.correct,
@@ -64,7 +94,7 @@ fn chunks_json(report: &LabelReport, chunks: &ChunkReport) -> Value {
 
 /// The report for people: labels that truth or prediction have, the most frequent mistakes, and chunks as the script
 /// conlleval prints them.
-pub(crate) fn text(report: &LabelReport) -> String {
+fn labels_text(report: &LabelReport) -> String {
     let scores = report.scores();
     let names: Vec<String> = report.names().iter().map(|name| on_one_line(name)).collect();
     let met = || names.iter().zip(&scores).filter(|(_, score)| score.support + score.predicted > 0);
@@ -127,7 +157,7 @@ mod tests {
         let names = ["B-NP", "B-VP", "I-NP", "O"].map(str::to_owned);
         let mut report = LabelReport::new(names.to_vec());
         report.add(&[0, 2, 3, 1], &[0, 2, 1, 1]);
-        let text = text(&report);
+        let text = labels_text(&report);
         let expected = "
 processed 4 tokens with 2 phrases; found: 3 phrases; correct: 2.
 accuracy:  75.00%; precision:  66.67%; recall: 100.00%; FB1:  80.00
@@ -137,7 +167,7 @@ accuracy:  75.00%; precision:  66.67%; recall: 100.00%; FB1:  80.00
         assert!(text.ends_with(expected), "{text}");
         assert!(text.contains("           1  O -> B-VP\n"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-        let json = json(&report);
+        let json = labels_json(&report);
         assert_eq!(json["confusion"], json!([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0]]));
         assert_eq!(json["chunks"]["types"][1]["type"], "VP");
     }
