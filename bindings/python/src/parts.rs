@@ -1,9 +1,11 @@
 //! A user's task and its examples, taken apart once, for all who ask it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use multiplane_tasks::foreign::{DeclaredQuality, Shape};
 use pyo3::prelude::*;
+
+use crate::errors::value_error;
 
 /// A labelling, shared.
 pub(crate) type Label = Arc<Py<PyAny>>;
@@ -26,6 +28,11 @@ pub(crate) struct Parts {
     pub(crate) processes: Option<Processes>,
     pub(crate) features: Py<PyAny>,
     pub(crate) loss: Py<PyAny>,
+    /// The part of the score that is not learned, if there is one.
+    pub(crate) fixed: Option<Py<PyAny>>,
+    /// By how much the bound of each example's last answer exceeds the score of its labelling: infinite without a bound, NaN
+    /// before the first answer.
+    pub(crate) loose: Arc<Mutex<Vec<f64>>>,
     pub(crate) bounded: Py<PyAny>,
     pub(crate) xs: Vec<Py<PyAny>>,
     pub(crate) ys: Vec<Py<PyAny>>,
@@ -46,6 +53,8 @@ impl Parts {
             processes: self.processes.as_ref().map(|all| Processes { start: method(&all.start), ..*all }),
             features: method(&self.features),
             loss: method(&self.loss),
+            fixed: self.fixed.as_ref().map(method),
+            loose: Arc::new(Mutex::new(vec![f64::NAN; examples.len()])),
             bounded: method(&self.bounded),
             xs: chosen(&self.xs),
             ys: chosen(&self.ys),
@@ -55,13 +64,35 @@ impl Parts {
         }
     }
 
-    /// Takes what `decode` returned apart: a labelling, with its bound where the task declares bounds and gave one.
+    /// Takes what `decode` returned apart: a labelling, with its bound where the task declares bounds and gave one
+    /// that is not infinite.
     pub(crate) fn split(&self, answer: Bound<'_, PyAny>) -> PyResult<(Py<PyAny>, Option<f64>)> {
-        let bounded = self.declared == Some(DeclaredQuality::UpperBound);
-        if bounded && answer.is_instance(self.bounded.bind(answer.py()))? {
+        if self.has_bounds() && answer.is_instance(self.bounded.bind(answer.py()))? {
             let (label, bound): (Py<PyAny>, f64) = answer.extract()?;
-            return Ok((label, Some(bound)));
+            return Ok((label, (bound != f64::INFINITY).then_some(bound)));
         }
         Ok((answer.unbind(), None))
+    }
+
+    /// The part of a labelling's score that is not learned.
+    pub(crate) fn fixed_score(&self, py: Python<'_>, example: usize, label: &Py<PyAny>) -> PyResult<f64> {
+        let Some(fixed) = &self.fixed else { return Ok(0.0) };
+        let found = fixed.bind(py).call1((self.xs[example].bind(py), label.bind(py)))?;
+        match found.extract::<f64>() {
+            Ok(value) if value.is_finite() => Ok(value),
+            _ => Err(value_error(format!(
+                "example {example}: fixed_score(x, y) returned {found}: expected a finite number"
+            ))),
+        }
+    }
+
+    /// True if the task declares bounds.
+    pub(crate) fn has_bounds(&self) -> bool {
+        self.declared == Some(DeclaredQuality::UpperBound)
+    }
+
+    /// Returns by how much bounds exceed scores, example by example.
+    pub(crate) fn loose(&self) -> Vec<f64> {
+        self.loose.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -145,6 +145,10 @@ impl Probe for PythonProbe {
         })
     }
 
+    fn fixed_score(&mut self, example: usize, label: &Label) -> Result<f64, String> {
+        self.ask(|py, parts| parts.fixed_score(py, example, label))
+    }
+
     fn loss(&mut self, example: usize, label: &Label) -> Result<f64, String> {
         self.ask(|py, parts| {
             let loss = parts.loss.bind(py).call1((parts.ys[example].bind(py), label.bind(py)))?;

@@ -3,7 +3,7 @@
 //! The oracle runs on the thread that called `fit`, which gives up the interpreter lock while the library works; so
 //! the user's methods see the context that they expect, and Ctrl-C reaches them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use multiplane::Problem;
 use multiplane_core::executor::PoolStats;
@@ -96,18 +96,22 @@ impl UserTask {
         // Processes decode one by one, and who decodes must not change a bit.
         let decode_many = if start.is_some() { None } else { method("decode_many").ok() };
         let processes = start.map(|start| Processes { start, workers, timeout });
+        let fixed = method("fixed_score").ok();
         let batch = declared(task, "batch")?.map(|batch| batch.extract::<usize>()).transpose()?;
         let shape = Shape {
             examples: xs.len(),
             dim,
             nonnegative: ranges.into_iter().map(|(start, stop)| start..stop).collect(),
             fingerprint: identity,
+            has_fixed_scores: fixed.is_some(),
             warnings: Vec::new(),
         };
         let parts = Parts {
             decode: method("decode")?,
             features: method("features")?,
             loss: method("loss")?,
+            fixed,
+            loose: Arc::new(Mutex::new(vec![f64::NAN; xs.len()])),
             bounded: py.import("multiplane._tasks")?.getattr("Bounded")?.unbind(),
             xs: xs.iter().map(Bound::unbind).collect(),
             ys: ys.iter().map(Bound::unbind).collect(),
@@ -130,6 +134,12 @@ impl UserTask {
             (Ok(labels), None) => Ok(labels.iter().map(|label| label.clone_ref(py)).collect()),
             (Err(error), None) => Err(lost_workers(py, &error)?),
         }
+    }
+
+    /// By how much the bound of each example's last answer exceeds the score of its labelling, None if the task declares no
+    /// bounds.
+    fn loose_bounds(&self) -> Option<Vec<f64>> {
+        self.parts.has_bounds().then(|| self.parts.loose())
     }
 
     /// `(index, value)` pairs that the library reads from what `features` returned; raises for what it refuses.

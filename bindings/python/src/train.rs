@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use multiplane::observe::{JsonLines, Observer};
+use multiplane::observe::Observer;
 use multiplane::{Choice, Error, Problem, Rescaling, RunOptions, RunSpec, Session, SlackProblem, hold_out};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
@@ -16,8 +16,9 @@ use crate::errors::{guarded, raised, tree_of, value_error};
 use crate::fit::Fit;
 use crate::interrupt::{Interrupt, interruptible};
 use crate::model::ModelObject;
+use crate::parts::Parts;
 use crate::task::UserTask;
-use crate::watch::{Shared, Signals, Watcher};
+use crate::watch::{Recorder, Shared, Signals, Watcher};
 
 /// What is trained on, or tested; both are of one kind.
 pub(crate) enum JobData {
@@ -57,6 +58,8 @@ pub(crate) struct FitJob {
     watcher: Option<Py<PyAny>>,
     pub(crate) interrupt: Interrupt,
     history: Shared,
+    /// The task, if it declares bounds.
+    bounds: Option<Arc<Parts>>,
 }
 
 impl FitJob {
@@ -78,8 +81,10 @@ impl FitJob {
                 Err(_) => JobData::Data(source.cast::<DatasetObject>()?.get().data.clone()),
             })
         };
+        let task = source.cast::<UserTask>().ok().map(|task| task.get().parts.clone());
+        let bounds = task.filter(|parts| parts.has_bounds());
         let (source, test) = (read(&source)?, test.as_ref().map(read).transpose()?);
-        Ok(FitJob { tree, source, test, watcher, interrupt, history: Shared::default() })
+        Ok(FitJob { tree, source, test, watcher, interrupt, history: Shared::default(), bounds })
     }
 
     fn session(
@@ -130,15 +135,13 @@ impl FitJob {
     }
 
     fn hooks(&self, on_calling_thread: bool) -> RunOptions {
-        let mut observers: Vec<Box<dyn Observer>> = vec![Box::new(JsonLines::new(self.history.clone()))];
+        let mut observers: Vec<Box<dyn Observer>> =
+            vec![Box::new(Recorder { history: self.history.clone(), bounds: self.bounds.clone() })];
         let interrupt = self.interrupt.clone();
         if let Some(callable) = &self.watcher {
             let callable = Python::attach(|py| callable.clone_ref(py));
-            observers.push(Box::new(Watcher {
-                callable: Arc::new(callable),
-                interrupt: interrupt.clone(),
-                told: Instant::now(),
-            }));
+            let (callable, bounds) = (Arc::new(callable), self.bounds.clone());
+            observers.push(Box::new(Watcher { callable, bounds, interrupt: interrupt.clone(), told: Instant::now() }));
         }
         if on_calling_thread {
             observers.push(Box::new(Signals { interrupt: interrupt.clone(), looked: Instant::now() }));

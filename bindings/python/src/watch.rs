@@ -1,6 +1,6 @@
 //! Those who watch a run: its records, a Python callable, and a look at signals.
 
-use std::io;
+use std::io::{self, Write};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,6 +9,7 @@ use multiplane::observe::{Observer, Record, Tick};
 use pyo3::prelude::*;
 
 use crate::interrupt::Interrupt;
+use crate::parts::Parts;
 
 /// How often a watcher hears of a run between records.
 const TICK: Duration = Duration::from_millis(100);
@@ -35,10 +36,34 @@ impl io::Write for Shared {
     }
 }
 
+/// Returns a record as JSON text; of a task that declares bounds with the part of the gap that is due to them.
+fn text_of(record: &Record, bounds: Option<&Parts>) -> io::Result<String> {
+    let Some(parts) = bounds else { return Ok(serde_json::to_string(record)?) };
+    let mut value = serde_json::to_value(record)?;
+    let loose = parts.loose();
+    let known = loose.iter().filter(|loose| loose.is_finite());
+    value["bound_gap"] = (known.sum::<f64>() / loose.len() as f64).into();
+    value["without_bound"] = loose.iter().filter(|loose| loose.is_infinite()).count().into();
+    Ok(value.to_string())
+}
+
+/// Writes records for the report.
+pub(crate) struct Recorder {
+    pub(crate) history: Shared,
+    pub(crate) bounds: Option<Arc<Parts>>,
+}
+
+impl Observer for Recorder {
+    fn evaluated(&mut self, record: &Record) -> io::Result<()> {
+        writeln!(self.history, "{}", text_of(record, self.bounds.as_deref())?)
+    }
+}
+
 /// A Python callable that hears of records (`JSON text`) and of progress between them (`pass, calls, seconds`), on the
 /// thread that called `fit`. If it returns True the run ends; an exception in it stops the run, as Ctrl-C does.
 pub(crate) struct Watcher {
     pub(crate) callable: Arc<Py<PyAny>>,
+    pub(crate) bounds: Option<Arc<Parts>>,
     pub(crate) interrupt: Interrupt,
     pub(crate) told: Instant,
 }
@@ -61,7 +86,7 @@ impl Watcher {
 
 impl Observer for Watcher {
     fn evaluated(&mut self, record: &Record) -> io::Result<()> {
-        let text = serde_json::to_string(record)?;
+        let text = text_of(record, self.bounds.as_deref())?;
         self.tell((text,));
         Ok(())
     }

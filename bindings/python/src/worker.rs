@@ -3,7 +3,7 @@
 //! Every call costs one attachment to the interpreter (some 0.1 us where the thread has a state already) and the copy
 //! of w into one read-only array.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use multiplane::oracle::Quality;
 use multiplane_core::executor::{HandOut, MESSAGE_SECONDS};
@@ -112,6 +112,9 @@ impl PythonWorker {
         if !vector.is_none(py) {
             self.read_vector(vector.bind(py), example, &mut out.features)?;
             out.loss = read_number(loss.bind(py), example)?;
+            if let Some(label) = &out.label {
+                out.features.fixed = self.parts.fixed_score(py, example, label)?;
+            }
         }
         Ok(())
     }
@@ -145,7 +148,20 @@ impl PythonWorker {
         out: &mut FeatureVector,
     ) -> PyResult<()> {
         let vector = self.parts.features.bind(py).call1((self.parts.xs[example].bind(py), label.bind(py)))?;
-        self.read_vector(&vector, example, out)
+        self.read_vector(&vector, example, out)?;
+        out.fixed = self.parts.fixed_score(py, example, label)?;
+        Ok(())
+    }
+
+    /// Notes by how much the bound of an answer exceeds the score of its labelling.
+    fn note_bound(&self, example: usize, w: &[f64], answer: &ForeignAnswer<Label>) {
+        if self.parts.has_bounds() {
+            let loose = match answer.quality {
+                Quality::UpperBound(bound) => (bound - answer.features.score(w) - answer.loss).max(0.0),
+                _ => f64::INFINITY,
+            };
+            self.parts.loose.lock().unwrap_or_else(PoisonError::into_inner)[example] = loose;
+        }
     }
 
     fn read_vector(&self, vector: &Bound<'_, PyAny>, example: usize, out: &mut FeatureVector) -> PyResult<()> {
@@ -212,7 +228,11 @@ impl ForeignTask for PythonWorker {
 
     fn features(&mut self, example: usize, label: &Label, out: &mut FeatureVector) -> Result<(), String> {
         self.ask(example, |py| match self.told(example, label) {
-            Some((vector, _)) => self.read_vector(vector.bind(py), example, out),
+            Some((vector, _)) => {
+                self.read_vector(vector.bind(py), example, out)?;
+                out.fixed = self.parts.fixed_score(py, example, label)?;
+                Ok(())
+            }
             None => self.read_features(py, example, label, out),
         })
     }
@@ -246,7 +266,11 @@ impl ForeignTask for PythonWorker {
         self.ask(example, |py| {
             self.refresh(py, w)?;
             let found = self.decoded(py, example, augmented)?;
-            self.take(py, example, found, out)
+            self.take(py, example, found, out)?;
+            if augmented {
+                self.note_bound(example, w, out);
+            }
+            Ok(())
         })
     }
 
@@ -279,7 +303,11 @@ impl ForeignTask for PythonWorker {
             let reply = remote.reply(examples, w, augmented).map_err(|reason| (0, reason))?;
             remote.earn(examples.len());
             remote.truths.clear();
-            return self.take_reply(examples, &reply, out);
+            self.take_reply(examples, &reply, out)?;
+            if augmented {
+                examples.iter().zip(&*out).for_each(|(&example, answer)| self.note_bound(example, w, answer));
+            }
+            return Ok(());
         }
         let Some(decode_many) = &self.parts.decode_many else {
             for (slot, (&example, answer)) in examples.iter().zip(out).enumerate() {
@@ -300,7 +328,11 @@ impl ForeignTask for PythonWorker {
         for (slot, ((&example, answer), label)) in examples.iter().zip(out).zip(labels).enumerate() {
             let described = self.ask(example, |py| {
                 let found = self.judged(label.into_bound(py))?;
-                self.take(py, example, found, answer)
+                self.take(py, example, found, answer)?;
+                if augmented {
+                    self.note_bound(example, w, answer);
+                }
+                Ok(())
             });
             described.map_err(|reason| (slot, reason))?;
         }

@@ -54,6 +54,15 @@ pub trait Probe {
     /// What went wrong, as text.
     fn truth(&mut self, example: usize) -> Result<Self::Label, String>;
 
+    /// Returns the part of a labelling's score that no weight multiplies.
+    ///
+    /// # Errors
+    ///
+    /// What went wrong, as text.
+    fn fixed_score(&mut self, _example: usize, _label: &Self::Label) -> Result<f64, String> {
+        Ok(0.0)
+    }
+
     /// Returns `phi(x, label)`.
     ///
     /// # Errors

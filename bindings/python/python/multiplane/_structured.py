@@ -54,6 +54,12 @@ def _frozen(w: NDArray[np.float64]) -> NDArray[np.float64]:
     return w
 
 
+def _fixed_score(task: Any, x: Any, y: Any) -> float:
+    """The part of a labelling's score that is not learned."""
+    fixed = getattr(task, "fixed_score", None)
+    return float(fixed(x, y)) if callable(fixed) else 0.0
+
+
 class HeuristicWarning(UserWarning):
     """A gap was estimated, not certified, because the task does not say how good its decoder is."""
 
@@ -158,7 +164,7 @@ class StructuredSVM(Estimator):
         refuse_others(options, self)
         with self._all_or_nothing():
             before, last = getattr(self, "_fit", None), getattr(self, "_last", None)
-            same = bool(self.warm_start) and last is not None and self._content(X, Y) == last
+            same = None if last is None else bool(self.warm_start) and self._content(X, Y) == last
             try:
                 source = self._source(X, Y)
                 self._last = None
@@ -225,7 +231,7 @@ class StructuredSVM(Estimator):
 
             def score(y: Any, x: Any = x, truth: Any = truth) -> tuple[float, float]:
                 entries = _core.UserTask.read_features(task.features(x, y), len(w))
-                parts = [w[index] * value for index, value in entries]
+                parts = [*(w[index] * value for index, value in entries), _fixed_score(task, x, y)]
                 return sum(parts) + task.loss(truth, y), sum(map(abs, parts))
 
             # What is best at other weights is a labelling, too: a loss that counts half is found by half of the weights.
@@ -287,7 +293,7 @@ class StructuredSVM(Estimator):
         return first + [decoder.decode(item, w) for item in rest]
 
     def decision_values(self, X: Any, Y: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """The score ``w . features(x, y)`` of each labelling, ``[n]``."""
+        """The score of each labelling, ``[n]``: ``w . features(x, y)``, plus ``fixed_score(x, y)`` if the task has one."""
         self._check_fitted()
         x, y = listed(X, "X"), listed(Y, "Y")
         if len(x) != len(y):
@@ -296,7 +302,7 @@ class StructuredSVM(Estimator):
         task = self._adapted()
         for i, (a, b) in enumerate(zip(x, y, strict=True)):
             entries = _core.UserTask.read_features(task.features(a, b), len(self.coef_))
-            scores[i] = sum(self.coef_[index] * value for index, value in entries)
+            scores[i] = sum(self.coef_[index] * value for index, value in entries) + _fixed_score(task, a, b)
         return scores
 
     def score(self, X: Any, Y: Any) -> float:

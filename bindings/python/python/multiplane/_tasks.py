@@ -31,7 +31,8 @@ class Bounded(NamedTuple):
     Attributes:
         y: The labelling.
         bound: At least ``w . features(x, z) + loss(truth, z)`` for every ``z`` (without the loss where no truth was
-            given). Not divided by the number of examples, the truth's score not subtracted.
+            given). Not divided by the number of examples, the truth's score not subtracted. ``inf`` is no bound, as of a
+            solver that ran out of time: nothing is certified by this answer, and the next evaluation asks again.
     """
 
     y: Any
@@ -45,6 +46,8 @@ class Task(Protocol):
     - ``quality``: ``"exact"`` (decode finds the best labelling), ``"upper-bound"`` (decode returns :class:`Bounded`)
       or ``"heuristic"``. Undeclared counts as heuristic: gaps are then estimates and never certified.
     - ``decode_many(xs, w, truths)``: many examples at one w, as a list; ``truths`` is None for prediction.
+    - ``fixed_score(x, y)``: a part of the score that is not learned, such as a prior or a smoothness cost, a number. ``decode`` adds
+      it to ``w . features(x, y)`` itself, and its bounds hold it; not with ``rescaling="slack"``.
     - ``batch``: how many examples ``decode_many`` is given at most (256).
     - ``nonnegative``: weights that must stay >= 0, as a list of ``(start, stop)``.
     - ``neighbours(x, y)``: labellings near ``y`` that are allowed; the doctor compares with them.
@@ -83,6 +86,8 @@ class Pooled:
         self.quality = _declared(task, "quality")
         self.nonnegative = _declared(task, "nonnegative")
         self.batch = 64 * chunk
+        if callable(getattr(task, "fixed_score", None)):
+            self.fixed_score = task.fixed_score
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Pooled:
         return Pooled(copy.deepcopy(self.task, memo), self.executor, self.chunk)  # workers are shared

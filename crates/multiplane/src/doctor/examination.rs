@@ -38,6 +38,8 @@ pub(super) struct KnownLabelling<L> {
     pub(super) origin: LabellingOrigin,
     pub(super) features: CheckedFeatures,
     pub(super) loss: f64,
+    /// The part of the score that no weight multiplies.
+    pub(super) fixed: f64,
     /// Place of the first labelling of the example that competes with it: competitors have the same.
     pub(super) group: usize,
 }
@@ -51,9 +53,9 @@ impl<L> ExampleRecord<L> {
 }
 
 impl<L> KnownLabelling<L> {
-    /// Returns `<w, phi>`, plus the loss where `augmented`.
+    /// Returns the score, plus the loss if `augmented`.
     pub(super) fn score(&self, w: &[f64], augmented: bool) -> f64 {
-        self.features.score(w) + if augmented { self.loss } else { 0.0 }
+        self.features.score(w) + self.fixed + if augmented { self.loss } else { 0.0 }
     }
 }
 
@@ -149,10 +151,11 @@ impl<'p, P: Probe + ?Sized> Examination<'p, P> {
         let presumed = matches!(origin, LabellingOrigin::Near | LabellingOrigin::Other);
         let start = Stopwatch::start();
         let (raw, loss) = (self.probe.features(example, &label), self.probe.loss(example, &label));
+        let fixed = self.probe.fixed_score(example, &label);
         self.meter.described(start.seconds());
-        let (raw, loss) = match (raw, loss) {
-            (Ok(raw), Ok(loss)) => (raw, loss),
-            (Err(reason), _) | (_, Err(reason)) => {
+        let (raw, loss, fixed) = match (raw, loss, fixed) {
+            (Ok(raw), Ok(loss), Ok(fixed)) => (raw, loss, fixed),
+            (Err(reason), ..) | (_, Err(reason), _) | (.., Err(reason)) => {
                 match origin {
                     LabellingOrigin::Truth => self.error(example, "features or loss of the truth", &reason),
                     LabellingOrigin::Answer => self.refused(example, &label, &reason),
@@ -163,7 +166,7 @@ impl<'p, P: Probe + ?Sized> Examination<'p, P> {
         };
         let sound_loss = self.check_loss(example, &label, origin, loss);
         match check(&raw, self.dim) {
-            Ok(features) => sound_loss.then_some(KnownLabelling { label, origin, features, loss, group: 0 }),
+            Ok(features) => sound_loss.then_some(KnownLabelling { label, origin, features, loss, fixed, group: 0 }),
             Err(fault) if presumed && !matches!(fault, Fault::NotFinite { .. }) => None,
             Err(fault) => {
                 self.bad_features(example, &label, &fault);
@@ -302,6 +305,11 @@ pub(super) struct Violation<'a> {
 
 /// Returns what rounding can amount to in comparing two scores.
 pub(super) fn tolerance<L>(one: &KnownLabelling<L>, other: &KnownLabelling<L>, w: &[f64]) -> f64 {
-    let sizes = one.features.magnitude(w) + other.features.magnitude(w) + one.loss.abs() + other.loss.abs();
+    let sizes = one.features.magnitude(w)
+        + other.features.magnitude(w)
+        + one.loss.abs()
+        + other.loss.abs()
+        + one.fixed.abs()
+        + other.fixed.abs();
     ROUNDING * sizes + f64::MIN_POSITIVE
 }

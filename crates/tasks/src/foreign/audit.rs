@@ -49,7 +49,8 @@ struct Seen {
 /// A score with the sum of its terms' sizes.
 fn score(w: &[f64], features: &FeatureVector, loss: f64) -> (f64, f64) {
     let terms = features.iter().map(|(index, value)| w[index as usize] * value);
-    terms.fold((loss, loss.abs()), |(sum, size), term| (sum + term, size + term.abs()))
+    let fixed = features.fixed;
+    terms.fold((loss + fixed, loss.abs() + fixed.abs()), |(sum, size), term| (sum + term, size + term.abs()))
 }
 
 fn digest(w: &[f64]) -> u64 {

@@ -2,16 +2,19 @@
 
 use multiplane_core::plane::Plane;
 
-/// `phi(x, y)` as index-value pairs in any order; repeated indices add up.
+/// `phi(x, y)` as index-value pairs in any order; repeated indices add up. With the part of the score that is not learned.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FeatureVector {
     indices: Vec<u32>,
     values: Vec<f64>,
+    /// The part of the score that no weight multiplies.
+    pub fixed: f64,
 }
 
 impl FeatureVector {
     /// Makes this the zero vector; keeps the buffers.
     pub fn clear(&mut self) {
+        self.fixed = 0.0;
         self.indices.clear();
         self.values.clear();
     }
@@ -63,9 +66,9 @@ impl FeatureVector {
         values.enumerate().try_for_each(|(index, value)| self.push(index as i64, value, dim))
     }
 
-    /// Returns `<w, phi>`; `w` has the length that entries were checked against.
+    /// Returns the score: `<w, phi>` and the fixed part; `w` has the length that entries were checked against.
     pub fn score(&self, w: &[f64]) -> f64 {
-        self.iter().map(|(index, value)| w[index as usize] * value).sum()
+        self.iter().map(|(index, value)| w[index as usize] * value).sum::<f64>() + self.fixed
     }
 
     /// Adds `scale * (self - other)` to an empty plane, which is then to be sealed. Where both are sorted they are

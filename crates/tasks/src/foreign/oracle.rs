@@ -113,7 +113,7 @@ pub(super) fn plane<L>(
         return answer.quality_of_plane(truth, scale, w, out); // the truth: nothing that would cancel is stored
     }
     answer.features.difference(truth, scale, out);
-    out.set_circ(scale * loss);
+    out.set_circ(scale * (loss + answer.features.fixed - truth.fixed));
     out.seal();
     answer.quality_of_plane(truth, scale, w, out)
 }

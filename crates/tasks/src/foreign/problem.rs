@@ -77,7 +77,7 @@ impl<T: Examinable + 'static> ForeignProblem<T> {
             dim: shape.dim,
             nonnegative: shape.nonnegative,
             is_audited: told.audit.is_some(),
-            has_fixed_scores: false,
+            has_fixed_scores: shape.has_fixed_scores,
             is_weighted: false,
             total_weight: shape.examples as f64,
             vocabulary: Vocabulary::default(),
@@ -192,7 +192,7 @@ impl<T: Examinable + 'static> ForeignProblem<T> {
         let mut checked = Plane::new();
         oracle::plane(answer, truth, 1.0, w, &mut checked)?;
         let term = |(k, value): (u32, f64)| DoubleDouble::product(w[k as usize], value);
-        let score = |features: &FeatureVector| features.iter().map(term).sum::<DoubleDouble>();
+        let score = |features: &FeatureVector| features.iter().map(term).sum::<DoubleDouble>() + features.fixed.into();
         let truth = score(truth);
         let found = score(&answer.features) + answer.loss.max(0.0).into() - truth;
         // Where the answer is a bound, the bound is what the primal value is made of.

@@ -118,7 +118,7 @@ impl<L: Clone> Sampled<L> {
 /// The digest of what makes a plane.
 pub(super) fn digest(features: &FeatureVector, loss: f64) -> String {
     let mut sha = Sha256::new();
-    sha.update(loss.max(0.0).to_bits().to_le_bytes()); // rounding may put it below
+    sha.update((loss.max(0.0) + features.fixed).to_bits().to_le_bytes()); // rounding may put it below
     for (index, value) in features.iter() {
         sha.update(index.to_le_bytes());
         sha.update(value.to_bits().to_le_bytes());

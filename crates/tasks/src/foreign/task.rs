@@ -20,6 +20,8 @@ pub struct Shape {
     pub nonnegative: Vec<Range<usize>>,
     /// The identity of the data, for model file and checkpoint.
     pub fingerprint: String,
+    /// If features come with a part of the score that no weight multiplies.
+    pub has_fixed_scores: bool,
     /// Warnings to the user.
     pub warnings: Vec<String>,
 }

@@ -66,6 +66,7 @@ impl TaskSpec for ExternalSpec {
             examples: first.examples(),
             dim,
             nonnegative: first.nonnegative(),
+            has_fixed_scores: false,
             fingerprint: fingerprint(data, &first),
             warnings: unidentified(data, &first).into_iter().chain(large(first.examples(), dim)).collect(),
         };
