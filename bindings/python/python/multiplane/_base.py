@@ -6,10 +6,11 @@ import json
 import logging
 import math
 import os
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,19 @@ logger = logging.getLogger("multiplane")
 
 _WITH_DUAL = {entry["name"] for entry in DEFINITIONS["solvers"] if entry["has_dual"]}
 """Solvers that a gap can stop."""
+
+ELSEWHERE = {
+    **dict.fromkeys(("w", "w_", "weights_", "weights"), "coef_ has the weights"),
+    **dict.fromkeys(
+        ("loss_curve_", "losses_", "objective_curve_"),
+        'history_ has a record for each iteration: history_.column("dual"), history_.plot(), history_.plot(y="test_loss")',
+    ),
+    "feature_importances_": "top_features() names the strongest weights",
+}
+"""Where results are that other packages call by other names."""
+
+DUE_TO_BOUNDS = 0.5
+"""The share of a gap that bounds have, from which on they are to blame."""
 
 _OFFLINE = _WITH_DUAL - {"lasvm"}
 """Those that have the usual stops where none are given; it learns online."""
@@ -66,6 +80,10 @@ class Estimator(Looked, Parameters):
             evaluated when that may end the fit; ``{"evaluate": "pass"}`` evaluates them after every outer iteration.
         warm_start: Continues from the last ``fit`` on the same data and task; stops count what is added. A task of your own
             needs a method ``fingerprint()``.
+        prior: Trains toward the weights of a model instead of 0, ``lambda/2 |w - prior|^2``: a fitted estimator of the same kind,
+            or the path of a model file. Goes on with new data, words and labels: weights are matched by the names of labels and
+            features, new ones begin at 0, and a warning says what has no counterpart. Searches clone estimators without their
+            weights: give them a path.
         progress: Shows a progress line: True, False, or on terminals and in notebooks (None).
         n_jobs: Workers, in place of ``threads``, as in scikit-learn: None is ``threads``, -1 all cores, -2 all but one.
 
@@ -110,6 +128,7 @@ class Estimator(Looked, Parameters):
     clock: str = "wall"
     params: dict[str, Any] | None = None
     warm_start: bool = False
+    prior: Any = None
     progress: bool | None = None
     n_jobs: int | None = None
 
@@ -202,6 +221,18 @@ class Estimator(Looked, Parameters):
         """Parameters that were given and have no effect, each with the reason."""
         return []
 
+    def _reason(self, name: str) -> str | None:
+        """Why an attribute is not there."""
+        return ELSEWHERE.get(name)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Says why a result is not there, or where it is."""
+            why = None if name.startswith("_") else self._reason(name)
+            text = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(f"{text}: {why}" if why else text, name=name, obj=self)
+
     def _learned_from(self, model: _core.Model, source: Any) -> None:
         """Sets what a model's results say of the data that it was trained on."""
 
@@ -239,7 +270,7 @@ class Estimator(Looked, Parameters):
         self,
         source: Any,
         test: Any = None,
-        same_data: bool = True,
+        same_data: bool | None = True,
         broken_promise: Callable[[_core.Model, int], str | None] | None = None,
         options: FitOptions = FitOptions(),
     ) -> None:
@@ -257,12 +288,15 @@ class Estimator(Looked, Parameters):
         problem = {key: value for key, value in tree.items() if key not in free}
         same = same_data and getattr(self, "_problem", None) == problem
         start = getattr(self, "_fit", None) if self.warm_start and same and way["resume"] is None else None
+        if self.warm_start and start is None and way["resume"] is None:
+            self._tell_of_new_start(same_data, problem)
         watcher = self._watcher(tree, start is not None, callbacks)
-        try:
-            order = json.dumps(tree), source, test, watcher if watcher.needed() else None
-            fit = _core.train(order, start=start, keep=bool(self.warm_start), **way)
-        finally:
-            watcher.close()
+        with self._prior_in(tree) as named:
+            try:
+                order = json.dumps(tree), source, test, watcher if watcher.needed() else None
+                fit = _core.train(order, start=start, keep=bool(self.warm_start), **way)
+            finally:
+                watcher.close()
         summary, history, interrupted = json.loads(fit.summary), History._parse(fit.history), fit.interrupted
         if isinstance(interrupted, Exception) and summary["oracle_calls"] <= 1:
             raise interrupted  # the first call failed: nothing was learned
@@ -271,6 +305,9 @@ class Estimator(Looked, Parameters):
         if isinstance(test, _core.Dataset) and interrupted is None:  # of the weights that are kept
             for name, data in (("train_loss", source), ("test_loss", test)):
                 summary[name] = fit.model.evaluate(data, self._workers())[0]
+        loose = source.loose_bounds() if isinstance(source, _core.UserTask) else None
+        if loose is not None:
+            self._tell_of_bounds(np.array(loose), summary)
         broken = None
         if broken_promise is not None and summary["certified"] and interrupted is None:
             calls = summary["oracle_calls"] + (summary.get("evaluation_calls") or 0)
@@ -286,7 +323,7 @@ class Estimator(Looked, Parameters):
         for unused in self._unused():
             warnings.warn(unused, UnusedParameterWarning, stacklevel=3)
         for warning in fit.warnings:
-            warnings.warn(self._worded(warning), UserWarning, stacklevel=3)
+            warnings.warn(named(self._worded(warning)), UserWarning, stacklevel=3)
         if fit.doubt is not None:
             warnings.warn(self._worded(fit.doubt), ConvergenceWarning, stacklevel=3)
         if broken is not None:
@@ -295,6 +332,70 @@ class Estimator(Looked, Parameters):
             self._tell_of_interrupt(interrupted)
             raise interrupted
         self._report(None if fit.standstill is None else self._worded(fit.standstill))
+
+    def _tell_of_bounds(self, loose: NDArray[np.float64], summary: dict[str, Any]) -> None:
+        """Adds to the report by how much bounds exceed the scores of their labellings, in the last answer for each example,
+        and which examples had no bound.
+        """
+        without = np.flatnonzero(np.isinf(loose)).tolist()
+        summary["bound_gap"] = float(np.where(np.isfinite(loose), loose, 0.0).mean())
+        summary["without_bound"] = without
+        if without:
+            others = f" and {len(without) - 1} others" if len(without) > 1 else ""
+            warnings.warn(
+                f"decode gave no bound (inf) in its last answer for example {without[0]}{others} of {len(loose)}, so nothing is certified "
+                'by these answers: give it more time; summary_["without_bound"] lists them',
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _tell_of_new_start(self, same_data: bool | None, problem: dict[str, Any]) -> None:
+        """Warns if a warm start begins from zero, and there were weights; ``same_data`` is None if that was told."""
+        if same_data is None or "coef_" not in self.__dict__:
+            return
+        if "_fit" not in self.__dict__:
+            reason = "there is no state to go on from: a model file and a pickle hold none, and a fit that failed leaves none"
+        elif not same_data:
+            reason = "its data is not that of the last fit; prior=model goes on with other data, toward the weights of a model"
+        else:
+            reason = "other parameters than lam, stops, seed and threads have changed since the last fit"
+        warnings.warn(f"warm_start: this fit begins anew: {reason}", UserWarning, stacklevel=4)
+
+    @contextmanager
+    def _prior_in(self, tree: dict[str, Any]) -> Iterator[Callable[[str], str]]:
+        """Puts the prior into a specification, as a file for the time of the fit. Yields what makes messages name it."""
+        if self.prior is None:
+            yield str
+            return
+        shown = "prior"
+        if isinstance(self.prior, (str, os.PathLike)):
+            shown = f"prior {os.fspath(self.prior)}"
+            model, _ = _core.load(self.prior)
+            if model is None:
+                raise ValueError(f"{shown}: it is a path or grid, expected a model at one lambda")
+        elif isinstance(self.prior, Estimator):
+            if "_model" not in self.prior.__dict__:
+                raise ValueError("prior: the estimator is not fitted (clones are not: give a search the path of a model file)")
+            model = self.prior._model
+        else:
+            raise ValueError(f"prior = {self.prior!r}: expected a fitted estimator, or the path of a model file")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "prior")
+            self._numbered_labels(model).save(path)
+            section = tree.setdefault("regularizer", {})
+            if not isinstance(section, dict) or "prior" in section:
+                raise ValueError("prior and params['regularizer.prior']: give one of them")
+            section["prior"] = path
+            try:
+                yield lambda text: text.replace(f"prior {path}", shown)
+            except ValueError as error:
+                if type(error) is not ValueError or path not in str(error):
+                    raise
+                raise ValueError(str(error).replace(f"prior {path}", shown)) from None
+
+    def _numbered_labels(self, model: _core.Model) -> _core.Model:
+        """A model in the terms of the data that the core sees."""
+        return model
 
     def _watcher(self, tree: dict[str, Any], is_warm: bool, callbacks: Sequence[Callback] = ()) -> Watcher:
         """What shows how far a fit is. Counts of a warm start go on from the fit before, and budgets do not."""
@@ -383,7 +484,10 @@ class Estimator(Looked, Parameters):
                 f"stopped by {reason} before the gap was reached: gap_ is {self.gap_:.3g}, "
                 f"{100 * self.gap_ / max(self.primal_, 1e-300):.3g} % of primal_"
             )
-            if standstill is not None:
+            share = self.summary_.get("bound_gap", 0.0) / max(self.gap_, 1e-300)
+            if share >= DUE_TO_BOUNDS:
+                text += f"; {100 * min(share, 1.0):.0f} % of it are due to decode's bounds, which no training closes: give it more time"
+            elif standstill is not None:
                 text += f"; {standstill}"
         else:
             return
@@ -410,6 +514,8 @@ class Estimator(Looked, Parameters):
             ("patience", "stop", "each of its models is trained to its gap; look at the losses on X_test and y_test"),
             ("holdout", "data", "it takes X_test and y_test, or cv"),
         ):
+            if self.prior is not None:
+                raise ValueError("prior: not for a path, which goes from w = 0")
             if _below(tree, section).get(name) is not None:
                 raise ValueError(f"{name}: not for a path: {why}")
         tree["lambda"] = "1/n"  # a path has all of them

@@ -72,7 +72,8 @@ class BuiltIn(Estimator):
         given = {str(name).split(".")[1] for name in self.params or {} if str(name).startswith("task.")}
         names = {core: keyword for keyword, core in task_names(type(self)).items() if core.split(".")[0] not in given}
         if self._named:  # the core knows classes by their numbers
-            text = re.sub(r"(?<=has the label `)\d+(?=`)", lambda found: str(self.classes_[int(found[0])]), text)
+            number = r"(?<=has the label `)\d+(?=`)|(?<=labels \(such as `)\d+(?=`)"
+            text = re.sub(number, lambda found: str(self.classes_[int(found[0])]), text)
         text = re.sub(r"^(\S+) = null: must be true or false$", r"\1 = None: must be True or False", text)
         text = re.sub(r"^(\S+) = null:", r"\1 = None:", text)
         text = re.sub(r"(?<![\"'])\btask\.([a-z_]+)\b", lambda found: names.get(found[1], found[0]), text)
@@ -112,6 +113,12 @@ class BuiltIn(Estimator):
         """Takes ``classes_`` over from a model that was trained elsewhere: numbers where all are."""
         self.classes_ = _costs.labels_named(model.labels())
         self._named = self.classes_.dtype.kind != "i"
+
+    def _numbered_labels(self, model: _core.Model) -> _core.Model:
+        if not self._named:
+            return model
+        number = {str(label): str(code) for code, label in enumerate(self.classes_.tolist())}
+        return model.with_labels([number.get(name, name if name not in number.values() else f"{name}.") for name in model.labels()])
 
     def _named_path(self, model: _core.PathModel) -> _core.PathModel:
         return model.with_labels([str(label) for label in self.classes_]) if self._named else model

@@ -73,6 +73,8 @@ def loss(given: Any, labels: Sequence[Any] | None) -> Any:
 
     Raises ValueError for costs that are missing.
     """
+    if isinstance(given, str) and given.lower().replace("-", "_") in ("zero_one", "0_1", "zero_one_loss", "accuracy"):
+        raise ValueError(f"loss = {given!r}: write loss='hamming': of one label the 0-1 loss, of several the share that is wrong")
     if isinstance(given, str) or (isinstance(given, dict) and isinstance(given.get("name"), str)):
         return plain(given, "loss")
     if callable(given):

@@ -22,6 +22,7 @@ _NAMES = {
     **{name: f"stop.{name}" for name in STOPS},
     **{name: name for name in ("seed", "clock", "threads")},
     "n_jobs": "threads",
+    "prior": "regularizer.prior",
 }
 """Dotted names of keywords."""
 

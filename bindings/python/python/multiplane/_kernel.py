@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +77,8 @@ class Kernels(Several):
         if name not in PARAMETERS:
             known = [repr(known) for known in PARAMETERS if self._takes_matrices or known != "precomputed"]
             function = "a function, " if self._takes_matrices else ""
-            raise ValueError(f"kernel = {self.kernel!r}: expected None, {function}'poly' or one of {', '.join(known)}")
+            led = {"gaussian": ": write kernel='rbf'", "cosine": ": write kernel='linear', for rows of length 1"}.get(str(name), "")
+            raise ValueError(f"kernel = {self.kernel!r}{led}: expected None, {function}'poly' or one of {', '.join(known)}")
         return name
 
     def _tree(self) -> dict[str, Any]:
@@ -197,7 +198,7 @@ class Kernels(Several):
                 "rows sklearn.calibration.CalibratedClassifierCV makes probabilities"
             )
         if name not in ("support_", "n_support_", "dual_coef_", "history_"):
-            return None
+            return super()._reason(name)
         if "coef_" not in self.__dict__:
             return "it is not fitted yet"
         if name == "history_":
@@ -207,14 +208,6 @@ class Kernels(Several):
         if "_problem" not in self.__dict__:
             return "its model is of a file or a path, which hold the rows that carry weight, but not their numbers"
         return "the rows that carry weight are no rows of X: they were made of text"
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """Says why a result is not there."""
-            why = None if name.startswith("_") else self._reason(name)
-            text = f"{type(self).__name__!r} object has no attribute {name!r}"
-            raise AttributeError(f"{text}: {why}" if why else text, name=name, obj=self)
 
 
 def _fields(kernel: Any) -> dict[str, Any]:

@@ -216,6 +216,7 @@ class _RowClassifier(Kernels):
     def _unused_by_streams(self) -> list[str]:
         given = [name for name in (*STOPS, "holdout") if getattr(self, name) is not None]
         given += ["warm_start"] if self.warm_start else []
+        given += ["prior"] if self.prior is not None else []
         found = [f"{name} = {getattr(self, name)!r}" for name in given]
         sections = [name for name in self.params or {} if str(name).split(".")[0] in ("stop", "evaluate")]
         found += [f"params[{name!r}]" for name in sections]

@@ -21,6 +21,9 @@ WORDS: dict[str, tuple[str, str]] = {
 }
 """The keyword that a word means, and what to write; ``{value}`` is the value given."""
 
+OF_FIT = ("callbacks", "checkpoint", "checkpoint_every", "resume")
+"""Keywords of every ``fit``."""
+
 _PATH = {
     "gap": "eps={value}: the gap of every lambda of the path",
     "lam": "lambda_min=... and lambda_max=..., the range of the path",
@@ -45,6 +48,8 @@ def like(name: str, known: Collection[str], cutoff: float = 0.75) -> str:
 def advice(name: str, known: Collection[str], value: Any = None) -> str:
     """The end of a message about an unknown parameter: what to write; empty if nothing is like it."""
     keyword, text = WORDS.get(name, ("", ""))
+    if name in OF_FIT:
+        return f": it is an argument of `fit`: write fit(X, y, {name}={_shown(value)})"
     if "holdout" in (name, keyword) and "holdout" not in known:
         return f": write {_HOLDOUT}"
     if text:
@@ -69,7 +74,7 @@ def _advice_for_call(name: str, value: Any, estimator: Any, method: str) -> str:
         label = "Y" if "Y" in arguments else "y"
         first = "task, " if "task" in known else ""
         return f": it is of the estimator: write {type(estimator).__name__}({first}{name}={_shown(value)}).{method}(X, {label})"
-    options = ["callbacks", "checkpoint", "checkpoint_every", "resume"] if "options" in arguments else []
+    options = list(OF_FIT) if "options" in arguments else []
     if "others" in arguments:  # of rows it is no name of the signature
         options.append("sample_weight")
     return like(name, [*arguments, *options])

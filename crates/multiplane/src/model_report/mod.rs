@@ -14,6 +14,7 @@ use crate::file::{Model, Provenance};
 use crate::spec::{find_solver, find_task};
 
 pub use spec::changed_parameters;
+pub(crate) use weights::declared_tables;
 pub use weights::{AxisReport, ElementName, LabelWeights, NamedWeight, TableReport, readable};
 
 /// The contents of a model file, for people and programs.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::error::Error;
-use crate::file::Model;
+use crate::file::{Model, Provenance};
 use crate::spec::find_task;
 
 /// A table of weights.
@@ -75,18 +75,19 @@ fn as_map<S: serde::Serializer>(at: &[(&'static str, ElementName)], to: S) -> Re
     at.iter().map(|(axis, name)| ((*axis).to_owned(), value(name))).collect::<Map<_, _>>().serialize(to)
 }
 
-/// The tables of a model. Weights of which the task says nothing (a program's, a user's) are one table.
+/// Returns the tables that the task of a model declares; none if it says nothing of its weights (a program's, a user's).
+pub(crate) fn declared_tables(provenance: &Provenance) -> Result<Vec<WeightTable>, Error> {
+    let Ok(entry) = find_task(&provenance.task) else { return Ok(Vec::new()) };
+    let mut params = provenance.spec["task"].as_object().cloned().unwrap_or_default();
+    params.remove("name");
+    let config = (entry.parse)(&Value::Object(params)).map_err(|error| error.under("task"))?;
+    Ok(config.weight_tables(&provenance.vocabulary)?)
+}
+
+/// The tables of a model. Weights of which the task says nothing are one table.
 pub(super) fn tables(model: &Model, top: usize) -> Result<Vec<TableReport>, Error> {
     let provenance = &model.info.provenance;
-    let declared = match find_task(&provenance.task) {
-        Ok(entry) => {
-            let mut params = provenance.spec["task"].as_object().cloned().unwrap_or_default();
-            params.remove("name");
-            let config = (entry.parse)(&Value::Object(params)).map_err(|error| error.under("task"))?;
-            config.weight_tables(&provenance.vocabulary)?
-        }
-        Err(_) => Vec::new(), // a user's task
-    };
+    let declared = declared_tables(provenance)?;
     let declared = match declared.is_empty() {
         true => vec![WeightTable::new("w", [Axis::numbers("index", model.w.len())])],
         false => declared,
@@ -163,7 +164,7 @@ pub(super) fn nonzero(w: &[f64]) -> usize {
 const BIAS: &str = "bias";
 
 /// A label, a feature or a place on another axis.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(untagged)]
 pub enum ElementName {
     /// By name: of features of text as the model file has it, template and values divided by tabs.
@@ -180,7 +181,7 @@ pub fn readable(name: &str) -> String {
 
 impl ElementName {
     /// Returns the name of the element `at` of an axis.
-    pub(super) fn of(axis: &Axis, at: usize, vocabulary: &Vocabulary) -> Self {
+    pub(crate) fn of(axis: &Axis, at: usize, vocabulary: &Vocabulary) -> Self {
         let named = |name: Option<&str>, number: usize| {
             name.map_or(ElementName::Number(number), |name| ElementName::Text(name.to_owned()))
         };

@@ -150,7 +150,7 @@ impl Session {
         requirements::check(&spec.solver, &*problem)?;
         requirements::check_memory(&spec.solver, &*problem)?;
         check_fits(&Provenance::new(&*problem, spec.to_tree()))?;
-        let regularizer = prior::regularizer(&mut spec, &*problem, lambda)?;
+        let regularizer = prior::regularizer(&mut spec, &*problem, lambda, &mut warnings)?;
         if regularizer.metric().has_kernel() && !spec.solver.config.takes_kernels() {
             return Err(Error::input(refusal(&BuildError::kernel(spec.solver.entry))));
         }

@@ -1,16 +1,19 @@
 //! Prior weights and frozen weights of a run, as a specification names them: `lambda/2 |w - w0|^2` instead of
 //! `lambda/2 |w|^2`, and weights that keep their prior value.
 
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::Path;
 
 use multiplane_core::metric::Metric;
 use multiplane_core::regularizer::{Constraint, Regularizer};
-use multiplane_tasks::problem::{OpenError, Problem};
+use multiplane_tasks::problem::tables::{Axis, AxisNames, WeightTable};
+use multiplane_tasks::problem::{OpenError, Problem, Vocabulary};
 use serde_json::{Map, Value};
 
 use crate::error::Error;
-use crate::file::{Model, ModelFile, sha256};
+use crate::file::{Model, ModelFile, Provenance, sha256};
+use crate::model_report::{ElementName, declared_tables, readable};
 use crate::spec::RunSpec;
 use crate::suggest;
 
@@ -19,14 +22,15 @@ pub fn weights_sha256(w: &[f64]) -> String {
     sha256(&[&w.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>()])
 }
 
-/// Reads the weights, in the layout of files, of a model that is to be the prior of runs on `problem`. Refuses a model
-/// of another task, of other labels or features, at several lambdas, or, with `sha256`, of other weights.
+/// Reads the weights, in the layout of files, of a model that is to be the prior of runs on `problem`, matched by the
+/// names of labels and features. Refuses a model of another task, of other labels or features without names, at several
+/// lambdas, or, with `sha256`, of other weights.
 ///
 /// # Errors
 ///
 /// [`Error::Input`] with what does not fit.
 pub fn read_prior(path: &Path, sha256: Option<&str>, problem: &dyn Problem) -> Result<Vec<f64>, Error> {
-    weights_for(path, &load(path)?, sha256, problem)
+    Ok(weights_for(path, &load(path)?, sha256, problem)?.0)
 }
 
 fn load(path: &Path) -> Result<Model, Error> {
@@ -39,15 +43,18 @@ fn load(path: &Path) -> Result<Model, Error> {
     }
 }
 
-/// The weights of a model that was read, if they fit.
-fn weights_for(path: &Path, model: &Model, sha256: Option<&str>, problem: &dyn Problem) -> Result<Vec<f64>, Error> {
+/// The weights of a model that was read, if they fit, and a warning about names that one of the two does not have.
+fn weights_for(
+    path: &Path,
+    model: &Model,
+    sha256: Option<&str>,
+    problem: &dyn Problem,
+) -> Result<(Vec<f64>, Option<String>), Error> {
     let refuse = |reason: String| Err(Error::input(format!("prior {}: {reason}", path.display())));
     let (info, vocabulary) = (&model.info, problem.vocabulary());
+    let old = &info.provenance.vocabulary;
     if info.provenance.task != problem.task() {
         return refuse(format!("it is a model of task `{}`, expected `{}`", info.provenance.task, problem.task()));
-    }
-    if info.provenance.vocabulary.labels != vocabulary.labels {
-        return refuse("its labels are not those of the training data".into());
     }
     if info.provenance.vocabulary.support.is_some() {
         return refuse(without_kernel("it is a model with a kernel, whose weights are those of rows"));
@@ -55,19 +62,80 @@ fn weights_for(path: &Path, model: &Model, sha256: Option<&str>, problem: &dyn P
     if info.provenance.vocabulary.scale != vocabulary.scale {
         return refuse("its features were not scaled as those of the training data are (task.scale)".into());
     }
-    if info.provenance.vocabulary != *vocabulary {
-        return refuse("its features are not those of the training data".into());
+    let (w, told) = if old == vocabulary {
+        (model.w.clone(), None)
+    } else {
+        let now = Provenance { vocabulary: vocabulary.clone(), ..info.provenance.clone() };
+        let (before, after) = (declared_tables(&info.provenance)?, declared_tables(&now)?);
+        let by_label = |axis: &Axis| matches!(axis.names, AxisNames::Labels | AxisNames::LabelPairs(_));
+        if old.labels != vocabulary.labels && !after.iter().flat_map(|table| &table.axes).any(by_label) {
+            return refuse("its labels are not those of the training data".into());
+        }
+        let named = old.dictionary.is_some() && vocabulary.dictionary.is_some();
+        if old.own.get("template") != vocabulary.own.get("template") || !(named || old.features == vocabulary.features)
+        {
+            return refuse("its features are not those of the training data".into());
+        }
+        let tables = [(&before[..], old), (&after[..], vocabulary)];
+        (matched(&model.w, tables), Some(format!("prior {}: {}", path.display(), differences(old, vocabulary))))
+    };
+    if w.len() != problem.layout().file_dim() {
+        return refuse(format!("it has {} weights, expected {}", w.len(), problem.layout().file_dim()));
     }
-    if model.w.len() != problem.dim() {
-        return refuse(format!("it has {} weights, expected {}", model.w.len(), problem.dim()));
-    }
-    let found = weights_sha256(&model.w);
+    let found = weights_sha256(&w);
     match sha256 {
         Some(expected) if expected != found => {
             refuse(format!("these are not the weights of before (sha256 {found:.12}..., expected {expected:.12}...)"))
         }
-        _ => Ok(model.w.clone()),
+        _ => Ok((w, told)),
     }
+}
+
+/// Moves weights from the tables of one vocabulary to those of another, by the names of the elements of their axes. What
+/// has no counterpart begins at 0.
+fn matched(w: &[f64], [(before, old), (after, new)]: [(&[WeightTable], &Vocabulary); 2]) -> Vec<f64> {
+    let mut found = Vec::with_capacity(after.iter().map(WeightTable::size).sum());
+    for table in after {
+        let start: usize = before.iter().take_while(|other| other.name != table.name).map(WeightTable::size).sum();
+        let other = before.iter().find(|other| other.name == table.name && other.axes.len() == table.axes.len());
+        let Some(other) = other else {
+            found.resize(found.len() + table.size(), 0.0);
+            continue;
+        };
+        let places = |(axis, other): (&Axis, &Axis)| -> Vec<Option<usize>> {
+            let named = |at| (ElementName::of(other, at, old), at);
+            let known: HashMap<ElementName, usize> = (0..other.len).map(named).collect();
+            (0..axis.len).map(|at| known.get(&ElementName::of(axis, at, new)).copied()).collect()
+        };
+        let places: Vec<_> = table.axes.iter().zip(&other.axes).map(places).collect();
+        found.extend((0..table.size()).map(|index| {
+            let at = table.place(index).into_iter().zip(&places).map(|(at, places)| places[at]);
+            let index = at.zip(&other.axes).try_fold(0, |index, (at, axis)| at.map(|at| index * axis.len + at));
+            index.map_or(0.0, |index| w[start + index])
+        }));
+    }
+    found
+}
+
+/// Says which labels and features only one of two vocabularies has.
+fn differences(old: &Vocabulary, new: &Vocabulary) -> String {
+    let names = |vocabulary: &Vocabulary| -> Vec<String> {
+        vocabulary.dictionary.iter().flat_map(|names| names.iter().map(readable)).collect()
+    };
+    let missing = |what: &str, of: &[String], from: &[String]| {
+        let known: HashSet<&String> = from.iter().collect();
+        let missing: Vec<&String> = of.iter().filter(|name| !known.contains(name)).collect();
+        let first = missing.first()?;
+        Some(format!("{} {what} (such as `{first}`)", missing.len()))
+    };
+    let (had, has) = (names(old), names(new));
+    let list = |parts: [Option<String>; 2]| match parts.into_iter().flatten().collect::<Vec<_>>().join(" and ") {
+        parts if parts.is_empty() => "nothing".into(),
+        parts => parts,
+    };
+    let gone = [missing("labels", &old.labels, &new.labels), missing("features", &had, &has)];
+    let fresh = [missing("labels", &new.labels, &old.labels), missing("features", &has, &had)];
+    format!("the training data does not have {} of it; {} of the data is new and begins at 0", list(gone), list(fresh))
 }
 
 /// Says that priors do without kernels.
@@ -75,8 +143,13 @@ fn without_kernel(found: &str) -> String {
     format!("{found}; priors do without kernels, expected task.kernel = none")
 }
 
-/// The regulariser of a run; notes the fingerprint of the prior in `spec`.
-pub(crate) fn regularizer(spec: &mut RunSpec, problem: &dyn Problem, lambda: f64) -> Result<Regularizer, Error> {
+/// The regulariser of a run; notes the fingerprint of the prior in `spec`, and what is to be said of it in `warnings`.
+pub(crate) fn regularizer(
+    spec: &mut RunSpec,
+    problem: &dyn Problem,
+    lambda: f64,
+    warnings: &mut Vec<String>,
+) -> Result<Regularizer, Error> {
     let mut regularizer = Regularizer::from(lambda).with_metric(metric(spec, problem)?);
     if let Some(path) = &spec.regularizer.prior {
         if regularizer.metric().has_kernel() {
@@ -86,7 +159,8 @@ pub(crate) fn regularizer(spec: &mut RunSpec, problem: &dyn Problem, lambda: f64
         if model.info.provenance.task == problem.task() {
             check_switches(path, &model, &spec.task.params)?;
         }
-        let w = weights_for(path, &model, spec.regularizer.prior_sha256.as_deref(), problem)?;
+        let (w, told) = weights_for(path, &model, spec.regularizer.prior_sha256.as_deref(), problem)?;
+        warnings.extend(told);
         spec.regularizer.prior_sha256 = Some(weights_sha256(&w));
         regularizer = regularizer.with_prior(problem.from_file_layout(&w));
     }

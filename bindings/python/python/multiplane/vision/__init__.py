@@ -12,23 +12,72 @@ import os
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from multiplane.vision._errors import MissingExtra, VisionError, load
 from multiplane.vision._options import MOST_JOBS
 
-__all__ = ["MissingExtra", "VisionError", "graph", "paint"]
+__all__ = ["MissingExtra", "VisionError", "graph", "overlay", "paint", "superpixels"]
 
 _Path = str | os.PathLike[str]
 
 
+def superpixels(photo: Any, count: int = 250) -> NDArray[np.int32]:
+    """Divides a photograph, ``[h, w, 3]`` or ``[h, w]`` of uint8, into about ``count`` superpixels (SLIC).
+
+    Returns:
+        The number of each pixel's superpixel, ``[h, w]``, from 0 on. Raises VisionError for bad input.
+    """
+    found: NDArray[np.int32] = load("multiplane.vision._own").superpixels(photo, count)
+    return found
+
+
+def overlay(photo: Any, segments: Any, labels: Any) -> NDArray[np.uint8]:
+    """Paints the classes of segments over their photograph, with white borders, as ``paint`` does.
+
+    Args:
+        photo: ``[h, w, 3]`` or ``[h, w]``, uint8.
+        segments: The number of each pixel's segment, ``[h, w]``, from 0 on without gaps.
+        labels: The class id of each segment, 0 to 255, ``[segments]``, as ``GraphSSVM.predict`` gives it.
+
+    Returns:
+        The picture, ``[h, w, 3]``, uint8. Raises VisionError for bad input.
+    """
+    found: NDArray[np.uint8] = load("multiplane.vision._own").painted(photo, segments, labels)
+    return found
+
+
+@overload
+def graph(
+    images: NDArray[Any], labels: NDArray[Any]
+) -> tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.float32]]: ...  # fmt: skip
+
+
+@overload
 def graph(
     images: _Path, labels: _Path | None, out: _Path, *, like: _Path | None = None, superpixels: int | None = None,
     threshold: int | None = None, ignore: int | None = None, side: int | None = None, words: int | None = None,
     seed: int | None = None, only: Iterable[str] | None = None, jobs: int = 1, cache: _Path | bool = True,
     progress: bool | None = None,
-) -> dict[str, Any]:  # fmt: skip
-    """Builds a container of graphs, the input of task ``graph``, from photographs and their label maps.
+) -> dict[str, Any]: ...  # fmt: skip
+
+
+def graph(
+    images: Any, labels: Any, out: _Path | None = None, *, like: _Path | None = None, superpixels: int | None = None,
+    threshold: int | None = None, ignore: int | None = None, side: int | None = None, words: int | None = None,
+    seed: int | None = None, only: Iterable[str] | None = None, jobs: int = 1, cache: _Path | bool = True,
+    progress: bool | None = None,
+) -> Any:  # fmt: skip
+    """Builds a container of graphs, the input of task ``graph``, from photographs and their label maps; or of two arrays, a
+    photograph and its segments, one graph in memory.
+
+    ``graph(photo, segments)`` takes ``[h, w, 3]`` or ``[h, w]`` of uint8 and the number of each pixel's segment, ``[h, w]``, from 0
+    on without gaps (:func:`superpixels` makes such), and returns what ``GraphSSVM`` takes as one of ``X``: features ``[segments, f]``
+    of looks, neighbours and place, edges ``[E, 2]`` and edge features ``[E, g]``. Features are not scaled:
+    ``sklearn.preprocessing.StandardScaler`` does it, fitted on the nodes of the training images. The rest is of the first form.
 
     A node is a superpixel, an edge a common border of two. The file holds ``node_offsets [n + 1]``,
     ``node_features [N, f]`` (float32, standardised over the training nodes, cut off at 5 deviations and divided by
@@ -60,6 +109,10 @@ def graph(
     Raises:
         VisionError: For bad images, label maps or options; ``MissingExtra`` where packages are missing.
     """
+    if hasattr(images, "shape") and out is None:
+        return load("multiplane.vision._own").graph(images, labels)
+    if out is None:
+        raise VisionError("out is missing: graph(images, labels, out) writes a file, graph(photo, segments) takes two arrays")
     builder: Any = load("multiplane.vision._graph")
     settings: Any = load("multiplane.vision._settings")
     pairing: Any = load("multiplane.vision._pairs")

@@ -110,7 +110,11 @@ def _edge_features(
 
 def regions(image: NDArray[np.uint8], count: int) -> Regions:
     """Superpixels and their features for an image ``[h, w, 3]``."""
-    segments = superpixels(image, count)
+    return described(image, superpixels(image, count))
+
+
+def described(image: NDArray[np.uint8], segments: NDArray[np.int32]) -> Regions:
+    """Features of segments ``[h, w]``, numbered from 0, of an image ``[h, w, 3]``."""
     pixels, pool = pixels_of(image), Pool(segments)
     patterns = _local.patterns(pixels, pool)
     local = np.concatenate([_local.colour(pixels, pool), patterns, _local.texture(pixels, pool)], axis=1)
