@@ -7,7 +7,7 @@ from typing import Any, Final, final
 __all__ = [
     "Dataset", "Energies", "Fit", "Learner", "Model", "PathModel", "Progress", "UserTask", "__version__", "check",
     "check_data", "dataset", "describe", "engines", "feature_names", "feature_rows", "fitted", "load", "look", "path",
-    "read_problem", "run_command", "train",
+    "read_problem", "report", "run_command", "train",
 ]  # fmt: skip
 
 __version__: str
