@@ -156,7 +156,8 @@ fn solvers_with_kernels() {
     let best = scratch.json(&format!("train --task binary --data train.two {kernel} --gap 0.1% --out m"));
     let listed = scratch.succeed("describe solver").stdout;
     let mut seen = 0;
-    for solver in listed.lines().filter_map(|line| line.strip_prefix("  ")).filter_map(|line| line.split(' ').next()) {
+    let names = listed.lines().filter_map(|line| line.strip_prefix("  ")).filter_map(|line| line.split(' ').next());
+    for solver in names.filter(|name| !name.is_empty()) {
         let train =
             format!("train --task binary --data train.two {kernel} --solver {solver} --passes 40 --quiet --out m");
         let ran = scratch.run(&format!("{train} --json"));

@@ -218,7 +218,7 @@ fn mistakes_are_refused() {
         ("--warm-start none", "--warm-start goes with --grid"),
         ("--solver ssg --passes 5", "has no dual value"),
         ("--solver fw", "solver `fw` cannot go on at another lambda, as a path has to: expected one of auto, bcfw, "),
-        ("--grid 0.1,1", "keep-primal: it needs a grid whose lambdas fall"),
+        ("--grid 0.1,1", "grid = 0.1,1: lambdas must fall"),
         ("--grid 0.1,0.1", "two points are the same"),
         ("--grid 1,-1", "lambda = -1: must be a finite number > 0"),
         ("--grid 1", "a grid of 1 points"),
