@@ -222,7 +222,7 @@ pub(crate) fn train(
         let told = checkpoints.hook(&session, None, &mut hooks)?;
         let (model, summary, state) = session.run_warm(hooks, warm.as_ref().filter(|_| refused.is_none()), keep)?;
         warnings.extend(advice.warnings(&summary));
-        warnings.extend(advice.lambda(&summary));
+        warnings.extend(advice.after(&summary));
         warnings.extend(told.of(summary.checkpoints.as_ref()));
         warnings.extend(session.mishaps().map(|told| format!("on the way {told}")));
         let doubt = advice.doubt(&summary);

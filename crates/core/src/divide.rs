@@ -71,16 +71,25 @@ pub fn divide<S: Send, T: Send>(
         }
     };
     let work = &work;
+    let others = others.iter_mut().take(needed - 1).map(|worker| Box::new(move || work(worker)) as Box<Work>).collect();
+    at_once(Box::new(move || work(own)), others);
+    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+}
+
+type Work<'a> = dyn FnOnce() + Send + 'a;
+
+/// Does the work of several at once, `own` on this thread. Boxed, so that the compiler makes threads once and not for
+/// every kind of work.
+fn at_once<'a>(own: Box<Work<'a>>, others: Vec<Box<Work<'a>>>) {
     thread::scope(|scope| {
-        for worker in others.iter_mut().take(needed - 1) {
+        for other in others {
             // Where the system has no thread left, those there are do all the work.
-            if thread::Builder::new().spawn_scoped(scope, move || work(worker)).is_err() {
+            if thread::Builder::new().spawn_scoped(scope, other).is_err() {
                 break;
             }
         }
-        work(own);
+        own();
     });
-    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
 
 fn fill_chunk<S, T>(

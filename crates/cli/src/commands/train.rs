@@ -68,7 +68,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
         let mended = session.mishaps().map(|told| format!("on the way {told}"));
         let warnings = advice.warnings(&summary).into_iter().chain(advice.doubt(&summary)).chain(mended);
         warnings.for_each(warn);
-        advice.lambda(&summary).iter().for_each(|hint| complain(&format!("hint: {hint}")));
+        advice.after(&summary).iter().for_each(|hint| complain(&format!("hint: {hint}")));
     }
     let failure = summary.checkpoints.and_then(|checkpoints| checkpoints.failure);
     Done::of(failure, summary.stop_reason == StopReason::Interrupt)

@@ -279,20 +279,20 @@ fn other_files_are_told() {
     );
 }
 
-/// A run at the default lambda that passes end says what to begin with; other runs do not.
+/// A run at the default lambda says what to begin with; others, and interrupted ones, do not.
 #[test]
 fn small_default_lambdas_are_hinted_at() {
     let scratch = Scratch::new().with("train.safetensors", labelled(&KNOWN));
     let train = "train --task graph --data train.safetensors --clock work";
-    let hint = "hint: lambda = 1/n is the default; for task `graph` begin with 1, more where";
-    let stderr = scratch.succeed(&format!("{train} --passes 1")).stderr;
-    assert!(stderr.contains(hint), "{stderr}");
-    for other in ["--passes 1 --lambda 1", "--gap 80% --passes 50", "--passes 1 --quiet"] {
+    let hint = "hint: lambda = 1/n is the default; for task `graph` begin with 1, and 100 where";
+    let [stderr, of_gap] = ["--passes 1", "--gap 80% --passes 50"].map(|stop| scratch.succeed(&format!("{train} {stop}")).stderr);
+    assert!(stderr.contains(hint) && of_gap.contains(hint), "{stderr}{of_gap}");
+    for other in ["--passes 1 --lambda 1", "--passes 1 --quiet"] {
         let stderr = scratch.succeed(&format!("{train} {other}")).stderr;
         assert!(!stderr.contains("lambda = 1/n"), "{other}: {stderr}");
     }
     let described = scratch.succeed("describe task graph").stdout;
-    assert!(described.contains("lambda to begin with: 1, more where"), "{described}");
+    assert!(described.contains("lambda to begin with: 1, and 100 where"), "{described}");
 }
 
 /// Every loss of a task is listed, and described with the tasks that have it; oracles with bounds are not called exact.

@@ -33,7 +33,7 @@ const ENOUGH: usize = 1000;
 const AROUND: usize = 2;
 
 /// Chooses lambda for the run that `spec` describes, by runs on parts of its `data`; `told` hears of every point. With
-/// a time limit among the stops it takes about half of that at most.
+/// a limit of seconds or calls among the stops it takes about half of that at most, and begins where models generalise.
 ///
 /// # Errors
 ///
@@ -97,13 +97,15 @@ fn choose(
     let mut choosing = Choosing::new(spec, interrupt);
     let (mut lambdas, mut all, mut first_fold, mut held_out) = (Vec::new(), Vec::<Vec<f64>>::new(), Vec::new(), 0);
     let mut least = f64::INFINITY; // the lambdas of models that predict one label are at least this
+    let mut cut_short = false;
     for (k, &fold) in names.iter().enumerate() {
         let Some(session) = leave_out(&choosing.spec, fold)? else { continue };
         let fold = choosing.begin_fold(k + 1, names.len()).to_owned();
         let mut told = |at: &str| told(&format!("choosing lambda: {fold}, {at}"));
-        let LambdaSweep { mut losses, plateau, is_cut } =
+        let LambdaSweep { mut losses, plateau, is_cut, begins_low } =
             choosing.descend(&session, &mut lambdas, all.is_empty(), &mut told)?;
         if all.is_empty() && !losses.is_empty() {
+            cut_short = is_cut || begins_low && place_of_least(&losses) == 0;
             lambdas.truncate(losses.len());
             first_fold = losses.iter().zip(&lambdas).map(|(&loss, &lambda)| summed_up(lambda, &[loss])).collect();
             least = plateau.checked_sub(1).map_or(least, |last| lambdas[last]);
@@ -132,7 +134,14 @@ fn choose(
     let lambda = best.ok_or_else(|| Error::input("lambda = cv: no example held out has a known label"))?.lambda;
     let (calls, seconds) = (choosing.calls, choosing.seconds(0.0));
     let is_plateau = lambda >= least;
-    Ok(LambdaChoice { lambda, folds: all.len(), held_out, losses, first_fold, is_plateau, calls, seconds })
+    let folds = all.len();
+    Ok(LambdaChoice { lambda, folds, held_out, losses, first_fold, is_plateau, cut_short, calls, seconds })
+}
+
+/// Has a run go on with what was chosen, and with what that left of its calls.
+fn go_on_with(spec: &mut RunSpec, choice: &LambdaChoice) {
+    spec.lambda = Lambda::Value(choice.lambda);
+    spec.stop.calls = spec.stop.calls.map(|calls| calls.saturating_sub(choice.calls).max(1));
 }
 
 /// The fold of every example, and how many held out are enough.
@@ -185,7 +194,7 @@ impl Session {
     }
 
     /// As [`on`](Session::on); where lambda is to be chosen by cross-validation it is chosen before, and `told` hears
-    /// what it has come to. What the choice took of a time limit is not there for the run.
+    /// what it has come to. What the choice took of a limit of seconds or calls is not there for the run.
     ///
     /// # Errors
     ///
@@ -203,9 +212,7 @@ impl Session {
             Lambda::CrossValidated(_) => Some(choose_lambda(&spec, &data, interrupt, told)?),
             _ => None,
         };
-        if let Some(choice) = &choice {
-            spec.lambda = Lambda::Value(choice.lambda);
-        }
+        choice.iter().for_each(|choice| go_on_with(&mut spec, choice));
         Ok(Session::on(spec, data, test)?.with_choice(choice).since(stopwatch))
     }
 
@@ -229,9 +236,7 @@ impl Session {
             Lambda::CrossValidated(_) => Some(choose_for_problem(&spec, problem.blocks(), part, interrupt, told)?),
             _ => None,
         };
-        if let Some(choice) = &choice {
-            spec.lambda = Lambda::Value(choice.lambda);
-        }
+        choice.iter().for_each(|choice| go_on_with(&mut spec, choice));
         Ok(Session::on_problem(spec, problem, test)?.with_choice(choice).since(stopwatch))
     }
 }

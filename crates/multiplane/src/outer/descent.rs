@@ -24,9 +24,19 @@ const PATIENCE: usize = 3;
 /// Points are trained to this gap, in percent of the primal value,
 const GAP: f64 = 5.0;
 
-/// and for at most so many passes each. Smaller lambdas are harder still, so a point that these do not train, and
-/// that is worse than the best, is the last.
+/// and for at most so many passes each, or those of the run that counts. Smaller lambdas are harder still, so a point
+/// that these do not train, and that is worse than the best, is the last.
 const PASSES: f64 = 20.0;
+
+/// Under a limit the choice takes this share of it,
+const SHARE: f64 = 0.5;
+
+/// a point at most this share of that,
+const SHARE_OF_POINT: f64 = 0.2;
+
+/// and the first lambda is at most so many times 1/n, as few of those that generalise are larger: four points on lies
+/// 1/n.
+const GENERAL: f64 = 100.0;
 
 /// If the primal value is more than this share of that of w = 0, lambda is still too large to learn anything.
 const FLAT: f64 = 0.9;
@@ -43,15 +53,18 @@ pub(super) struct LambdaSweep {
     pub(super) losses: Vec<f64>,
     /// How many of them, at the beginning, are of models that predict one label for everything.
     pub(super) plateau: usize,
-    /// If the time was spent.
+    /// If the limit was spent.
     pub(super) is_cut: bool,
+    /// If only a limit had the first lambda be no larger.
+    pub(super) begins_low: bool,
 }
 
 /// The specification of the folds' runs: those of the run, to a wide gap.
 fn for_folds(spec: &RunSpec) -> RunSpec {
     let gap = spec.solver.entry.has_dual.then_some(GapTarget::Percent(GAP));
     let stop = StopSpec { gap, passes: Some(f64::MAX), estimated: spec.stop.estimated, ..StopSpec::default() };
-    RunSpec { lambda: Lambda::Value(1.0), stop, evaluate: Evaluate::Auto, ..spec.clone() }
+    // What is chosen, and what that takes, goes by no measured time.
+    RunSpec { lambda: Lambda::Value(1.0), stop, evaluate: Evaluate::Auto, clock: ClockKind::Work, ..spec.clone() }
 }
 
 /// The common part of the folds.
@@ -59,8 +72,9 @@ pub(super) struct Choosing {
     pub(super) spec: RunSpec,
     interrupt: Option<Arc<AtomicBool>>,
     stopwatch: Stopwatch,
-    /// Seconds that all may take.
-    most: Option<f64>,
+    /// The clock and the stops of the run that counts.
+    clock: ClockKind,
+    stop: StopSpec,
     /// Calls of the folds that are over, and their seconds by the clock of the runs.
     pub(super) calls: u64,
     past: f64,
@@ -71,9 +85,9 @@ pub(super) struct Choosing {
 
 impl Choosing {
     pub(super) fn new(spec: &RunSpec, interrupt: Option<Arc<AtomicBool>>) -> Self {
-        let most = spec.stop.seconds.map(|seconds| 0.5 * seconds);
+        let (clock, stop) = (spec.clock, spec.stop.clone());
         let (spec, stopwatch) = (for_folds(spec), Stopwatch::start());
-        Choosing { spec, interrupt, stopwatch, most, calls: 0, past: 0.0, fold: String::new(), best: None }
+        Choosing { spec, interrupt, stopwatch, clock, stop, calls: 0, past: 0.0, fold: String::new(), best: None }
     }
 
     /// Goes over to a fold; returns what people are told of it.
@@ -85,10 +99,18 @@ impl Choosing {
 
     /// Seconds so far, `now` of them the run's in hand.
     pub(super) fn seconds(&self, now: f64) -> f64 {
-        match self.spec.clock {
+        match self.clock {
             ClockKind::Wall => self.stopwatch.seconds(),
             ClockKind::Work => self.past + now,
         }
+    }
+
+    /// Returns how much of its share of the limits the choice has taken, with the run in hand: 1 is all.
+    fn spent(&self, run: &Run<BoxedOracle>) -> f64 {
+        let cost = run.cost();
+        let seconds = self.stop.seconds.map_or(0.0, |limit| self.seconds(cost.all_seconds()) / limit);
+        let calls = self.stop.calls.map_or(0.0, |limit| (self.calls + cost.all_calls()) as f64 / limit as f64);
+        seconds.max(calls) / SHARE
     }
 
     /// Trains a fold at one lambda after the other: at `lambdas`, and where it `leads`, at further ones as long as they
@@ -101,8 +123,11 @@ impl Choosing {
         told: &mut dyn FnMut(&str),
     ) -> Result<LambdaSweep, Error> {
         let n = session.problem().blocks() as f64;
+        let mut begins_low = false;
         if leads {
-            lambdas.push(self.first_lambda(session)?);
+            let (first, general) = (self.first_lambda(session)?, GENERAL / n);
+            begins_low = first > general && (self.stop.seconds.is_some() || self.stop.calls.is_some());
+            lambdas.push(if begins_low { general } else { first });
         }
         let options = RunOptions { interrupt: self.interrupt.clone(), ..RunOptions::default() };
         let mut run = session.prepare(lambdas[0], session.target(), options)?.with_latest(true);
@@ -148,9 +173,9 @@ impl Choosing {
         self.calls += run.cost().all_calls();
         self.past += run.cost().all_seconds();
         if losses.is_empty() && is_cut {
-            return Err(Error::failed("the time limit has no room for a choice of lambda"));
+            return Err(Error::failed("the limit has no room for a choice of lambda"));
         }
-        Ok(LambdaSweep { losses, plateau, is_cut })
+        Ok(LambdaSweep { losses, plateau, is_cut, begins_low })
     }
 
     fn check_interrupt(&self) -> Result<(), Error> {
@@ -168,19 +193,22 @@ impl Choosing {
         format!("interrupted while lambda was being chosen ({}{best}): nothing was saved", self.fold)
     }
 
-    /// Trains at the lambda at which the run stands; `None` where the time is spent.
+    /// Trains at the lambda at which the run stands; `None` where the limit is spent.
     fn train(&self, run: &mut Run<BoxedOracle>) -> Result<Option<Outcome>, Error> {
-        let begun = run.passes();
+        let most = self.stop.passes.map_or(PASSES, |passes| passes.min(PASSES));
+        let (begun, spent) = (run.passes(), self.spent(run));
         self.check_interrupt()?;
         loop {
-            if self.most.is_some_and(|most| self.seconds(run.cost().all_seconds()) >= most) {
+            if self.spent(run) >= 1.0 {
                 return Ok(None);
             }
             let ended = run.advance()?;
             self.check_interrupt()?; // before predictions are made with what it has come to
             match ended {
                 Some(reason) => return Ok(Some(run.outcome_so_far(reason))),
-                None if run.passes() - begun >= PASSES => return Ok(Some(run.outcome_so_far(StopReason::Passes))),
+                None if run.passes() - begun >= most || self.spent(run) - spent >= SHARE_OF_POINT => {
+                    return Ok(Some(run.outcome_so_far(StopReason::Passes)));
+                }
                 None => {}
             }
         }

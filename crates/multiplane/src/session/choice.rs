@@ -29,6 +29,9 @@ pub struct LambdaChoice {
     /// If the models of the first fold predict one label for everything, there and at all larger lambdas.
     #[serde(skip)]
     pub is_plateau: bool,
+    /// If a limit ended the first fold before it had seen where its losses rise on both sides.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub cut_short: bool,
     /// Calls of the oracle in all folds, evaluation among them.
     pub calls: u64,
     /// Seconds of it all; under the work clock those of the runs, without the pass that looks for the first lambda.

@@ -174,18 +174,32 @@ impl Advice<'_> {
         Some(format!("dual value and gap have hardly moved since pass {since:.1}: {why}"))
     }
 
-    /// Returns what lambda to begin with, where passes were spent short of the gap at a default that the task warns of,
-    /// or where the default fits the training data too well to generalise.
-    pub fn lambda(&self, summary: &Summary) -> Option<String> {
-        if self.session.spec().lambda != Lambda::OneOverN || summary.stop_reason == StopReason::Interrupt {
+    /// Returns hints of what would predict better, whatever has ended a run but an interrupt.
+    pub fn after(&self, summary: &Summary) -> Vec<String> {
+        [self.lambda(summary), self.loss()].into_iter().flatten().filter(|_| !is_interrupted(summary)).collect()
+    }
+
+    /// Returns what loss to train text with, where none is given.
+    fn loss(&self) -> Option<String> {
+        let task = &self.session.spec().task;
+        let is_text = task.name == "chain" && self.session.problem().vocabulary().dictionary.is_some();
+        (is_text && !task.params.contains_key("loss")).then(|| {
+            let set = (self.set)("task.loss", "hamming-sum");
+            format!("the loss is the share of wrong labels in a sequence; on text {set}, their number, usually tags better")
+        })
+    }
+
+    /// Returns what lambda to begin with, where the task warns of the default, or where the default fits the training
+    /// data too well to generalise.
+    fn lambda(&self, summary: &Summary) -> Option<String> {
+        if self.session.spec().lambda != Lambda::OneOverN {
             return None;
         }
         let advice = self.session.spec().task_entry().ok().and_then(|entry| entry.lambda);
-        if let (Some(advice), StopReason::Passes) = (advice, summary.stop_reason) {
-            return Some(format!(
-                "lambda = 1/n is the default; for task `{}` begin with {advice}",
-                summary.subject.task
-            ));
+        if let Some(advice) = advice {
+            let set = (self.set)("lambda", "cv");
+            let task = &summary.subject.task;
+            return Some(format!("lambda = 1/n is the default; for task `{task}` begin with {advice}; {set} chooses one"));
         }
         let is_fit = summary.losses.train? <= FITTED * summary.aside.primal_at_zero?;
         (is_fit && self.session.wants_lambda_hint() && summary.losses.test.is_none()).then(|| {
@@ -227,7 +241,7 @@ impl Advice<'_> {
             );
         }
         // Who has interrupted a run knows that it is short of its end.
-        if zero == Some(0.0) || self.gap(summary).is_some() || summary.stop_reason == StopReason::Interrupt {
+        if zero == Some(0.0) || self.gap(summary).is_some() || is_interrupted(summary) {
             return None;
         }
         let is_reached = summary.stop_reason == StopReason::Gap;
@@ -310,6 +324,10 @@ impl Advice<'_> {
             _ => Some(format!("scale them by {helps}")),
         }
     }
+}
+
+fn is_interrupted(summary: &Summary) -> bool {
+    summary.stop_reason == StopReason::Interrupt
 }
 
 /// Returns true if so few answers of a search were proven to be the best that its bounds are the gap.

@@ -84,6 +84,15 @@ impl Session {
         if choice.as_ref().is_some_and(|choice| choice.is_plateau) {
             self.warnings.push("lambda = cv: nothing did better than to predict one label for everything".into());
         }
+        if let Some(LambdaChoice { lambda, first_fold, .. }) = choice.as_ref().filter(|choice| choice.cut_short) {
+            let place = match (first_fold.first(), first_fold.last()) {
+                (_, Some(last)) if last.lambda == *lambda => ", and the smallest did best",
+                (Some(first), _) if first.lambda == *lambda => ", and the largest did best",
+                _ => "",
+            };
+            let tried = first_fold.len();
+            self.warnings.push(format!("lambda = cv: the limit cut the choice short: {tried} values were tried{place}"));
+        }
         Session { choice, ..self }
     }
 

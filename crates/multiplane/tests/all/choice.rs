@@ -157,6 +157,24 @@ fn an_interrupt_says_how_far_it_had_come() {
     assert!((number(at) / number(lambda) - 1.0).abs() < 0.01, "{at}, {lambda}");
 }
 
+/// Under a limit of calls the choice takes half of it, begins where models generalise, and says if it was cut short; a
+/// point has no more passes than the run that counts.
+#[test]
+fn limits_cut_the_choice() {
+    let tree = |calls: u64| json!({"task": "chain", "lambda": "cv", "stop": {"calls": calls, "gap": "5%"}});
+    for calls in [600, 4000, 40_000] {
+        let choice = choose(tree(calls), &words(100)).unwrap();
+        assert!(choice.calls <= calls / 2 + 400, "{calls}: {choice:?}"); // an outer iteration, and its evaluation
+        assert!(choice.first_fold[0].lambda <= 101.0 / 80.0, "{choice:?}");
+        assert_eq!(choice.cut_short, calls == 600, "{choice:?}");
+        let (_, summary) = train(tree(calls), words(100), words(5));
+        assert!(summary.cost.oracle_calls + choice.calls <= calls + 400, "{calls}: {choice:?}");
+    }
+    let passes = |passes: u32| json!({"task": "chain", "lambda": "cv", "stop": {"passes": passes}});
+    let [few, many] = [1, 20].map(|n| choose(passes(n), &words(100)).unwrap());
+    assert!(few.calls < many.calls && few.first_fold[0] != many.first_fold[0], "{few:?}, {many:?}");
+}
+
 /// `scale` is the mean of the squared lengths over n.
 #[test]
 fn scale_is_the_mean_square_over_n() {
