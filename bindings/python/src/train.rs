@@ -92,6 +92,7 @@ impl FitJob {
         source: JobData,
         test: Option<JobData>,
         interrupt: Option<Arc<AtomicBool>>,
+        told: &mut dyn FnMut(&str),
     ) -> Result<Session, Error> {
         match source {
             JobData::Data(data) => {
@@ -107,7 +108,7 @@ impl FitJob {
                     Some(test) => (data, Some(test)),
                     None => hold_out(&spec, data)?,
                 };
-                Session::on_choosing(spec, data, test, interrupt, &mut |_| ())
+                Session::on_choosing(spec, data, test, interrupt, told)
             }
             JobData::Task(problem, part) => {
                 let problem = rescaled(tree, problem)?;
@@ -129,19 +130,24 @@ impl FitJob {
                 if spec.data.holdout.is_some() {
                     return Err(Error::input("data.holdout: not for tasks of your own, whose test data are given"));
                 }
-                Session::on_problem_choosing(spec, problem, test, &*part, interrupt, &mut |_| ())
+                Session::on_problem_choosing(spec, problem, test, &*part, interrupt, told)
             }
         }
+    }
+
+    /// Returns who watches the run.
+    fn watcher(&self) -> Option<Watcher> {
+        let callable = Python::attach(|py| self.watcher.as_ref().map(|callable| callable.clone_ref(py)))?;
+        let (callable, bounds, interrupt) = (Arc::new(callable), self.bounds.clone(), self.interrupt.clone());
+        Some(Watcher { callable, bounds, interrupt, told: Instant::now() })
     }
 
     fn hooks(&self, on_calling_thread: bool) -> RunOptions {
         let mut observers: Vec<Box<dyn Observer>> =
             vec![Box::new(Recorder { history: self.history.clone(), bounds: self.bounds.clone() })];
         let interrupt = self.interrupt.clone();
-        if let Some(callable) = &self.watcher {
-            let callable = Python::attach(|py| callable.clone_ref(py));
-            let (callable, bounds) = (Arc::new(callable), self.bounds.clone());
-            observers.push(Box::new(Watcher { callable, bounds, interrupt: interrupt.clone(), told: Instant::now() }));
+        if let Some(watcher) = self.watcher() {
+            observers.push(Box::new(watcher));
         }
         if on_calling_thread {
             observers.push(Box::new(Signals { interrupt: interrupt.clone(), looked: Instant::now() }));
@@ -171,7 +177,9 @@ impl FitJob {
         let job = move || -> Result<T, Error> {
             let hooks = self.hooks(on_calling_thread);
             let flag = Some(self.interrupt.end.clone());
-            let session = FitJob::session(&self.tree, source, self.test.take(), flag)?;
+            let watcher = self.watcher();
+            let mut told = |at: &str| watcher.iter().for_each(|watcher| watcher.say("choosing", at.into()));
+            let session = FitJob::session(&self.tree, source, self.test.take(), flag, &mut told)?;
             work(session, hooks)
         };
         let result = match on_calling_thread {
@@ -210,11 +218,15 @@ pub(crate) fn train(
     let mut job = FitJob::new(py, order)?;
     let checkpoints = Checkpoints::open(checkpoint, checkpoint_every, resume).map_err(raised)?;
     checkpoints.restore_lambda(&mut job.tree);
+    let watcher = job.watcher();
     let warm = start.and_then(|start| start.warm.lock().unwrap_or_else(PoisonError::into_inner).clone());
     let work = move |session: Session, mut hooks: RunOptions| {
         let mut warnings = session.warnings().to_vec();
         let advice = session.advice(set);
-        warnings.extend(advice.before());
+        match &watcher {
+            Some(watcher) => advice.before().into_iter().for_each(|hint| watcher.say("hint", hint)),
+            None => warnings.extend(advice.before()),
+        }
         let refused = warm.as_ref().and_then(|start| session.check_start(start).err());
         if let Some(error) = &refused {
             warnings.push(format!("this fit starts anew: {error}"));

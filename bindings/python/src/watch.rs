@@ -59,8 +59,9 @@ impl Observer for Recorder {
     }
 }
 
-/// A Python callable that hears of records (`JSON text`) and of progress between them (`pass, calls, seconds`), on the
-/// thread that called `fit`. If it returns True the run ends; an exception in it stops the run, as Ctrl-C does.
+/// A Python callable that hears of records (`JSON text`), of progress between them (`pass, calls, seconds`) and of what
+/// is to be said before the run (`kind, text`), on the thread that called `fit`. If it returns True the run ends; an
+/// exception in it stops the run, as Ctrl-C does.
 pub(crate) struct Watcher {
     pub(crate) callable: Arc<Py<PyAny>>,
     pub(crate) bounds: Option<Arc<Parts>>,
@@ -69,6 +70,11 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
+    /// Says how a choice of lambda goes on, or a hint.
+    pub(crate) fn say(&self, kind: &'static str, text: String) {
+        self.tell((kind, text));
+    }
+
     fn tell<A>(&self, told: A)
     where
         A: for<'py> pyo3::call::PyCallArgs<'py> + Send + 'static,

@@ -156,6 +156,21 @@ def test_progress_is_shown_where_somebody_watches(monkeypatch, at_once):
     assert "\n" not in text and text.endswith("\r") and text.split("\r")[-2].strip() == ""
 
 
+def test_a_choice_of_lambda_is_watched(monkeypatch, at_once):
+    """While lambda is chosen the line says how far that is; of features that make a fit slow a hint comes before the fit."""
+    assert "\rchoosing lambda: fold 1 of 5" in watched(monkeypatch, Terminal(), lam="cv")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+
+    def tell(record):
+        assert any("which makes training slow" in str(warning.message) for warning in told)
+        return True
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        MulticlassSSVM(gap="1%").fit(1000 * X, Y, callbacks=[tell])
+    assert [str(warning.message).count("which makes training slow") for warning in told].count(1) == 1
+
+
 def test_files_and_pipes_have_lines_or_nothing(monkeypatch):
     """What cannot be taken back is not drawn over: whole lines where they are asked for and a fit takes long, else nothing."""
     assert watched(monkeypatch, io.StringIO(), progress=True) == ""

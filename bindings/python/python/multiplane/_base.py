@@ -406,7 +406,7 @@ class Estimator(Looked, Parameters):
         if is_warm or name not in _WITH_DUAL:
             kept = ("gap",) if is_warm else ("passes", "calls", "seconds")
             stop = {key: stop.get(key) for key in (*kept, "patience")}
-        return Watcher(self.progress, name, stop, tree["clock"], callbacks)
+        return Watcher(self.progress, name, stop, tree["clock"], callbacks, self._worded)
 
     def _check_held_out(self, tree: dict[str, Any], test: Any) -> None:
         """Refuses patience with nothing to watch, and test data from two places."""

@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
@@ -121,9 +122,9 @@ class Watcher:
 
     def __init__(
         self, progress: bool | None, label: str = "", stop: dict[str, Any] | None = None, clock: str = "wall",
-        callbacks: Sequence[Callable[[dict[str, Any]], object]] = (),
+        callbacks: Sequence[Callable[[dict[str, Any]], object]] = (), worded: Callable[[str], str] = str,
     ) -> None:  # fmt: skip
-        self.callbacks, self.is_ended = callbacks, False
+        self.callbacks, self.is_ended, self.worded = callbacks, False, worded
         self.line = Line(progress)
         self.progress = _core.Progress(label, json.dumps(stop or {}), clock)
 
@@ -131,8 +132,14 @@ class Watcher:
         """Returns True if the line is shown, or records are heard or logged."""
         return self.line.shown or bool(self.callbacks) or logger.isEnabledFor(logging.DEBUG)
 
-    def __call__(self, first: Any, calls: int | None = None, seconds: float | None = None) -> bool:
-        """Hears of a record, or of progress between them. Returns True if a callback ends the fit."""
+    def __call__(self, first: Any, calls: Any = None, seconds: float | None = None) -> bool:
+        """Hears of a record, of progress between them, or of what is to be said before. Returns True if a callback ends the fit."""
+        if first == "hint":
+            warnings.warn(self.worded(calls), UserWarning, stacklevel=4)
+            return False
+        if first == "choosing":
+            self.line.show_ranked(lambda: [(0, calls)])
+            return False
         if calls is None or seconds is None:
             told, record = first, json.loads(first)
             logger.debug("record: %s", record)

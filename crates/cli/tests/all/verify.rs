@@ -71,6 +71,24 @@ fn claims_of_a_model_are_compared() {
     }
 }
 
+/// A label that was put in place of another, under either rescaling, leaves examples that the model does not know: an
+/// error that says so.
+#[test]
+fn a_label_that_is_replaced_is_an_error() {
+    for rescaling in ["margin", "slack"] {
+        let scratch = scratch();
+        let set = format!("--set task.rescaling={rescaling}");
+        scratch.succeed(&format!("train --task multiclass --data rows.svm --passes 4 --quiet --out m {set}"));
+        let mut model = Model::load(&scratch.path("m")).unwrap();
+        model.info.provenance.vocabulary.labels[2] = "other".into();
+        model.save(&scratch.path("changed")).unwrap();
+        let found = scratch.run("verify --model changed --data rows.svm");
+        let is_told = found.stderr.contains("a label that the model does not know")
+            || found.stderr.contains("not the data that the model was trained on");
+        assert!(found.code != Some(0) && is_told && !found.stderr.contains("panicked"), "{}", found.stderr);
+    }
+}
+
 /// A path without some of its rows, or with a dual that is too low for eps, is not what it says.
 #[test]
 fn thinned_paths_are_noticed() {

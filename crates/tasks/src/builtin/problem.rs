@@ -76,8 +76,13 @@ impl<T: BuiltinTask> TaskProblem<T> {
     /// The hinge of one example by slow code, without its 1/n.
     fn plain_hinge(&self, block: usize, w: &[f64]) -> Result<f64, String> {
         let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
+        self.check_known(x, truth)?;
+        Ok(self.task.reference_hinge(x, truth, w))
+    }
+
+    fn check_known(&self, x: &T::Input, truth: &T::Label) -> Result<(), String> {
         match self.task.has_hinge(x, truth) {
-            true => Ok(self.task.reference_hinge(x, truth, w)),
+            true => Ok(()),
             false => Err("it has a label that the model does not know, so nothing can be verified".into()),
         }
     }
@@ -336,9 +341,10 @@ impl<T: BuiltinTask> ProblemReference for TaskProblem<T> {
         let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
         Some(enumerate::codes(&*self.task, x, truth, most)?.len())
     }
-    fn slack_hinge(&self, block: usize, w: &[f64], most: usize) -> Option<f64> {
+    fn slack_hinge(&self, block: usize, w: &[f64], most: usize) -> Result<Option<f64>, OracleError> {
         let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
-        Some(enumerate::slack_hinge(&*self.task, x, truth, w, most)? / self.facts.blocks as f64)
+        self.check_known(x, truth).map_err(|reason| OracleError { block, reason })?;
+        Ok(enumerate::slack_hinge(&*self.task, x, truth, w, most).map(|hinge| hinge / self.facts.blocks as f64))
     }
 }
 

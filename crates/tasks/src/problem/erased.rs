@@ -257,8 +257,12 @@ pub trait ProblemReference: Send + Sync {
 
     /// Returns the slack-rescaled hinge of an example, with its 1/n, by looking at all labellings; `None` if
     /// [`labellings`](ProblemReference::labellings) does not count so many.
-    fn slack_hinge(&self, _block: usize, _w: &[f64], _most: usize) -> Option<f64> {
-        None
+    ///
+    /// # Errors
+    ///
+    /// As those of [`hinge`](ProblemReference::hinge).
+    fn slack_hinge(&self, _block: usize, _w: &[f64], _most: usize) -> Result<Option<f64>, OracleError> {
+        Ok(None)
     }
 }
 

@@ -76,7 +76,7 @@ impl SlackProblem {
     /// margin-rescaled hinges of the judge say nothing is above. Which line that is training's search may tell: any
     /// line bounds the hinge. If training's answers prove nothing, their value.
     fn bound(&self, hint: &mut SlackOracle<BoxedOracle>, block: usize, w: &[f64]) -> Result<f64, OracleError> {
-        if let Some(hinge) = self.inner.reference().slack_hinge(block, w, MOST_LISTED) {
+        if let Some(hinge) = self.inner.reference().slack_hinge(block, w, MOST_LISTED)? {
             return Ok(hinge);
         }
         let (n, mut plane) = (self.inner.blocks() as f64, Plane::new());
