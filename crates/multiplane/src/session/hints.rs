@@ -185,7 +185,9 @@ impl Advice<'_> {
         let is_text = task.name == "chain" && self.session.problem().vocabulary().dictionary.is_some();
         (is_text && !task.params.contains_key("loss")).then(|| {
             let set = (self.set)("task.loss", "hamming-sum");
-            format!("the loss is the share of wrong labels in a sequence; on text {set}, their number, usually tags better")
+            format!(
+                "the loss is the share of wrong labels in a sequence; on text {set}, their number, usually tags better"
+            )
         })
     }
 
@@ -199,7 +201,9 @@ impl Advice<'_> {
         if let Some(advice) = advice {
             let set = (self.set)("lambda", "cv");
             let task = &summary.subject.task;
-            return Some(format!("lambda = 1/n is the default; for task `{task}` begin with {advice}; {set} chooses one"));
+            return Some(format!(
+                "lambda = 1/n is the default; for task `{task}` begin with {advice}; {set} chooses one"
+            ));
         }
         let is_fit = summary.losses.train? <= FITTED * summary.aside.primal_at_zero?;
         (is_fit && self.session.wants_lambda_hint() && summary.losses.test.is_none()).then(|| {

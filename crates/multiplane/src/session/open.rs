@@ -91,7 +91,8 @@ impl Session {
                 _ => "",
             };
             let tried = first_fold.len();
-            self.warnings.push(format!("lambda = cv: the limit cut the choice short: {tried} values were tried{place}"));
+            self.warnings
+                .push(format!("lambda = cv: the limit cut the choice short: {tried} values were tried{place}"));
         }
         Session { choice, ..self }
     }
