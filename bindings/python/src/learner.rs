@@ -53,7 +53,7 @@ impl LearnerObject {
 
     /// The model as it stands.
     fn model(&self) -> PyResult<ModelObject> {
-        guarded(|| Ok(ModelObject { inner: self.lock().model().map_err(raised)? }))
+        guarded(|| Ok(self.lock().model().map_err(raised)?.into()))
     }
 
     /// The report as JSON text.

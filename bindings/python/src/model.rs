@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use multiplane::oracle::OracleError;
-use multiplane::{MarginPrediction, Model, ModelFile, PathModel, Problem, TopPrediction, threads_for};
+use multiplane::{MarginPrediction, Model, ModelFile, PathModel, Problem, ReadyModel, TopPrediction, threads_for};
 use multiplane_tasks::builtin::unused_columns::used_columns;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use serde_json::Value;
 
 use crate::dataset::DatasetObject;
 use crate::errors::{guarded, raised, unread, value_error};
@@ -15,16 +16,24 @@ use crate::errors::{guarded, raised, unread, value_error};
 /// Weights of one lambda.
 #[pyclass(frozen, name = "Model", module = "multiplane._core")]
 pub(crate) struct ModelObject {
-    pub(crate) inner: Model,
+    pub(crate) inner: ReadyModel,
+}
+
+impl From<Model> for ModelObject {
+    fn from(model: Model) -> Self {
+        ModelObject { inner: model.into() }
+    }
 }
 
 /// Loss, accuracy and chunk F1, where there is a truth to measure by, and examples without one.
 type Measured = (Option<f64>, Option<f64>, Option<f64>, usize);
 
 /// Numbers as the bytes of a float64 array.
-fn floats<'py>(py: Python<'py>, numbers: &[f64]) -> Bound<'py, PyBytes> {
-    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
-    PyBytes::new(py, &bytes)
+fn floats<'py>(py: Python<'py>, numbers: &[f64]) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, 8 * numbers.len(), |bytes| {
+        bytes.as_chunks_mut().0.iter_mut().zip(numbers).for_each(|(chunk, number)| *chunk = number.to_ne_bytes());
+        Ok(())
+    })
 }
 
 /// Gives labels other names.
@@ -46,10 +55,10 @@ impl ModelObject {
         question: impl FnOnce(&dyn Problem, &[f64], usize) -> Result<T, OracleError> + Send,
     ) -> PyResult<T> {
         let work = || {
-            let problem = self.inner.open(data.data.clone()).map_err(raised)?;
-            let (w, threads) =
-                (problem.from_file_layout(&self.inner.w), threads_for(threads, &*problem).map_err(raised)?);
-            question(&*problem, &w, threads).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+            let problem = self.inner.open(data.data.clone().anonymous()).map_err(raised)?;
+            let threads = threads_for(threads, &*problem).map_err(raised)?;
+            question(&*problem, &self.inner.weights(&*problem), threads)
+                .map_err(|error| PyRuntimeError::new_err(error.to_string()))
         };
         guarded(|| py.detach(work))
     }
@@ -62,7 +71,7 @@ impl ModelObject {
     fn from_bytes(bytes: &[u8]) -> PyResult<ModelObject> {
         guarded(|| {
             Model::from_bytes(bytes)
-                .map(|inner| ModelObject { inner })
+                .map(ModelObject::from)
                 .map_err(|reason| value_error(format!("this is no model: {reason}")))
         })
     }
@@ -78,19 +87,19 @@ impl ModelObject {
     }
 
     /// The weights in the layout of files, as bytes of float64.
-    fn w<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+    fn w<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         floats(py, &self.inner.w)
     }
 
     /// The weights that give the same scores on features as they are, as bytes of float64.
-    fn unscaled<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+    fn unscaled<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         floats(py, &self.inner.unscaled())
     }
 
     /// What the features were divided by, as bytes of float64; None where they were not.
-    fn scale<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
-        let scale = self.inner.info.provenance.vocabulary.scale.as_ref()?;
-        Some(floats(py, scale.divisors()))
+    fn scale<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let scale = self.inner.info.provenance.vocabulary.scale.as_ref();
+        scale.map(|scale| floats(py, scale.divisors())).transpose()
     }
 
     /// Names of the labels in the order of the layout.
@@ -100,16 +109,16 @@ impl ModelObject {
 
     /// The same model with other names for its labels.
     fn with_labels(&self, labels: Vec<String>) -> PyResult<ModelObject> {
-        let mut inner = self.inner.clone();
+        let mut inner = Model::clone(&self.inner);
         rename(&mut inner.info.provenance.vocabulary.labels, labels)?;
-        Ok(ModelObject { inner })
+        Ok(inner.into())
     }
 
     /// The same model with the name of the class that its only label is not.
     fn with_other(&self, other: String) -> ModelObject {
-        let mut inner = self.inner.clone();
+        let mut inner = Model::clone(&self.inner);
         inner.info.provenance.vocabulary.own.insert("other".into(), other.into());
-        ModelObject { inner }
+        inner.into()
     }
 
     /// Features per variable, a bias feature included.
@@ -138,6 +147,11 @@ impl ModelObject {
     /// Everything that the file says about its weights, as JSON text.
     fn info(&self) -> PyResult<String> {
         serde_json::to_string(&self.inner.info).map_err(|error| value_error(error.to_string()))
+    }
+
+    /// A field of [`info`](ModelObject::info) that only the task understands, as JSON text; None where there is none.
+    fn own(&self, field: &str) -> Option<String> {
+        self.inner.info.provenance.vocabulary.own.get(field).map(Value::to_string)
     }
 
     /// Predicts every example of `data`: numbers of the labels, one per variable, as bytes of uint32.
@@ -242,9 +256,9 @@ impl PathModelObject {
     }
 
     /// Breakpoints, falling; primal and dual values there; weights row by row; each as bytes of float64.
-    fn parts<'py>(&self, py: Python<'py>) -> [Bound<'py, PyBytes>; 4] {
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
         let path = &self.inner;
-        [&path.lambdas, &path.primal, &path.dual, &path.w].map(|numbers| floats(py, numbers))
+        [&path.lambdas, &path.primal, &path.dual, &path.w].into_iter().map(|numbers| floats(py, numbers)).collect()
     }
 
     /// Everything that the file says about its weights, as JSON text.
@@ -268,9 +282,7 @@ impl PathModelObject {
 
     /// The model that answers for a lambda.
     fn at(&self, lambda: f64) -> PyResult<ModelObject> {
-        guarded(|| {
-            self.inner.at(lambda).map(|inner| ModelObject { inner }).map_err(|reason| value_error(reason.to_string()))
-        })
+        guarded(|| self.inner.at(lambda).map(ModelObject::from).map_err(|reason| value_error(reason.to_string())))
     }
 
     /// Returns a warning about the weights at a lambda, if there is one.
@@ -283,7 +295,7 @@ impl PathModelObject {
 #[pyfunction]
 pub(crate) fn load(path: PathBuf) -> PyResult<(Option<ModelObject>, Option<PathModelObject>)> {
     guarded(|| match ModelFile::load(&path).map_err(|error| unread(&path, error))? {
-        ModelFile::Model(inner) => Ok((Some(ModelObject { inner }), None)),
+        ModelFile::Model(inner) => Ok((Some(inner.into()), None)),
         ModelFile::Path(inner) => Ok((None, Some(PathModelObject { inner }))),
     })
 }

@@ -246,7 +246,7 @@ pub(crate) fn train(
     let interrupted = stopped.map(|error| error.into_value(py).into_any());
     let fingerprint = inner.info.provenance.fingerprint.clone();
     Ok(Fit {
-        model: Py::new(py, ModelObject { inner })?,
+        model: Py::new(py, ModelObject::from(inner))?,
         fingerprint,
         summary,
         history,

@@ -37,8 +37,9 @@ pub use ::{multiplane_infer as infer, multiplane_solvers as solvers};
 pub use error::Error;
 pub use file::{
     Breakpoint, CHECKPOINT_FORMAT, Checkpoint, CheckpointInfo, DurableFile, FORMAT_VERSION, Model, ModelFile,
-    ModelInfo, Outputs, PathInfo, PathKind, PathModel, Provenance, RecordFile, RecordPosition, abandon_unfinished,
-    check_writable, durable_write, is_special, leads_to, least_test_loss, lock_path, previous_checkpoint,
+    ModelInfo, Outputs, PathInfo, PathKind, PathModel, Provenance, ReadyModel, RecordFile, RecordPosition,
+    abandon_unfinished, check_writable, durable_write, is_special, leads_to, least_test_loss, lock_path,
+    previous_checkpoint,
 };
 pub use multiplane_core::parameter::ParameterError;
 pub use multiplane_core::solver::WarmStart;

@@ -57,7 +57,7 @@ class ChainSSVM(Kernels, PartLabeller):
     def _has_template(self, is_training: bool) -> bool:
         """Whether there are templates, for which lists of texts are columns."""
         if not is_training:
-            return bool(json.loads(self._model.info()).get("template"))
+            return bool(self._own("template"))
         return self.template is not None or "task.template" in (self.params or {})
 
     def _dataset(self, x: Any, y: list[list[Any]] | None, filler: str = "") -> _core.Dataset:
@@ -89,7 +89,7 @@ class ChainSSVM(Kernels, PartLabeller):
         """What the model was trained on, as :func:`multiplane._tokens.kind_of` has it, and how many columns of text."""
         if hasattr(self, "n_features_in_"):
             return "rows", None
-        columns = json.loads(self._model.info()).get("columns")
+        columns = self._own("columns")
         return ("attributes", None) if columns is None else ("columns", int(columns) - 1)  # the label's is one of them
 
     def _refuse_others(self, x: list[Any]) -> None:

@@ -120,7 +120,7 @@ class GraphSSVM(NodeLabeller):
     def features_id_(self) -> str | None:
         """How the features of the training data were made, where their container says so; see ``multiplane.vision``."""
         self._check_fitted()
-        found: str | None = json.loads(self._model.info()).get("features_id")
+        found: str | None = self._own("features_id")
         return found
 
     @property

@@ -134,13 +134,13 @@ class Kernels(Several):
 
     @property
     def _has_kernel(self) -> bool:
-        return "kernel" in json.loads(self._model.info())
+        return self._model.own("kernel") is not None
 
     def _hint_of_width(self) -> str:
         """What to say where new rows have the wrong number of columns."""
         if callable(self.kernel) or "_model" not in self.__dict__:
             return ""
-        if _fields(json.loads(self._model.info()).get("kernel")).get("name") != "precomputed":
+        if _fields(self._own("kernel")).get("name") != "precomputed":
             return ""
         return (
             ": its kernel is a matrix, given or computed by a function, which no file holds: pass K(X, X_fit), a column for "

@@ -44,6 +44,11 @@ class Looked:
     def _check_fitted(self) -> None:
         raise NotImplementedError
 
+    def _own(self, field: str) -> Any:
+        """A field of the model's file that only its task understands; None where it has none."""
+        text = self._model.own(field)
+        return None if text is None else json.loads(text)
+
     def _look(self, top: int) -> dict[str, Any]:
         """What ``multiplane show --json --top`` says of the model."""
         self._check_fitted()

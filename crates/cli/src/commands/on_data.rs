@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use multiplane::dataset::Dataset;
 use multiplane::entry::TaskEntry;
 use multiplane::{DataSpec, Error, Model, ModelFile, PathModel, Problem, is_special, model_format, model_rules};
 use serde_json::{Map, Value};
@@ -185,34 +184,27 @@ fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Prob
     if own_folds && folds.is_none() {
         data = multiplane::training_part(&data, &model.info.provenance).unwrap_or(data);
     }
-    let problem = open_with(on, model, data, &local)?;
+    let problem = model.open_with(data, &local).map_err(|error| mismatch(on, model, &local, error))?;
     for warning in problem.warnings() {
         warn(warning);
     }
     Ok(problem)
 }
 
-/// Opens data that was read in the model's way.
-pub(crate) fn open_with(
-    on: &OnData,
-    model: &Model,
-    data: Dataset,
-    local: &Map<String, Value>,
-) -> Result<Box<dyn Problem>, Error> {
-    let entry = multiplane::find_task(&model.info.provenance.task)?;
-    model.open_with(data, local).map_err(|error| match error {
+/// Says of which model and data an error is that opening them has led to.
+pub(crate) fn mismatch(on: &OnData, model: &Model, local: &Map<String, Value>, error: Error) -> Error {
+    let task = &model.info.provenance.task;
+    let is_program = multiplane::find_task(task).is_ok_and(|entry| entry.local.contains(&"command"));
+    match error {
         // What is missing is no fault of model and data.
-        Error::Input(reason) if entry.local.contains(&"command") && !local.contains_key("command") => {
-            let task = &model.info.provenance.task;
-            Error::input(format!(
-                "{}: a model of task {task}, whose answers a program gives that is no part of it: {reason}",
-                on.model.display()
-            ))
-        }
+        Error::Input(reason) if is_program && !local.contains_key("command") => Error::input(format!(
+            "{}: a model of task {task}, whose answers a program gives that is no part of it: {reason}",
+            on.model.display()
+        )),
         Error::Input(reason) => {
             let (model, data) = (on.model.display(), shown(on));
             Error::input(format!("model {model} and data {data} do not match: {reason}"))
         }
         failed => failed,
-    })
+    }
 }

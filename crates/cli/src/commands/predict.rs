@@ -5,12 +5,13 @@ use std::path::Path;
 
 use multiplane::dataset::Dataset;
 use multiplane::{
-    DurableFile, Error, Incoming, Model, Problem, check_writable, durable_write, model_format, model_rules, threads_for,
+    DurableFile, Error, Incoming, Model, Problem, ReadyModel, check_writable, durable_write, model_format, model_rules,
+    threads_for,
 };
 
 use crate::args::PredictArgs;
 use crate::commands::done::Done;
-use crate::commands::on_data::{is_stream, open, open_model, open_with, said_of, threads, told};
+use crate::commands::on_data::{is_stream, mismatch, open, open_model, said_of, threads, told};
 use crate::commands::outputs::refuse_overwriting;
 use crate::commands::predicted::{Appender, PredictionWriter};
 use crate::terminal::{print, print_on, warn};
@@ -25,7 +26,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
     if is_stream(&args.on) {
         let model = open_model(&args.on)?;
         if comes_in_windows(args, &model)? {
-            return predict_stream(args, &model, writer, threads);
+            return predict_stream(args, model, writer, threads);
         }
     }
     let (model, problem) = open(&args.on, false)?;
@@ -105,28 +106,29 @@ fn unwritten(path: &Path, error: &std::io::Error) -> Error {
 /// Predicts what arrives as it arrives.
 fn predict_stream(
     args: &PredictArgs,
-    model: &Model,
+    model: Model,
     mut writer: PredictionWriter,
     threads: usize,
 ) -> Result<Done, Error> {
-    writer.check(model)?;
-    let (spec, local) = said_of(&args.on, model)?;
+    writer.check(&model)?;
+    let (spec, local) = said_of(&args.on, &model)?;
     if spec.folds.is_some() {
         return Err(Error::input("data.folds: a stream has no folds (files in the format letter have)"));
     }
     let Some(path) = &args.on.data else { return Err(Error::input("no data given: --data PATH")) };
-    let rules = model_rules(model, &spec);
-    let mut incoming = Incoming::open(model, path, spec.format, rules.clone(), args.columns)?;
+    let rules = model_rules(&model, &spec);
+    let mut incoming = Incoming::open(&model, path, spec.format, rules.clone(), args.columns)?;
     let mut appender = args.columns.then(|| Appender::new(incoming.format(), &rules)).transpose()?;
-    let (mut text, mut warned, mut weights, mut begun) = (String::new(), BTreeSet::new(), None, 0);
+    let (mut text, mut warned, mut begun) = (String::new(), BTreeSet::new(), 0);
+    let model = ReadyModel::new(model, local.clone());
     let mut out = Pieces { path: args.out.as_deref(), file: None };
     loop {
         let Some(data) = next(&mut incoming, begun, &mut out)? else { break };
-        let problem = open_with(&args.on, model, data, &local)?;
+        let problem = model.open(data).map_err(|error| mismatch(&args.on, &model, &local, error))?;
         warn_once(&*problem, &mut warned, begun);
         begun += problem.blocks();
         let threads = threads_for(threads, &*problem)?;
-        let w = weights_for(&*problem, model, &mut weights);
+        let w = &*model.weights(&*problem);
         match &mut appender {
             Some(appender) => appender.append(&incoming.take_text(), &*problem, w, threads, &mut text)?,
             None => told(&*problem, writer.write(&*problem, w, threads, &mut text))?,
@@ -153,14 +155,6 @@ fn next(incoming: &mut Incoming, begun: usize, out: &mut Pieces<'_>) -> Result<O
         }
         found => found,
     }
-}
-
-/// The weights in the layout of the problem; they are the same for all windows, unless they depend on the data.
-fn weights_for<'a>(problem: &dyn Problem, model: &Model, kept: &'a mut Option<Vec<f64>>) -> &'a [f64] {
-    if problem.kernel().is_some() {
-        *kept = None;
-    }
-    kept.get_or_insert_with(|| problem.from_file_layout(&model.w))
 }
 
 /// Tells what a user should know of examples, once of each kind: the numbers in it are those of the first of them.

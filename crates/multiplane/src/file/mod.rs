@@ -11,6 +11,7 @@ mod model;
 mod model_file;
 mod path_model;
 mod provenance;
+mod ready;
 mod record;
 
 pub use breakpoint::{Breakpoint, least_test_loss};
@@ -25,4 +26,5 @@ pub use model::{FORMAT_VERSION, Model, ModelInfo};
 pub use model_file::ModelFile;
 pub use path_model::{PathInfo, PathKind, PathModel};
 pub use provenance::Provenance;
+pub use ready::ReadyModel;
 pub use record::{RecordFile, RecordPosition};

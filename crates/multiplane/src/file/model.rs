@@ -4,7 +4,8 @@ use std::path::Path;
 
 use multiplane_core::observe::Certificate;
 use multiplane_tasks::dataset::Dataset;
-use multiplane_tasks::problem::{MAX_DIM, Problem};
+use multiplane_tasks::entry::TaskConfig;
+use multiplane_tasks::problem::{MAX_DIM, OpenError, Problem};
 use safetensors::SafeTensors;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -171,6 +172,11 @@ impl Model {
     ///
     /// As [`open`](Model::open), and where `local` holds anything else.
     pub fn open_with(&self, data: Dataset, local: &Map<String, Value>) -> Result<Box<dyn Problem>, Error> {
+        self.open_by(&*self.config(local)?, data)
+    }
+
+    /// Reads the task's parameters: those of training, and local ones.
+    pub(super) fn config(&self, local: &Map<String, Value>) -> Result<Box<dyn TaskConfig>, Error> {
         let entry = find_task(&self.info.provenance.task)?;
         let known = entry.local;
         if let Some(key) = local.keys().find(|key| !known.contains(&key.as_str())) {
@@ -180,7 +186,12 @@ impl Model {
         params.remove("name");
         params.retain(|key, _| !known.contains(&key.as_str())); // no program is run because a model file names it
         params.extend(local.clone());
-        let problem = entry.open(&Value::Object(params), data, Some(&self.info.provenance.vocabulary))?;
+        Ok((entry.parse)(&Value::Object(params)).map_err(OpenError::from)?)
+    }
+
+    /// Opens data by the task's parameters.
+    pub(super) fn open_by(&self, config: &dyn TaskConfig, data: Dataset) -> Result<Box<dyn Problem>, Error> {
+        let problem = config.open(data, Some(&self.info.provenance.vocabulary))?;
         if problem.layout().file_dim() != self.w.len() {
             let (found, expected) = (self.w.len(), problem.layout().file_dim());
             return Err(Error::input(format!("the model has {found} weights, its task on this data needs {expected}")));

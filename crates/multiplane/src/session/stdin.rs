@@ -90,7 +90,7 @@ impl Incoming {
     ///
     /// A line breaks a rule; what stands before it has been handed out.
     pub fn next_window(&mut self) -> Result<Option<Dataset>, Error> {
-        Ok(self.windows.next(WINDOW)?)
+        Ok(self.windows.next(WINDOW)?.map(Dataset::anonymous))
     }
 
     /// Returns the lines read since it was last asked, with their ends.
