@@ -42,15 +42,20 @@ impl Strings {
         if ends.last().copied().unwrap_or(0) != bytes.len() as u64 {
             return Err("the last string does not end where the bytes do".into());
         }
-        let mut strings = Strings { bytes: String::with_capacity(bytes.len()), ..Strings::default() };
+        let table = vec![FREE; (2 * ends.len()).next_power_of_two().max(16)];
+        let mut strings = Strings { bytes, ends: Vec::with_capacity(ends.len()), table };
         let mut start = 0;
         for (number, &end) in ends.iter().enumerate() {
-            let end = usize::try_from(end).ok().filter(|&end| end >= start && bytes.is_char_boundary(end));
-            let end = end.ok_or_else(|| format!("string {number} ends before it begins or inside of a character"))?;
-            if strings.intern(&bytes[start..end]) as usize != number {
+            let string = usize::try_from(end).ok().and_then(|end| strings.bytes.get(start..end));
+            let string =
+                string.ok_or_else(|| format!("string {number} ends before it begins or inside of a character"))?;
+            let place = strings.place(string);
+            if strings.table[place] != FREE {
                 return Err(format!("string {number} stands there twice"));
             }
-            start = end;
+            strings.table[place] = number as u32;
+            strings.ends.push(end);
+            start = end as usize;
         }
         Ok(strings)
     }

@@ -15,8 +15,17 @@ use sha2::{Digest, Sha256};
 
 pub(super) use super::bulk::zero_checksum;
 use super::bulk::{self, Bulk, CHECKSUM, DIGITS, MAX_HEADER, check_header};
-use super::dictionary::{self, RawTensor};
+use super::dictionary;
+use super::packed;
+use super::tensors::RawTensor;
+pub(super) use super::tensors::{broken, tensor};
 use crate::error::Error;
+
+/// Version of model files whose tensors any reader of safetensors understands.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Version of model files with packed tensors.
+pub(super) const PACKED_VERSION: u32 = 2;
 
 /// Key of our JSON in the container's metadata.
 const METADATA_KEY: &str = "multiplane";
@@ -26,11 +35,6 @@ const MAX_BYTES: u64 = 1 << 36;
 
 /// A tensor of numbers to be written: its name, shape and content.
 pub(super) type TensorParts<'a> = (&'a str, Vec<usize>, &'a [f64]);
-
-/// Says that the file is not what it should be.
-pub(super) fn broken(error: &dyn Display) -> String {
-    format!("it is not a sound safetensors file: {error}")
-}
 
 /// Writes bytes as text.
 pub(super) fn hexadecimal(bytes: &[u8]) -> String {
@@ -45,21 +49,25 @@ pub(crate) fn sha256(parts: &[&[u8]]) -> String {
 }
 
 /// Packs the bytes of a file with these tensors, and the names and scales of features, where `vocabulary` has any;
-/// `info` has a field `checksum`, zeroed.
-pub(super) fn pack(
+/// `info` is made of the version of the format and has a field `checksum`, zeroed.
+pub(super) fn pack<T: Serialize>(
     tensors: &[TensorParts<'_>],
     vocabulary: &Vocabulary,
-    info: &impl Serialize,
+    info: impl FnOnce(u32) -> T,
 ) -> Result<Vec<u8>, Error> {
     let broken = |error: &dyn Display| Error::failed(format!("the model cannot be written: {error}"));
-    let Bulk { json, tensors: long } = Bulk::of(info).map_err(|error| broken(&error))?;
-    check_header(&json).map_err(|error| broken(&error))?;
-    let own = tensors.iter().map(|(name, shape, values)| -> RawTensor<'_> {
-        let bytes: Vec<u8> = values.iter().flat_map(|w| w.to_le_bytes()).collect();
-        (name, Dtype::F64, shape.clone(), bytes.into())
+    let own = tensors.iter().flat_map(|(name, shape, values)| -> Vec<RawTensor<'_>> {
+        packed::numbers(name, shape, values).unwrap_or_else(|| {
+            let bytes: Vec<u8> = values.iter().flat_map(|w| w.to_le_bytes()).collect();
+            vec![((*name).into(), Dtype::F64, shape.clone(), bytes.into())]
+        })
     });
-    let long = long.iter().map(|(name, bytes)| (&**name, Dtype::U8, vec![bytes.len()], bytes.into()));
-    let all: Vec<RawTensor<'_>> = own.chain(dictionary::tensors(vocabulary)).chain(long).collect();
+    let mut all: Vec<RawTensor<'_>> = own.chain(dictionary::tensors(vocabulary)).collect();
+    let is_packed = all.iter().any(|(name, ..)| packed::is_packed(name));
+    let info = info(if is_packed { PACKED_VERSION } else { FORMAT_VERSION });
+    let Bulk { json, tensors: long } = Bulk::of(&info).map_err(|error| broken(&error))?;
+    check_header(&json).map_err(|error| broken(&error))?;
+    all.extend(long.iter().map(|(name, bytes)| (name.into(), Dtype::U8, vec![bytes.len()], bytes.into())));
     let views = all.iter().map(|(name, kind, shape, bytes)| Ok((name, TensorView::new(*kind, shape.clone(), bytes)?)));
     let views: Vec<_> = views.collect::<Result<_, SafeTensorError>>().map_err(|error| broken(&error))?;
     let metadata = HashMap::from([(METADATA_KEY.to_string(), json)]);
@@ -157,17 +165,11 @@ pub(super) fn check_parts(parts: &[&[u8]], what: &str) -> Result<Value, String> 
     Ok(value)
 }
 
-/// Looks up the tensor of this name, which must be of this type.
-pub(super) fn tensor<'a>(tensors: &SafeTensors<'a>, name: &str, dtype: Dtype) -> Result<TensorView<'a>, String> {
-    let tensor = tensors.tensor(name).map_err(|error| broken(&error))?;
-    if tensor.dtype() != dtype {
-        return Err(format!("its tensor {name} is {:?}, expected {dtype:?}", tensor.dtype()));
-    }
-    Ok(tensor)
-}
-
 /// Reads shape and numbers of the tensor of this name.
 pub(super) fn numbers(tensors: &SafeTensors<'_>, name: &str) -> Result<(Vec<usize>, Vec<f64>), String> {
+    if let Some(packed) = packed::read_numbers(tensors, name)? {
+        return Ok(packed);
+    }
     let tensor = tensor(tensors, name, Dtype::F64)?;
     let values = tensor.data().as_chunks::<8>().0.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect();
     Ok((tensor.shape().to_vec(), values))

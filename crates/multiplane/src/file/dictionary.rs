@@ -1,18 +1,23 @@
 //! The features in a model file: their names in two tensors, and their divisors in one, so that the header stays small.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use multiplane_tasks::data::{MAX_FEATURES, SparseRows, Strings};
 use multiplane_tasks::problem::{FeatureScale, Vocabulary};
 use safetensors::SafeTensors;
-use safetensors::tensor::{Dtype, TensorView};
+use safetensors::tensor::Dtype;
+
+use super::packed;
+use super::tensors::{RawTensor, data, listed, words};
 
 /// The names of the features, one after the other, in UTF-8.
 const NAMES: &str = "features.names";
 
 /// The end of each name of [`NAMES`], in bytes.
 const NAME_ENDS: &str = "features.ends";
+
+/// The names of the features, packed.
+const PACKED_NAMES: &str = "features.packed";
 
 /// Rows that a kernel compares others with: where each ends, and the columns and values of what it stores.
 const SUPPORT: [&str; 3] = ["support.ends", "support.columns", "support.values"];
@@ -41,15 +46,6 @@ impl FeatureTensors {
     }
 }
 
-/// A tensor to be written: its name, the kind of its numbers, its shape and its bytes.
-pub(super) type RawTensor<'a> = (&'a str, Dtype, Vec<usize>, Cow<'a, [u8]>);
-
-/// Makes the tensor of a list of numbers of 8 bytes.
-fn listed<'a>(name: &'a str, kind: Dtype, numbers: impl Iterator<Item = [u8; 8]>) -> RawTensor<'a> {
-    let bytes: Vec<u8> = numbers.flatten().collect();
-    (name, kind, vec![bytes.len() / 8], bytes.into())
-}
-
 /// Returns the tensors of the features that a vocabulary has: divisors, rows of support, names.
 pub(super) fn tensors(vocabulary: &Vocabulary) -> Vec<RawTensor<'_>> {
     let scale = vocabulary.scale.iter();
@@ -57,9 +53,14 @@ pub(super) fn tensors(vocabulary: &Vocabulary) -> Vec<RawTensor<'_>> {
         scale.map(|scale| listed(SCALE, Dtype::F64, scale.divisors().iter().map(|divisor| divisor.to_le_bytes())));
     let support = vocabulary.support.as_deref().map(support_tensors);
     let names = vocabulary.dictionary.as_deref().map(|names| {
-        let ends = names.ends().iter().map(|end| end.to_le_bytes());
-        let bytes = names.bytes();
-        [(NAMES, Dtype::U8, vec![bytes.len()], bytes.into()), listed(NAME_ENDS, Dtype::I64, ends)]
+        packed::names(PACKED_NAMES, names).map_or_else(
+            || {
+                let ends = names.ends().iter().map(|end| end.to_le_bytes());
+                let bytes = names.bytes();
+                vec![(NAMES.into(), Dtype::U8, vec![bytes.len()], bytes.into()), listed(NAME_ENDS, Dtype::I64, ends)]
+            },
+            |packed| vec![packed],
+        )
     });
     scale.chain(support.into_iter().flatten()).chain(names.into_iter().flatten()).collect()
 }
@@ -79,20 +80,6 @@ fn support_tensors(rows: &SparseRows) -> [RawTensor<'static>; 3] {
         listed(SUPPORT[1], Dtype::I64, columns.into_iter().map(i64::to_le_bytes)),
         listed(SUPPORT[2], Dtype::F64, values.into_iter().map(f64::to_le_bytes)),
     ]
-}
-
-/// Returns the bytes of a list of numbers of one kind.
-fn data<'a>(name: &str, tensor: &TensorView<'a>, kind: Dtype, length: &str) -> Result<&'a [u8], String> {
-    if tensor.dtype() != kind || tensor.shape().len() != 1 {
-        let (found, shape) = (tensor.dtype(), tensor.shape());
-        return Err(format!("its tensor {name} is {found:?} {shape:?}, expected {kind:?} [{length}]"));
-    }
-    Ok(tensor.data())
-}
-
-/// Reads numbers of 8 bytes.
-fn words<T>(bytes: &[u8], number: fn([u8; 8]) -> T) -> Vec<T> {
-    bytes.as_chunks::<8>().0.iter().map(|chunk| number(*chunk)).collect()
 }
 
 fn read_scale(tensors: &SafeTensors<'_>) -> Result<Option<FeatureScale>, String> {
@@ -137,6 +124,12 @@ fn read_support(tensors: &SafeTensors<'_>) -> Result<Option<SparseRows>, String>
 
 /// The names of the features, where a file has them.
 fn read(tensors: &SafeTensors<'_>) -> Result<Option<Strings>, String> {
+    let made = |(bytes, ends): (Vec<u8>, Vec<u64>)| {
+        Strings::from_parts(bytes, &ends).map(Some).map_err(|reason| format!("its dictionary is not sound: {reason}"))
+    };
+    if let Ok(names) = tensors.tensor(PACKED_NAMES) {
+        return made(packed::read_names(PACKED_NAMES, data(PACKED_NAMES, &names, Dtype::U8, "length")?)?);
+    }
     let (names, ends) = match (tensors.tensor(NAMES), tensors.tensor(NAME_ENDS)) {
         (Ok(names), Ok(ends)) => (names, ends),
         (Err(_), Err(_)) => return Ok(None),
@@ -144,5 +137,5 @@ fn read(tensors: &SafeTensors<'_>) -> Result<Option<Strings>, String> {
     };
     let names = data(NAMES, &names, Dtype::U8, "length")?.to_vec();
     let ends = words(data(NAME_ENDS, &ends, Dtype::I64, "length")?, u64::from_le_bytes);
-    Strings::from_parts(names, &ends).map(Some).map_err(|reason| format!("its dictionary is not sound: {reason}"))
+    made((names, ends))
 }

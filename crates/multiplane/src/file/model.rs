@@ -10,15 +10,12 @@ use safetensors::SafeTensors;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::container;
+use super::container::{self, FORMAT_VERSION, PACKED_VERSION};
 use super::dictionary::FeatureTensors;
 use super::durable::durable_replace;
 use super::provenance::{Provenance, read_info};
 use crate::error::Error;
 use crate::spec::find_task;
-
-/// Version of the format of model files that this program writes and reads.
-pub const FORMAT_VERSION: u32 = 1;
 
 /// The JSON of a model file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,9 +70,9 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<ModelParts<'_>, String> {
     if info["kind"] == "checkpoint" {
         return Err("it is a checkpoint, not a model".into());
     }
-    if info["format"] != FORMAT_VERSION {
+    if info["format"] != FORMAT_VERSION && info["format"] != PACKED_VERSION {
         let found = &info["format"];
-        return Err(format!("its format is version {found}, this program reads version {FORMAT_VERSION}"));
+        return Err(format!("its format is version {found}, this program reads versions 1 and {PACKED_VERSION}"));
     }
     let features = FeatureTensors::read(&tensors)?;
     Ok((info, tensors, features))
@@ -95,14 +92,14 @@ pub(super) fn save<T>(path: &Path, bytes: &[u8], parse: fn(&[u8]) -> Result<T, S
 
 impl Model {
     /// The file's bytes: a safetensors container with the tensor `w` (f64, `[d]`), and the names and scales of the
-    /// features where they have any.
+    /// features where they have any. Large tensors are packed if that halves them.
     ///
     /// # Errors
     ///
     /// [`Error::Failed`] where the parts do not make a sound file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        let info = ModelInfo { checksum: container::zero_checksum(), ..self.info.clone() };
-        container::pack(&[("w", vec![self.w.len()], &self.w)], &self.info.provenance.vocabulary, &info)
+        let info = |format| ModelInfo { checksum: container::zero_checksum(), format, ..self.info.clone() };
+        container::pack(&[("w", vec![self.w.len()], &self.w)], &self.info.provenance.vocabulary, info)
     }
 
     /// Reads a file's bytes.
@@ -248,6 +245,21 @@ mod tests {
         assert_eq!(read.w, model().w);
         assert_eq!(read.info.provenance, model().info.provenance);
         assert_eq!(read.info.certificate.primal.to_bits(), model().info.certificate.primal.to_bits());
+        assert_eq!(read.to_bytes().unwrap(), bytes);
+    }
+
+    /// Large models with runs of weights are packed, and come back to the bit; small ones stay as they were.
+    #[test]
+    fn large_models_are_packed() {
+        let mut large = model();
+        large.w = vec![-0.0; 1 << 18];
+        large.w[7] = 0.5;
+        let bytes = large.to_bytes().unwrap();
+        assert!(bytes.len() < 1 << 16);
+        let read = Model::from_bytes(&bytes).unwrap();
+        assert!(read.w.iter().map(|w| w.to_bits()).eq(large.w.iter().map(|w| w.to_bits())));
+        let small = Model::from_bytes(&model().to_bytes().unwrap()).unwrap();
+        assert_eq!((read.info.format, small.info.format), (PACKED_VERSION, FORMAT_VERSION));
         assert_eq!(read.to_bytes().unwrap(), bytes);
     }
 

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::breakpoint::{Breakpoint, least_test_loss};
-use super::container;
-use super::model::{self, FORMAT_VERSION, Model, ModelInfo, ModelParts};
+use super::container::{self, FORMAT_VERSION};
+use super::model::{self, Model, ModelInfo, ModelParts};
 use super::provenance::{Provenance, read_info};
 use crate::error::Error;
 use crate::spec::{PathEnd, PathSpec, gap};
@@ -302,7 +302,7 @@ impl PathModel {
     ///
     /// [`Error::Failed`] where the parts do not make a sound file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        let info = PathInfo { checksum: container::zero_checksum(), ..self.info.clone() };
+        let info = |format| PathInfo { checksum: container::zero_checksum(), format, ..self.info.clone() };
         let rows = self.lambdas.len();
         let mut tensors: Vec<container::TensorParts<'_>> = vec![
             ("lambdas", vec![rows], &self.lambdas),
@@ -313,7 +313,7 @@ impl PathModel {
         if !self.squares.is_empty() {
             tensors.push(("squares", vec![rows], &self.squares));
         }
-        container::pack(&tensors, &self.info.provenance.vocabulary, &info)
+        container::pack(&tensors, &self.info.provenance.vocabulary, info)
     }
 
     /// Reads a file's bytes.

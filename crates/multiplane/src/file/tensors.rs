@@ -1,0 +1,48 @@
+//! Tensors of files: made of numbers, looked up, and read.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+
+use safetensors::SafeTensors;
+use safetensors::tensor::{Dtype, TensorView};
+
+/// Says that the file is not what it should be.
+pub(super) fn broken(error: &dyn Display) -> String {
+    format!("it is not a sound safetensors file: {error}")
+}
+
+/// A tensor to be written: its name, the kind of its numbers, its shape and its bytes.
+pub(super) type RawTensor<'a> = (Cow<'a, str>, Dtype, Vec<usize>, Cow<'a, [u8]>);
+
+/// Makes the tensor of a list of numbers of 8 bytes.
+pub(super) fn listed<'a>(
+    name: impl Into<Cow<'a, str>>,
+    kind: Dtype,
+    numbers: impl Iterator<Item = [u8; 8]>,
+) -> RawTensor<'a> {
+    let bytes: Vec<u8> = numbers.flatten().collect();
+    (name.into(), kind, vec![bytes.len() / 8], bytes.into())
+}
+
+/// Looks up the tensor of this name, which must be of this type.
+pub(super) fn tensor<'a>(tensors: &SafeTensors<'a>, name: &str, dtype: Dtype) -> Result<TensorView<'a>, String> {
+    let tensor = tensors.tensor(name).map_err(|error| broken(&error))?;
+    if tensor.dtype() != dtype {
+        return Err(format!("its tensor {name} is {:?}, expected {dtype:?}", tensor.dtype()));
+    }
+    Ok(tensor)
+}
+
+/// Returns the bytes of a list of numbers of one kind.
+pub(super) fn data<'a>(name: &str, tensor: &TensorView<'a>, kind: Dtype, length: &str) -> Result<&'a [u8], String> {
+    if tensor.dtype() != kind || tensor.shape().len() != 1 {
+        let (found, shape) = (tensor.dtype(), tensor.shape());
+        return Err(format!("its tensor {name} is {found:?} {shape:?}, expected {kind:?} [{length}]"));
+    }
+    Ok(tensor.data())
+}
+
+/// Reads numbers of 8 bytes.
+pub(super) fn words<T>(bytes: &[u8], number: fn([u8; 8]) -> T) -> Vec<T> {
+    bytes.as_chunks::<8>().0.iter().map(|chunk| number(*chunk)).collect()
+}
