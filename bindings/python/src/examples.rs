@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::arrays::{RowsArgument, array, native, numbers};
+use crate::attributes::TokenAttributes;
 use crate::dataset::DatasetObject;
 use crate::errors::{guarded, value_error};
 
@@ -238,27 +239,18 @@ fn columns(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
     Ok(Parsed::new(data))
 }
 
-/// Attributes with names and weights, as a reader of CRFsuite's format has them. See [`Tagged::push_attributes`].
+/// Dicts, lists and sets of attributes, as a reader of CRFsuite's format has them. See [`Tagged::push_attributes`].
 fn attributes(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
-    let x: Vec<Vec<Vec<(String, f64)>>> = given.get("x")?.extract()?;
+    let x = given.list("x")?;
     let labels = Labels::read(given, x.len())?;
-    let mut data = Tagged::of_attributes();
+    let (mut found, mut lengths) = (TokenAttributes::default(), Vec::with_capacity(x.len()));
     for (i, sequence) in x.iter().enumerate() {
-        labels.check(i, sequence.len(), "token")?;
-        for (t, token) in sequence.iter().enumerate() {
-            if let Some((name, _)) = token.iter().find(|(name, _)| name.is_empty() || name.contains(['\t', '\n', '\r']))
-            {
-                return Err(value_error(format!(
-                    "X[{i}][{t}] has the attribute {name:?}: expected a name without tabs and line breaks"
-                )));
-            }
-            let attributes = token.iter().map(|(name, weight)| (name.as_str(), *weight));
-            data.push_attributes(Some(labels.of(i, t)), attributes)
-                .map_err(|fault| value_error(format!("X[{i}][{t}]: {fault}")))?;
-        }
-        data.end_sequence();
+        let length = found.gather(i, &sequence)?;
+        labels.check(i, length, "token")?;
+        lengths.push(length);
     }
-    Ok(Parsed::new(data))
+    let make = || found.tagged(&lengths, |i, t| labels.of(i, t)).map(Parsed::new).map_err(value_error);
+    guarded(|| x.py().detach(make))
 }
 
 /// Trees one by one: features of the nodes (rows, or a list of `(name, number)` for each), parents (none at the root; or

@@ -5,6 +5,7 @@
 //! over.
 
 mod arrays;
+mod attributes;
 mod checkpoints;
 mod command;
 mod dataset;

@@ -22,11 +22,15 @@ pub(crate) fn look(model: &ModelObject, top: usize) -> PyResult<String> {
 }
 
 /// Names of a model's features, a bias apart, where it knows them: of text as the file has them, template and values divided
-/// by tabs, or to be read, as in `template=value|value`.
+/// by tabs, or to be read, as in `template=value|value`. With `places` those of some columns alone, a bias among them.
 #[pyfunction]
-pub(crate) fn feature_names(model: &ModelObject, readable: bool) -> Option<Vec<String>> {
+#[pyo3(signature = (model, readable, places=None))]
+pub(crate) fn feature_names(model: &ModelObject, readable: bool, places: Option<Vec<usize>>) -> Option<Vec<String>> {
     let names = model.inner.info.provenance.vocabulary.dictionary.as_ref()?;
-    Some(names.iter().map(|name| if readable { to_be_read(name) } else { name.to_owned() }).collect())
+    let shown = |name: &str| if readable { to_be_read(name) } else { name.to_owned() };
+    let Some(places) = places else { return Some(names.iter().map(shown).collect()) };
+    let name = |place: usize| if place < names.len() { shown(names.get(place as u32)) } else { "bias".into() };
+    Some(places.into_iter().map(name).collect())
 }
 
 /// The features of the variables of all examples of `data` as the weights of `model` meet them, a bias among them, as the
@@ -37,7 +41,7 @@ pub(crate) fn feature_rows<'py>(
     model: &ModelObject,
     data: &DatasetObject,
 ) -> PyResult<Option<Parts<'py>>> {
-    let problem = guarded(|| model.inner.open(data.data.clone()).map_err(raised))?;
+    let problem = guarded(|| model.inner.open(data.data.clone().anonymous()).map_err(raised))?;
     let (mut rows, mut ends) = (SparseRows::new(model.inner.info.provenance.vocabulary.features), Vec::new());
     for block in 0..problem.blocks() {
         let Some(of_example) = problem.layout().rows(block) else { return Ok(None) };
@@ -58,9 +62,9 @@ pub(crate) fn report(
     names: Option<Vec<String>>,
 ) -> PyResult<Option<(String, String)>> {
     let work = || {
-        let problem = model.inner.open(data.data.clone()).map_err(raised)?;
-        let (w, threads) = (problem.from_file_layout(&model.inner.w), threads_for(threads, &*problem).map_err(raised)?);
-        let found = problem.predictor().evaluate_labels(&w, threads);
+        let problem = model.inner.open(data.data.clone().anonymous()).map_err(raised)?;
+        let threads = threads_for(threads, &*problem).map_err(raised)?;
+        let found = problem.predictor().evaluate_labels(&model.inner.weights(&*problem), threads);
         Ok(found.map_err(|error| PyRuntimeError::new_err(error.to_string()))?.map(|(evaluation, report)| {
             let report = names.iter().fold(report, |report, names| report.renamed(names));
             let json = evaluation_json(&*problem, &evaluation, Some(&report));

@@ -94,6 +94,7 @@ def test_data_of_a_failed_fit_is_not_that_of_the_last(fail):
 
 def state(model):
     """All that an estimator holds, but for what the next fit would go on from."""
+    getattr(model, "coef_", None)  # copied when it is first asked for
     held = {name: value for name, value in vars(model).items() if name not in ("_fit", "_last", "_model")}
     return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in held.items()}
 

@@ -1,7 +1,10 @@
 """Sequences of tokens in the forms of other libraries: dicts and lists of attributes, data frames."""
 
+import enum
 import json
+import pickle
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -214,3 +217,71 @@ def test_tokens_without_attributes():
     assert ChainSSVM().fit(x, y).score(x, y) == 1.0
     with pytest.raises(ValueError, match=r"X\[0\]\[0\] holds 1: expected the names"):
         ChainSSVM().fit([[{"a", 1}]], [["A"]])
+
+
+class Shade(str, enum.Enum):
+    """A text that f-strings show by another one."""
+
+    DARK = "d"
+
+
+def test_attributes_are_read_as_python_shows_them():
+    """Texts of other classes as f-strings show them, names within names, numbers of NumPy, sets in order."""
+    token = {
+        "shade": Shade.DARK, np.str_("é"): np.str_("ü"), "on": np.True_, "half": np.float32(0.5), "n": np.int64(-3),
+        "big": 2**9, "in": {"s": {"b", "a", "é"}, "deep": {"k": ("x",), "none": {}}}, "frozen": frozenset("c"), "zero": 0,
+    }  # fmt: skip
+    model = ChainSSVM(passes=1).fit([[token, ["plain"]]], [["A", "B"]])
+    assert model.get_feature_names_out().tolist() == [
+        f"shade={Shade.DARK}", "é=ü", "on", "half", "n", "big", "in:s:a", "in:s:b", "in:s:é", "in:deep:k:x", "frozen:c", "plain",
+    ]  # fmt: skip
+    parts = multiplane._core.feature_rows(model._model, model._to_ask([[token]])[0])
+    assert np.frombuffer(parts[2]).tolist() == [1.0, 1.0, 1.0, 0.5, -3.0, 512.0, *[1.0] * 5]
+
+
+@pytest.mark.parametrize("wrong", [10**400, "\ud800"])
+def test_values_that_nothing_can_hold_are_refused(wrong):
+    """As Python refuses them."""
+    with pytest.raises((OverflowError, UnicodeEncodeError)):
+        ChainSSVM().fit([[{"a": wrong}]], [["A"]])
+
+
+def test_dicts_within_themselves_are_refused():
+    """By place, before any stack is full."""
+    token = {"a": 1}
+    token["self"] = token
+    with pytest.raises(ValueError, match=r"^X\[0\]\[0\] has dicts in dicts, deeper than 100"):
+        ChainSSVM().fit([[token]], [["A"]])
+
+
+def test_a_loaded_model_stays_open(tmp_path):
+    """Answers need no copy of the weights, neither in Python nor in pickles, and are those of the fitted model; a fit puts
+    another model in its place.
+    """
+    model = ChainSSVM(lam=0.1, gap="1%", clock="work").fit(DICTS, LABELS)
+    model.save(tmp_path / "m")
+    loaded = multiplane.load(tmp_path / "m")
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: [loaded.predict([x])[0].tolist() for x in DICTS], range(8)):
+            assert found == [labels.tolist() for labels in model.predict(DICTS)]
+    assert loaded.score(DICTS, LABELS) == model.score(DICTS, LABELS) and len(loaded.margins(DICTS)) == 2
+    assert "coef_" not in vars(loaded) and "coef_" not in vars(pickle.loads(pickle.dumps(loaded)))
+    assert np.array_equal(loaded.coef_, model.coef_) and loaded.coef_ is loaded.coef_
+    why, known = model.explain(DICTS[1]), set(model.get_feature_names_out())
+    assert {name for position in why.positions for name, _ in position.features} <= known
+    other = [["X"] * len(labels) for labels in LABELS]
+    assert [set(labels) for labels in loaded.fit(DICTS, other).predict(DICTS)] == [{"X"}, {"X"}]
+    assert loaded.coef_.size != model.coef_.size
+
+
+def test_large_models_leave_out_what_repeats(tmp_path):
+    """A model of many names and zeros takes a fraction of 8 bytes a weight, and comes back to the bit."""
+    x = [[{f"feature number {k}": 1.0 for k in range(60_000)}, {"a": 1}], [{"b": 1}]]
+    model = ChainSSVM(lam=0.1, gap="5%", clock="work").fit(x, [["A", "B"], ["C"]])
+    model.save(tmp_path / "m")
+    assert (tmp_path / "m").stat().st_size < 8 * model.coef_.size / 4
+    loaded = multiplane.load(tmp_path / "m")
+    assert loaded.coef_.tobytes() == model.coef_.tobytes()
+    assert loaded.get_feature_names_out().tolist() == model.get_feature_names_out().tolist()
+    loaded.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()

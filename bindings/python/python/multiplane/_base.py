@@ -103,6 +103,8 @@ class Estimator(Looked, Parameters):
     """
 
     _task: ClassVar[str]
+    _copies_late: ClassVar[bool] = False
+    """If ``coef_`` is copied when it is first asked for, as predictions do without."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Adds the common parameters and attributes to the description of the package's own estimators."""
@@ -228,7 +230,9 @@ class Estimator(Looked, Parameters):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Says why a result is not there, or where it is."""
+            """Copies the weights of the model when they are asked for; says why another result is not there, or where it is."""
+            if name == "coef_" and "_model" in self.__dict__:
+                return self._copied()
             why = None if name.startswith("_") else self._reason(name)
             text = f"{type(self).__name__!r} object has no attribute {name!r}"
             raise AttributeError(f"{text}: {why}" if why else text, name=name, obj=self)
@@ -351,7 +355,7 @@ class Estimator(Looked, Parameters):
 
     def _tell_of_new_start(self, same_data: bool | None, problem: dict[str, Any]) -> None:
         """Warns if a warm start begins from zero, and there were weights; ``same_data`` is None if that was told."""
-        if same_data is None or "coef_" not in self.__dict__:
+        if same_data is None or "_model" not in self.__dict__:
             return
         if "_fit" not in self.__dict__:
             reason = "there is no state to go on from: a model file and a pickle hold none, and a fit that failed leaves none"
@@ -426,7 +430,14 @@ class Estimator(Looked, Parameters):
         self.lam_ = float(summary["lambda"])
         self.stop_reason_ = summary.get("stop_reason")
         self.summary_ = summary
-        self.coef_ = self._shaped(np.frombuffer(model.w(), dtype=np.float64))
+        self.__dict__.pop("coef_", None)
+        if not self._copies_late:
+            self._copied()
+
+    def _copied(self) -> NDArray[np.float64]:
+        """Sets ``coef_``, a copy of the weights of the model."""
+        self.coef_ = self._shaped(np.frombuffer(self._model.w(), dtype=np.float64))
+        return self.coef_
 
     def _from_model(self, model: _core.Model) -> None:
         """Takes over a model that was trained elsewhere."""
@@ -494,7 +505,7 @@ class Estimator(Looked, Parameters):
         warnings.warn(text, ConvergenceWarning, stacklevel=4)
 
     def _check_fitted(self) -> None:
-        if not hasattr(self, "coef_"):
+        if "_model" not in self.__dict__:
             raise not_fitted(
                 f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
                 "using this estimator."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from multiplane import _core
 from multiplane._explain import Explanation, positions
 from multiplane._kernel import Kernels, kernel_docs
 from multiplane._labeller import PartLabeller, listed, refuse_text
-from multiplane._tokens import attributes, columns, is_token, kind_of, refuse_empty, refuse_several, refuse_tokens, shown
+from multiplane._tokens import columns, is_token, kind_of, refuse_empty, refuse_several, refuse_tokens, shown
 from multiplane._validation import canonical, refuse_width
 
 
@@ -68,12 +69,10 @@ class ChainSSVM(Kernels, PartLabeller):
         names = None if y is None else [[str(label) for label in sequence] for sequence in y]
         kind = kind_of(x, self._has_template(is_training=y is not None))
         if kind == "columns":
-            tokens: list[Any] = [columns(i, sentence) for i, sentence in enumerate(x)]
-        elif kind == "attributes":
-            tokens = [attributes(i, sequence) for i, sequence in enumerate(x)]
-        else:
-            kind, tokens = "sequences", [canonical(one) if hasattr(one, "tocsr") else one for one in x]
-        return _core.dataset(kind, x=tokens, y=names, filler=filler)
+            x = [columns(i, sentence) for i, sentence in enumerate(x)]
+        elif kind == "rows":
+            kind, x = "sequences", [canonical(one) if hasattr(one, "tocsr") else one for one in x]
+        return _core.dataset(kind, x=x, y=names, filler=filler)
 
     def _parts(self, example: Any) -> int:
         return int(example.shape[0]) if hasattr(example, "shape") else len(example)
@@ -125,10 +124,21 @@ class ChainSSVM(Kernels, PartLabeller):
         """The part of ``coef_`` for last labels, ``[label]``; there with ``ends=True``."""
         return self._weight_table("end")
 
+    def _weight_table(self, name: str) -> NDArray[np.float64]:
+        if self._has_kernel:
+            return super()._weight_table(name)
+        labels, start = len(self.classes_), 0
+        for table, shape in (("unary", (labels, self._model.features())), ("pair", (labels, labels)), ("start", (labels,)), ("end", (labels,))):
+            part = self.coef_[start : start + math.prod(shape)]
+            if table == name and part.size:
+                return part.reshape(shape)
+            start += math.prod(shape)
+        raise AttributeError(f"the model has no weights {name!r}")
+
     def _reason(self, name: str) -> str | None:
         if name not in ("unary_", "pair_", "start_", "end_"):
             return super()._reason(name)
-        if "coef_" not in self.__dict__:
+        if "_model" not in self.__dict__:
             return "it is not fitted yet"
         return "with a kernel dual_coef_ has weights of rows" if name == "unary_" else "it was fitted without ends=True"
 
@@ -162,8 +172,12 @@ class ChainSSVM(Kernels, PartLabeller):
         _, _, scores, numbers = self._model.top(data, 2, self._workers())
         best = np.frombuffer(scores, dtype=np.float64)
         found = np.frombuffer(numbers, dtype=np.uint32).reshape(len(best), -1)
-        tables = {table["name"]: self._weight_table(table["name"]) for table in self._look(0)["tables"]}
-        labels, names = self._labelling(found[0]), self._feature_names(tables["unary"].shape[1])
+        ends = ("start", "end") if self.coef_.size > len(self.classes_) * (self._model.features() + len(self.classes_)) else ()
+        tables = {name: self._weight_table(name) for name in ("unary", "pair", *ends)}
+        used = np.unique(indices)
+        known = _core.feature_names(self._model, True, used) if self._model.is_named() else None
+        names = dict(enumerate(self._feature_names(tables["unary"].shape[1]))) if known is None else dict(zip(used.tolist(), known))
+        labels = self._labelling(found[0])
         return Explanation(
             labels=labels,
             score=float(best[0]),

@@ -84,7 +84,7 @@ def _wrapped(head: str, parts: list[str], width: int) -> list[str]:
 
 def positions(
     numbers: NDArray[np.uint32], labels: NDArray[Any], rows: list[tuple[NDArray[np.int64], NDArray[np.float64]]],
-    tables: dict[str, NDArray[np.float64]], names: list[str], margins: NDArray[np.float64], n: int,
+    tables: dict[str, NDArray[np.float64]], names: dict[int, str], margins: NDArray[np.float64], n: int,
 ) -> list[Position]:  # fmt: skip
     """The terms of a labelling, given by the numbers of its labels; ``rows`` are indices and values of each position's features."""
     found = []
@@ -103,7 +103,7 @@ def positions(
                 transition=step,
                 end=float(tables["end"][label]) if t == last and "end" in tables else 0.0,
                 margin=float(margins[t]),
-                features=[(names[indices[k]], float(terms[k])) for k in strongest],
+                features=[(names[int(indices[k])], float(terms[k])) for k in strongest],
             )
         )
     return found

@@ -199,7 +199,7 @@ class Kernels(Several):
             )
         if name not in ("support_", "n_support_", "dual_coef_", "history_"):
             return super()._reason(name)
-        if "coef_" not in self.__dict__:
+        if "_model" not in self.__dict__:
             return "it is not fitted yet"
         if name == "history_":
             return "its model was read from a file, which holds no history" if "_is_loaded" in self.__dict__ else None

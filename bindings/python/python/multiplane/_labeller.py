@@ -36,6 +36,7 @@ def refuse_text(sequence: Any, what: str, parts: str) -> None:
 class PartLabeller(Several):
     """Labels the parts of examples: ``y`` is a list of sequences of labels, one for each part."""
 
+    _copies_late = True
     _none_is_unknown = False
     _has_missing = True  # labels that stand for a missing value are refused
 

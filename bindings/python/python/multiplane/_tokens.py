@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -102,35 +101,3 @@ def columns(i: int, sentence: Any) -> list[list[str]]:
             raise ValueError(f"X[{i}][{at}] is {shown(token)}: expected text, as in X[0][0]")
         tokens.append(cells)
     return tokens
-
-
-def attributes(i: int, sequence: Any) -> list[list[tuple[str, float]]]:
-    """The attributes of every token of sequence i, with their weights."""
-    found = []
-    for at, token in enumerate(sequence):
-        if not isinstance(token, (dict, list, *_SETS)):  # a tuple is columns of text
-            raise ValueError(f"X[{i}][{at}] is {shown(token)}: expected a dict, or a list of attributes, as in X[0][0]")
-        found.append(list(_items(token, "", f"X[{i}][{at}]")))
-    return found
-
-
-def _items(token: Any, prefix: str, what: str) -> Iterator[tuple[str, float]]:
-    """Names with numbers: ``name=value`` of a text, and ``name:below`` of what is nested. Sets are sorted."""
-    if not isinstance(token, dict):
-        for name in token:
-            if not isinstance(name, str):
-                raise ValueError(f"{what} holds {name!r}: expected the names of attributes")
-        for name in sorted(token) if isinstance(token, _SETS) else token:
-            yield prefix + name, 1.0
-        return
-    for name, value in token.items():
-        if not isinstance(name, str):
-            raise ValueError(f"{what} has the name {name!r} of type {type(name).__name__}: expected a text")
-        if isinstance(value, str):
-            yield f"{prefix}{name}={value}", 1.0
-        elif isinstance(value, (dict, list, tuple, *_SETS)):
-            yield from _items(value, f"{prefix}{name}:", what)
-        elif isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating)):
-            yield f"{prefix}{name}", float(value)
-        else:
-            raise ValueError(f"{what} has {name!r}: {value!r}: expected a number, a text, True or False")
