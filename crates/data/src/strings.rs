@@ -42,21 +42,29 @@ impl Strings {
         if ends.last().copied().unwrap_or(0) != bytes.len() as u64 {
             return Err("the last string does not end where the bytes do".into());
         }
-        let table = vec![FREE; (2 * ends.len()).next_power_of_two().max(16)];
-        let mut strings = Strings { bytes, ends: Vec::with_capacity(ends.len()), table };
-        let mut start = 0;
+        let (mut hashes, mut start) = (Vec::with_capacity(ends.len()), 0);
         for (number, &end) in ends.iter().enumerate() {
-            let string = usize::try_from(end).ok().and_then(|end| strings.bytes.get(start..end));
+            let string = usize::try_from(end).ok().and_then(|end| bytes.get(start..end));
             let string =
                 string.ok_or_else(|| format!("string {number} ends before it begins or inside of a character"))?;
-            let place = strings.place(string);
-            if strings.table[place] != FREE {
-                return Err(format!("string {number} stands there twice"));
-            }
-            strings.table[place] = number as u32;
-            strings.ends.push(end);
+            hashes.push(hash(string));
             start = end as usize;
         }
+        // Hashes are compared before strings, which lie further away.
+        let mut table = vec![FREE; (2 * ends.len()).next_power_of_two().max(16)];
+        let mut strings = Strings { bytes, ends: ends.to_vec(), table: Vec::new() };
+        for (number, &own) in hashes.iter().enumerate() {
+            let mut place = own as usize & (table.len() - 1);
+            while table[place] != FREE {
+                let other = table[place];
+                if hashes[other as usize] == own && strings.get(other) == strings.get(number as u32) {
+                    return Err(format!("string {number} stands there twice"));
+                }
+                place = (place + 1) & (table.len() - 1);
+            }
+            table[place] = number as u32;
+        }
+        strings.table = table;
         Ok(strings)
     }
 
