@@ -30,8 +30,8 @@ pub(crate) struct Parts {
     pub(crate) loss: Py<PyAny>,
     /// The part of the score that is not learned, if there is one.
     pub(crate) fixed: Option<Py<PyAny>>,
-    /// By how much the bound of each example's last answer exceeds the score of its labelling: infinite without a bound, NaN
-    /// before the first answer.
+    /// The excess of the bound of each example's last answer over the score of its labelling: infinite without a bound,
+    /// NaN before the first answer.
     pub(crate) loose: Arc<Mutex<Vec<f64>>>,
     pub(crate) bounded: Py<PyAny>,
     pub(crate) xs: Vec<Py<PyAny>>,

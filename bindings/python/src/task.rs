@@ -136,8 +136,8 @@ impl UserTask {
         }
     }
 
-    /// By how much the bound of each example's last answer exceeds the score of its labelling, None if the task declares no
-    /// bounds.
+    /// The excess of the bound of each example's last answer over the score of its labelling, None if the task declares
+    /// no bounds.
     fn loose_bounds(&self) -> Option<Vec<f64>> {
         self.parts.has_bounds().then(|| self.parts.loose())
     }

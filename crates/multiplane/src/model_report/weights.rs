@@ -75,7 +75,7 @@ fn as_map<S: serde::Serializer>(at: &[(&'static str, ElementName)], to: S) -> Re
     at.iter().map(|(axis, name)| ((*axis).to_owned(), value(name))).collect::<Map<_, _>>().serialize(to)
 }
 
-/// Returns the tables that the task of a model declares; none if it says nothing of its weights (a program's, a user's).
+/// Returns the tables that the task of a model declares; none if it says nothing of its weights.
 pub(crate) fn declared_tables(provenance: &Provenance) -> Result<Vec<WeightTable>, Error> {
     let Ok(entry) = find_task(&provenance.task) else { return Ok(Vec::new()) };
     let mut params = provenance.spec["task"].as_object().cloned().unwrap_or_default();

@@ -91,8 +91,8 @@ fn weights_for(
     }
 }
 
-/// Moves weights from the tables of one vocabulary to those of another, by the names of the elements of their axes. What
-/// has no counterpart begins at 0.
+/// Moves weights from the tables of one vocabulary to those of another, by the names on their axes. What has no
+/// counterpart begins at 0.
 fn matched(w: &[f64], [(before, old), (after, new)]: [(&[WeightTable], &Vocabulary); 2]) -> Vec<f64> {
     let mut found = Vec::with_capacity(after.iter().map(WeightTable::size).sum());
     for table in after {

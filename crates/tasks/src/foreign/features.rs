@@ -2,7 +2,7 @@
 
 use multiplane_core::plane::Plane;
 
-/// `phi(x, y)` as index-value pairs in any order; repeated indices add up. With the part of the score that is not learned.
+/// `phi(x, y)` as index-value pairs in any order; repeated indices add up. With the score's fixed part.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FeatureVector {
     indices: Vec<u32>,
