@@ -51,8 +51,8 @@ pub(crate) fn feature_rows<'py>(
     Ok(Some(csr(py, &rows, ends, Vec::new())))
 }
 
-/// Reports on a model on `data` as `multiplane evaluate --report` does, as JSON text and for people, with other names for
-/// the labels if some are given; None if labellings are not made of labels that all variables share.
+/// Reports on a model on `data` as `multiplane evaluate --report` does, as JSON text and for people, with other names
+/// for the labels if some are given; None if labellings are not made of labels that all variables share.
 #[pyfunction]
 pub(crate) fn report(
     py: Python<'_>,
