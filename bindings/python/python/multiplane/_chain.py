@@ -86,7 +86,7 @@ class ChainSSVM(Kernels, PartLabeller):
 
     def _kind(self) -> tuple[str, int | None]:
         """What the model was trained on, as :func:`multiplane._tokens.kind_of` has it, and how many columns of text."""
-        if hasattr(self, "n_features_in_"):
+        if "n_features_in_" in self.__dict__:
             return "rows", None
         columns = self._own("columns")
         return ("attributes", None) if columns is None else ("columns", int(columns) - 1)  # the label's is one of them
@@ -96,7 +96,7 @@ class ChainSSVM(Kernels, PartLabeller):
             refuse_text(sequence, f"X[{i}]", "tokens")
         refuse_empty(x)
         refuse_tokens(x, *self._kind())
-        if hasattr(self, "n_features_in_") and kind_of(x, has_template=False) == "rows":
+        if "n_features_in_" in self.__dict__ and kind_of(x, has_template=False) == "rows":
             found = x[0].shape[-1] if hasattr(x[0], "shape") and x[0].shape else np.shape(x[0])[-1]
             refuse_width(self, "X[0]", found)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +53,8 @@ class Several(BuiltIn):
         if data is None:
             return []
         numbers = np.frombuffer(self._model.predict(data, self._workers()), dtype=np.uint32)
-        return [self._labelling(part) for part in np.split(numbers, np.cumsum(sizes)[:-1])]
+        ends = accumulate(sizes)
+        return [self._labelling(numbers[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
 
     def report(self, X: Any, y: Any = None) -> Report:
         """How predictions for ``X`` compare with the truth ``y``, both as for ``fit``: precision, recall, F1 and intersection
