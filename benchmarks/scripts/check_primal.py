@@ -111,11 +111,19 @@ def read_words(path, folds=None):
     return [word[1:] for word in words if folds is None or word[0] in folds]
 
 
+def unpacked(model):
+    """The weights of a file of format 2: a bit for each that differs from the one before, and those that do."""
+    shape = model.get_tensor("w.shape")
+    changes = np.unpackbits(model.get_tensor("w.changes"), count=shape.prod(), bitorder="little")
+    values = np.frombuffer(zlib.decompress(model.get_tensor("w.values").tobytes()), "<f8")
+    return np.concatenate([[0.0], values])[np.cumsum(changes)].reshape(shape)
+
+
 def read_weights(path, task):
     """The tensor `w`; refuses a model that names another task."""
     with safe_open(path, framework="numpy") as model:
         metadata = json.loads((model.metadata() or {}).get("multiplane", "{}"))
-        w = model.get_tensor("w")
+        w = model.get_tensor("w") if "w" in model.keys() else unpacked(model)
     named = metadata.get("task", task)
     named = named.get("name", task) if isinstance(named, dict) else named
     if named != task:

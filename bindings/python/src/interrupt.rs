@@ -14,7 +14,7 @@ use crate::errors::panicked;
 const POLL: Duration = Duration::from_millis(20);
 
 /// A part of some work that is done on the thread that called `fit`.
-type Errand = Box<dyn FnOnce() + Send>;
+type CallerJob = Box<dyn FnOnce() + Send>;
 
 /// A wish to stop, and the exception that it came with.
 #[derive(Clone, Default)]
@@ -25,7 +25,7 @@ pub(crate) struct Interrupt {
     pub(crate) flag: Arc<AtomicBool>,
     raised: Arc<Mutex<Option<PyErr>>>,
     /// The way to the thread that called `fit`, if the work is on another one.
-    caller: Arc<Mutex<Option<Sender<Option<Errand>>>>>,
+    caller: Arc<Mutex<Option<Sender<Option<CallerJob>>>>>,
 }
 
 impl Interrupt {
@@ -48,13 +48,13 @@ impl Interrupt {
         self.flag.store(true, Ordering::Relaxed);
     }
 
-    /// Does an errand on the thread that called `fit`, and waits for it.
-    pub(crate) fn on_calling_thread(&self, errand: impl FnOnce() + Send + 'static) {
+    /// Runs a job on the thread that called `fit`, and waits for it.
+    pub(crate) fn on_calling_thread(&self, job: impl FnOnce() + Send + 'static) {
         let caller = self.caller.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Some(caller) = caller else { return errand() };
+        let Some(caller) = caller else { return job() };
         let (done, waiting) = channel();
         let told = caller.send(Some(Box::new(move || {
-            errand();
+            job();
             let _ = done.send(()); // the one who waits is there
         })));
         let _ = told.map(|()| waiting.recv());
@@ -66,14 +66,14 @@ impl Interrupt {
     }
 }
 
-/// Runs `work` on another thread, without the interpreter lock; its errands are done here. A signal whose handler
+/// Runs `work` on another thread, without the interpreter lock; jobs for the calling thread run here. A signal whose handler
 /// raises (Ctrl-C) stops it, and the exception is kept.
 pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     interrupt: &Interrupt,
     work: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
-    let (done, waiting) = channel::<Option<Errand>>();
+    let (done, waiting) = channel::<Option<CallerJob>>();
     let caller = |way| *interrupt.caller.lock().unwrap_or_else(PoisonError::into_inner) = way;
     caller(Some(done.clone()));
     let outcome = py.detach(move || {
@@ -86,8 +86,9 @@ pub(crate) fn interruptible<T: Send>(
             let mut stopped = false;
             loop {
                 match waiting.recv_timeout(POLL) {
-                    Ok(Some(errand)) => errand(),
+                    Ok(Some(job)) => job(),
                     Ok(None) | Err(RecvTimeoutError::Disconnected) => break,
+                    Err(RecvTimeoutError::Timeout) if worker.is_finished() => break, // by a panic
                     Err(RecvTimeoutError::Timeout) => {}
                 }
                 if !stopped && let Err(error) = Python::attach(|py| py.check_signals()) {

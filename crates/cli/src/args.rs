@@ -104,8 +104,8 @@ pub(crate) struct TrainArgs {
     /// writes the model on the way
     #[arg(long)]
     pub(crate) stream: bool,
-    /// A model of the same task, labels and features whose weights are the prior w0: lambda/2 |w - w0|^2 instead of
-    /// lambda/2 |w|^2 (not for `path`)
+    /// A model of the same task whose weights are the prior w0: lambda/2 |w - w0|^2 instead of lambda/2 |w|^2 (not for
+    /// `path`). Labels and features are matched by name; new ones begin at 0
     #[arg(long, value_name = "MODEL")]
     pub(crate) prior: Option<PathBuf>,
     /// Weights that keep the prior's values, 0 without one: blocks by name (of a chain unary, pair, start, end), or

@@ -1,6 +1,6 @@
 //! Strings by number: each distinct one is stored once, numbered in the order of first appearance.
 //!
-//! Memory: the bytes of the strings, 8 per string for its end and about 6 for finding it. Finding costs one hash of
+//! Memory: the bytes of the strings, 8 per string for its end and 6 to 16 for finding it. Finding costs one hash of
 //! the string, whose function is fixed: numbers and answers never depend on chance.
 
 use std::hash::{DefaultHasher, Hasher};

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
 import math
@@ -289,7 +290,7 @@ class Estimator(Looked, Parameters):
         if hasattr(type(self), "partial_fit"):
             tree.pop("stream", None)  # its parameters are of no use here
         free = ("lambda", "stop", "seed", "threads", "evaluate")  # what a warm start may change
-        problem = {key: value for key, value in tree.items() if key not in free}
+        problem = copy.deepcopy({key: value for key, value in tree.items() if key not in free})
         same = same_data and getattr(self, "_problem", None) == problem
         start = getattr(self, "_fit", None) if self.warm_start and same and way["resume"] is None else None
         if self.warm_start and start is None and way["resume"] is None:

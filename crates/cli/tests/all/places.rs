@@ -123,10 +123,10 @@ fn pipes_get_the_model() {
     }
 }
 
-/// A reader that does not read makes the end wait; one signal is enough to leave.
+/// A reader that does not read a model larger than a pipe makes the end wait; one signal is enough to leave.
 #[test]
 fn one_signal_leaves_a_full_pipe() {
-    let scratch = scratch().with("wide.svm", (0..20).map(|k| format!("{k} {}:1\n", 9000 + k)).collect::<String>());
+    let scratch = scratch().with("wide.svm", (0..20).map(|k| format!("{k} {}:1\n", 5000 + k)).collect::<String>());
     let line = "mkfifo f; sleep 50 < f & reader=$!; $MP train --task multiclass --data wide.svm --passes 1 --quiet \
                 --lambda 0.1 --out f & run=$!; sleep 2; kill -TERM $run; wait $run; code=$?; kill $reader; exit $code";
     let ran = shell(&scratch, line);

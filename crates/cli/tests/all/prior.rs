@@ -72,6 +72,36 @@ fn runs_with_a_prior_are_resumed() {
     assert_refused(&scratch, verify, "dual values of runs with prior or frozen weights are not recomputed");
 }
 
+/// Weights are matched by name, the bias's apart from a feature's that has its name. Names in another order are nothing
+/// to tell of; weights that are not as many as their names are refused.
+#[test]
+fn names_are_matched() {
+    let scratch = Scratch::new()
+        .with("old", "A\tbias:1\tx:1\nB\ty:2\n\nB\tx:1\ty:1\n\n")
+        .with("new", "B\ty:2\nA\tbias:1\tx:1\n\nB\ty:1\tx:1\n\n");
+    let train = "train --task chain --format crfsuite --set task.bias=true --lambda 0.05 --clock work";
+    scratch.succeed(&format!("{train} --data old --passes 5 --quiet --out m"));
+    let told = scratch.succeed(&format!("{train} --data new --prior m --freeze unary --passes 1 --out n")).stderr;
+    assert!(!told.contains("the training data does not have"), "{told}");
+    let [old, new] = ["m", "n"].map(|name| Model::load(&scratch.path(name)).unwrap());
+    let of = |model: &Model, label: usize, name: &str| {
+        let names = model.info.provenance.vocabulary.dictionary.as_ref().unwrap();
+        let at = (0..names.len()).find(|&at| names.get(at as u32) == name).unwrap_or(names.len());
+        model.w[label * (names.len() + 1) + at]
+    };
+    for label in [0, 1] {
+        for name in ["bias", "x", "y", "the bias itself"] {
+            assert_eq!(of(&new, label, name), of(&old, label, name), "{label}, {name}");
+        }
+    }
+    assert_ne!(of(&old, 0, "bias"), of(&old, 0, "the bias itself"));
+    let mut short = old;
+    short.w.pop();
+    short.save(&scratch.path("short")).unwrap();
+    let refused = format!("{train} --data new --prior short --passes 1");
+    assert_refused(&scratch, &refused, "prior short: its weights are not those of its labels and features");
+}
+
 /// A prior that does not fit is refused with the reason, and so are weights that there are not.
 #[test]
 fn what_does_not_fit_is_refused() {

@@ -24,6 +24,9 @@ const FEWEST: usize = 1 << 20;
 /// How many times as long as the packed bytes the content may be.
 const MOST_TIMES: usize = 64;
 
+/// How many names there may be for each packed byte: a name takes some 40 bytes of memory beside its own.
+const MOST_NAMES: usize = 2;
+
 /// The ends of the names of packed numbers' tensors.
 const SHAPE: &str = ".shape";
 const CHANGES: &str = ".changes";
@@ -121,7 +124,8 @@ pub(super) fn names(name: &'static str, names: &Strings) -> Option<RawTensor<'st
         bytes.push(length as u8);
         bytes.extend(one.as_bytes());
     }
-    let packed = deflated(&bytes).filter(|packed| room >= FEWEST && 2 * packed.len() <= room)?;
+    let fits = |packed: &Vec<u8>| 2 * packed.len() <= room && names.len() <= MOST_NAMES * packed.len();
+    let packed = deflated(&bytes).filter(|packed| room >= FEWEST && fits(packed))?;
     Some((name.into(), Dtype::U8, vec![packed.len()], packed.into()))
 }
 
@@ -140,6 +144,9 @@ pub(super) fn read_names(name: &str, packed: &[u8]) -> Result<(Vec<u8>, Vec<u64>
             }
         }
         let (one, after) = rest.split_at_checked(length).ok_or("its dictionary is cut short")?;
+        if ends.len() == MOST_NAMES * packed.len() {
+            return Err(format!("its tensor {name} holds more than {MOST_NAMES} names for each of its bytes"));
+        }
         names.extend_from_slice(one);
         ends.push(names.len() as u64);
         rest = after;
@@ -200,6 +207,8 @@ mod tests {
         let bomb = bomb.finish().unwrap();
         assert!(refused(2, bomb.clone()).contains("more than 64 times"));
         assert!(read_names("n", &bomb).unwrap_err().contains("more than 64 times"));
+        let empty = deflated(&[0; 50]).unwrap();
+        assert!(read_names("n", &empty).unwrap_err().contains("more than 2 names for each"));
         assert!(deflated(&vec![0; 1 << 20]).is_none());
         let last = [shape(&[(1 << 18) - 1]), vec![]].concat();
         let mut bits = vec![0; 1 << 15];

@@ -1,4 +1,4 @@
-//! A model that answers again and again: what does not depend on the data is prepared once, by whoever asks first.
+//! A model that answers again and again: what does not depend on the data is prepared at the first call.
 
 use std::borrow::Cow;
 use std::ops::Deref;

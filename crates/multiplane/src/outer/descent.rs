@@ -172,7 +172,7 @@ impl Choosing {
         }
         self.calls += run.cost().all_calls();
         self.past += run.cost().all_seconds();
-        if losses.is_empty() && is_cut {
+        if leads && losses.is_empty() && is_cut {
             return Err(Error::failed("the limit has no room for a choice of lambda"));
         }
         Ok(LambdaSweep { losses, plateau, is_cut, begins_low })

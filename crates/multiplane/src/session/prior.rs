@@ -68,6 +68,9 @@ fn weights_for(
         let now = Provenance { vocabulary: vocabulary.clone(), ..info.provenance.clone() };
         let (before, after) = (declared_tables(&info.provenance)?, declared_tables(&now)?);
         let by_label = |axis: &Axis| matches!(axis.names, AxisNames::Labels | AxisNames::LabelPairs(_));
+        if before.iter().map(WeightTable::size).sum::<usize>() != model.w.len() {
+            return refuse("its weights are not those of its labels and features".into());
+        }
         if old.labels != vocabulary.labels && !after.iter().flat_map(|table| &table.axes).any(by_label) {
             return refuse("its labels are not those of the training data".into());
         }
@@ -77,7 +80,8 @@ fn weights_for(
             return refuse("its features are not those of the training data".into());
         }
         let tables = [(&before[..], old), (&after[..], vocabulary)];
-        (matched(&model.w, tables), Some(format!("prior {}: {}", path.display(), differences(old, vocabulary))))
+        let told = differences(old, vocabulary).map(|told| format!("prior {}: {told}", path.display()));
+        (matched(&model.w, tables), told)
     };
     if w.len() != problem.layout().file_dim() {
         return refuse(format!("it has {} weights, expected {}", w.len(), problem.layout().file_dim()));
@@ -103,9 +107,10 @@ fn matched(w: &[f64], [(before, old), (after, new)]: [(&[WeightTable], &Vocabula
             continue;
         };
         let places = |(axis, other): (&Axis, &Axis)| -> Vec<Option<usize>> {
-            let named = |at| (ElementName::of(other, at, old), at);
-            let known: HashMap<ElementName, usize> = (0..other.len).map(named).collect();
-            (0..axis.len).map(|at| known.get(&ElementName::of(axis, at, new)).copied()).collect()
+            // A feature of the data may have the bias's name.
+            let key = |axis: &Axis, at, of| (axis.bias && at + 1 == axis.len, ElementName::of(axis, at, of));
+            let known: HashMap<_, usize> = (0..other.len).map(|at| (key(other, at, old), at)).collect();
+            (0..axis.len).map(|at| known.get(&key(axis, at, new)).copied()).collect()
         };
         let places: Vec<_> = table.axes.iter().zip(&other.axes).map(places).collect();
         found.extend((0..table.size()).map(|index| {
@@ -117,8 +122,8 @@ fn matched(w: &[f64], [(before, old), (after, new)]: [(&[WeightTable], &Vocabula
     found
 }
 
-/// Says which labels and features only one of two vocabularies has.
-fn differences(old: &Vocabulary, new: &Vocabulary) -> String {
+/// Says which labels and features only one of two vocabularies has; `None` if there are none.
+fn differences(old: &Vocabulary, new: &Vocabulary) -> Option<String> {
     let names = |vocabulary: &Vocabulary| -> Vec<String> {
         vocabulary.dictionary.iter().flat_map(|names| names.iter().map(readable)).collect()
     };
@@ -135,7 +140,9 @@ fn differences(old: &Vocabulary, new: &Vocabulary) -> String {
     };
     let gone = [missing("labels", &old.labels, &new.labels), missing("features", &had, &has)];
     let fresh = [missing("labels", &new.labels, &old.labels), missing("features", &has, &had)];
-    format!("the training data does not have {} of it; {} of the data is new and begins at 0", list(gone), list(fresh))
+    let is_any = gone.iter().chain(&fresh).any(Option::is_some);
+    let (gone, fresh) = (list(gone), list(fresh));
+    is_any.then(|| format!("the training data does not have {gone} of it; {fresh} of the data is new and begins at 0"))
 }
 
 /// Says that priors do without kernels.
@@ -193,9 +200,10 @@ pub(crate) fn with_task(regularizer: Regularizer, problem: &dyn Problem) -> Resu
     }
 }
 
-/// Refuses a prior whose task has other switches (a bias, ends): its weights may be as many and mean other things.
+/// Refuses a prior whose task has other switches (a bias, ends) or pairs: its weights may be as many and mean other
+/// things.
 fn check_switches(path: &Path, model: &Model, params: &Map<String, Value>) -> Result<(), Error> {
-    for (key, value) in params.iter().filter(|(_, value)| value.is_boolean()) {
+    for (key, value) in params.iter().filter(|(key, value)| value.is_boolean() || *key == "pairwise") {
         let found = &model.info.provenance.spec["task"][key];
         if found != value {
             let path = path.display();
