@@ -6,6 +6,7 @@
 import argparse
 
 import numpy as np
+from sklearn.base import clone
 
 import multiplane
 
@@ -35,7 +36,7 @@ print(f"test accuracy  {model.score(X_test, y_test):.3f}")
 
 # The default lam="1/n" is weak regularisation, like C = 1 elsewhere. With a warm start a fit at another lambda begins
 # with the planes that the last one found. Choose lambda on data that is neither for training nor for testing.
-model.set_params(warm_start=True)
+model = clone(model).set_params(warm_start=True)
 part, held = slice(0, 800), slice(800, 1000)
 scores, before = {}, 0
 for lam in (0.0003, 0.001, 0.01, 0.1, 1.0):

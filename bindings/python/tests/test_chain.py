@@ -111,12 +111,14 @@ def test_words_are_tokens_of_one_column():
 
 
 def test_nothing_to_predict():
-    """An empty list of sequences has an empty list of predictions; an empty sequence is named."""
+    """An empty list of sequences has an empty list of predictions, and an empty sequence an empty prediction in its place."""
     x, y = sequences()
     model = ChainSSVM(gap="5%").fit(x, y)
     assert model.predict([]) == []
-    with pytest.raises(ValueError, match=r"X\[1\] is an empty sequence"):
-        model.predict([x[0], np.zeros((0, 4))])
+    found = model.predict([x[0], np.zeros((0, 4)), x[1]])
+    assert [len(labels) for labels in found] == [len(x[0]), 0, len(x[1])]
+    assert found[2].tolist() == model.predict([x[1]])[0].tolist() and found[1].dtype == found[0].dtype
+    assert model.score([np.zeros((0, 4)), x[0]], [[], y[0]]) == model.score(x[:1], y[:1])
     with pytest.raises(ValueError, match="X\\[0\\] has 3 features, but ChainSSVM is expecting 4"):
         model.predict([np.zeros((2, 3))])
 

@@ -33,6 +33,12 @@ def refuse_text(sequence: Any, what: str, parts: str) -> None:
         raise ValueError(f"{what} is the text {shown}: expected a list of {parts}; for one sentence pass [sentence]")
 
 
+def _is_empty(example: Any) -> bool:
+    """Returns True for a sequence without parts."""
+    shape = getattr(example, "shape", None)
+    return shape[:1] == (0,) if isinstance(shape, tuple) else isinstance(example, (list, tuple)) and not example
+
+
 class PartLabeller(Several):
     """Labels the parts of examples: ``y`` is a list of sequences of labels, one for each part."""
 
@@ -150,8 +156,13 @@ class PartLabeller(Several):
         return self.classes_[numbers]
 
     def predict(self, X: Any) -> list[NDArray[Any]]:
-        """The predicted labels of every example: a list of arrays, a label for each part."""
-        return Labellings(self._labellings(X))
+        """The predicted labels of every example: a list of arrays, a label for each part; an empty one of an empty sequence."""
+        x = listed(X, "X")
+        is_empty = [_is_empty(example) for example in x]
+        if not any(is_empty):
+            return Labellings(self._labellings(X))
+        found = iter(self._labellings([example for example, empty in zip(x, is_empty, strict=True) if not empty]))
+        return Labellings(self.classes_[:0] if empty else next(found) for empty in is_empty)
 
     def score(self, X: Any, y: Any) -> float:
         """Share of labels predicted rightly, over all sequences; of trees nodes whose label is None are left out."""
