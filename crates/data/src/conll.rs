@@ -179,7 +179,10 @@ mod tests {
                 (b"word\n", "f:1:5: found 1 column, expected at least 2: the label is the last"),
                 (b"a b c\n\nd e\n", "f:3:4: found 2 columns, expected 3 as on line 1"),
                 (b"\na b\nc d  e f\n", "f:3:6: found 4 columns, expected 2 as on line 2"),
-                (b"a\tb\nc d\te\n", "f:2:5: found 3 columns, expected 2 as on line 1; tabs and spaces both divide columns"),
+                (
+                    b"a\tb\nc d\te\n",
+                    "f:2:5: found 3 columns, expected 2 as on line 1; tabs and spaces both divide columns",
+                ),
                 (b"a b\nc \xff\n", "f:2:3: found byte 0xff, expected UTF-8 text"),
             ],
         );

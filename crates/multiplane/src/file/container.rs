@@ -17,7 +17,7 @@ pub(super) use super::bulk::zero_checksum;
 use super::bulk::{self, Bulk, CHECKSUM, DIGITS, MAX_HEADER, check_header};
 use super::dictionary;
 use super::packed;
-use super::tensors::RawTensor;
+use super::tensors::{RawTensor, ShapedNumbers};
 pub(super) use super::tensors::{broken, tensor};
 use crate::error::Error;
 
@@ -166,7 +166,7 @@ pub(super) fn check_parts(parts: &[&[u8]], what: &str) -> Result<Value, String> 
 }
 
 /// Reads shape and numbers of the tensor of this name.
-pub(super) fn numbers(tensors: &SafeTensors<'_>, name: &str) -> Result<(Vec<usize>, Vec<f64>), String> {
+pub(super) fn numbers(tensors: &SafeTensors<'_>, name: &str) -> Result<ShapedNumbers, String> {
     if let Some(packed) = packed::read_numbers(tensors, name)? {
         return Ok(packed);
     }

@@ -16,7 +16,7 @@ use multiplane_tasks::data::Strings;
 use safetensors::SafeTensors;
 use safetensors::tensor::Dtype;
 
-use super::tensors::{RawTensor, data, listed, tensor, words};
+use super::tensors::{RawTensor, ShapedNumbers, data, listed, tensor, words};
 
 /// Fewest bytes of a tensor that is packed: smaller ones are left to any reader of safetensors.
 const FEWEST: usize = 1 << 20;
@@ -75,7 +75,7 @@ pub(super) fn numbers(name: &str, shape: &[usize], numbers: &[f64]) -> Option<Ve
 }
 
 /// Reads shape and numbers that [`numbers`] has packed; `None` where the file has none of this name.
-pub(super) fn read_numbers(tensors: &SafeTensors<'_>, name: &str) -> Result<Option<(Vec<usize>, Vec<f64>)>, String> {
+pub(super) fn read_numbers(tensors: &SafeTensors<'_>, name: &str) -> Result<Option<ShapedNumbers>, String> {
     let changes = format!("{name}{CHANGES}");
     if tensors.tensor(&changes).is_err() {
         return Ok(None);

@@ -14,6 +14,9 @@ pub(super) fn broken(error: &dyn Display) -> String {
 /// A tensor to be written: its name, the kind of its numbers, its shape and its bytes.
 pub(super) type RawTensor<'a> = (Cow<'a, str>, Dtype, Vec<usize>, Cow<'a, [u8]>);
 
+/// Shape and numbers of a tensor that was read.
+pub(super) type ShapedNumbers = (Vec<usize>, Vec<f64>);
+
 /// Makes the tensor of a list of numbers of 8 bytes.
 pub(super) fn listed<'a>(
     name: impl Into<Cow<'a, str>>,
