@@ -43,7 +43,7 @@ impl Session {
     /// As [`run`](Session::run), from where another run had come to; where `keep` says so, with what the next one
     /// needs. Stops of passes, calls and seconds count what this run adds; the report counts from the first run on,
     /// wall seconds too. At the end losses are measured where examples of the data were held out, and the training loss
-    /// where [`lambda`](super::Advice::lambda) may go by it.
+    /// where [`after`](super::Advice::after) may go by it.
     ///
     /// # Errors
     ///
