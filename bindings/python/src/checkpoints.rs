@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use multiplane::{Checkpoint, CheckpointReport, Checkpointer, Error, Outer, Outputs, RunOptions, Session};
 use serde_json::{Map, Value};
 
-/// Where checkpoints go, and the one that a run goes on from.
+/// The file for checkpoints, and the checkpoint that a run continues from.
 pub(crate) struct Checkpoints {
     path: Option<PathBuf>,
     every: Option<f64>,

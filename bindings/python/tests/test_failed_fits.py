@@ -86,7 +86,7 @@ def test_data_of_a_failed_fit_is_not_that_of_the_last(fail):
     vars(task).pop("dim", None)
     warm.set_params(lam=0.01, gap=0.5).fit(X, Y)
     fresh = StructuredSVM(task, gap=0.5, clock="work", lam=0.01).fit(X, Y)
-    if fail is broken_decoder:  # what it has learned of the new data is gone on from
+    if fail is broken_decoder:  # the fit continues with what it has learned of the new data
         assert warm.dual_ <= fresh.primal_ and fresh.dual_ <= warm.primal_
     else:
         assert (warm.primal_, warm.dual_) == (fresh.primal_, fresh.dual_)

@@ -239,13 +239,13 @@ def test_a_warm_start_that_begins_anew_says_so(tmp_path):
         warnings.simplefilter("error")
         model = MulticlassSSVM(warm_start=True, gap="5%").fit(x, y)
         model.set_params(gap="1%", lam=0.02).fit(x, y)
-    with pytest.warns(UserWarning, match="begins anew: its data is not that of the last fit; prior=model"):
+    with pytest.warns(UserWarning, match="starts from zero: its data is not that of the last fit; prior=model"):
         model.fit(x[1:], y[1:])
-    with pytest.warns(UserWarning, match="begins anew: other parameters"):
+    with pytest.warns(UserWarning, match="starts from zero: other parameters"):
         model.set_params(bias=True).fit(x[1:], y[1:])
     model.save(tmp_path / "m.st")
     loaded = MulticlassSSVM.load(tmp_path / "m.st").set_params(warm_start=True)
-    with pytest.warns(UserWarning, match="begins anew: there is no state"):
+    with pytest.warns(UserWarning, match="starts from zero: there is no state"):
         loaded.fit(x, y)
 
 

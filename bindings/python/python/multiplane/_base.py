@@ -359,12 +359,12 @@ class Estimator(Looked, Parameters):
         if same_data is None or "_model" not in self.__dict__:
             return
         if "_fit" not in self.__dict__:
-            reason = "there is no state to go on from: a model file and a pickle hold none, and a fit that failed leaves none"
+            reason = "there is no state to continue: a model file and a pickle hold none, and a fit that failed leaves none"
         elif not same_data:
             reason = "its data is not that of the last fit; prior=model goes on with other data, toward the weights of a model"
         else:
             reason = "other parameters than lam, stops, seed and threads have changed since the last fit"
-        warnings.warn(f"warm_start: this fit begins anew: {reason}", UserWarning, stacklevel=4)
+        warnings.warn(f"warm_start: this fit starts from zero: {reason}", UserWarning, stacklevel=4)
 
     @contextmanager
     def _prior_in(self, tree: dict[str, Any]) -> Iterator[Callable[[str], str]]:

@@ -13,11 +13,9 @@ use crate::tree::{apply_sets, read_spec, utf8};
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Done, Error> {
     let plan = plan(args)?;
-    let session = Session::open({
-        let mut tree = tree(args)?;
-        guess_task(&mut tree, args.json)?;
-        RunSpec::from_tree(&tree)?
-    })?;
+    let mut tree = tree(args)?;
+    guess_task(&mut tree, args.json)?;
+    let session = Session::open(RunSpec::from_tree(&tree)?)?;
     session.warnings().iter().for_each(warn);
     let problem = session.problem();
     let mut probe = problem

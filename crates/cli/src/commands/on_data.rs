@@ -191,7 +191,7 @@ fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Prob
     Ok(problem)
 }
 
-/// Says of which model and data an error is that opening them has led to.
+/// Adds the names of model and data to an error of opening them.
 pub(crate) fn mismatch(on: &OnData, model: &Model, local: &Map<String, Value>, error: Error) -> Error {
     let task = &model.info.provenance.task;
     let is_program = multiplane::find_task(task).is_ok_and(|entry| entry.local.contains(&"command"));

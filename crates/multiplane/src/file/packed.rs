@@ -1,4 +1,4 @@
-//! Large tensors of model files in less room: weights of which most equal the one before, as zeros do, and names.
+//! Packs large tensors of model files: names, and weights of which most equal the one before, as zeros do.
 //!
 //! Packed numbers `NAME` are three tensors. `NAME.shape` is the shape. `NAME.changes` has a bit for each number, the
 //! lowest first, that is set where it differs from the one before (the first from 0). `NAME.values` are the numbers

@@ -21,20 +21,20 @@ const PER_DECADE: f64 = 2.0;
 /// The first fold ends where so many points have been worse than the best since that was found.
 const PATIENCE: usize = 3;
 
-/// Points are trained to this gap, in percent of the primal value,
+/// Gap to which points are trained, in percent of the primal value.
 const GAP: f64 = 5.0;
 
-/// and for at most so many passes each, or those of the run that counts. Smaller lambdas are harder still, so a point
+/// Most passes of a point; those of the run that counts, if these are fewer. Smaller lambdas are harder still, so a point
 /// that these do not train, and that is worse than the best, is the last.
 const PASSES: f64 = 20.0;
 
-/// Under a limit the choice takes this share of it,
+/// Share of a limit that the choice may take.
 const SHARE: f64 = 0.5;
 
-/// a point at most this share of that,
+/// Share of that which a point may take.
 const SHARE_OF_POINT: f64 = 0.2;
 
-/// and the first lambda is at most so many times 1/n, as few of those that generalise are larger: four points on lies
+/// Largest first lambda under a limit, in multiples of 1/n: few of those that generalise are larger. The fifth point is
 /// 1/n.
 const GENERAL: f64 = 100.0;
 
