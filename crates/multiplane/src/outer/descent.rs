@@ -24,8 +24,8 @@ const PATIENCE: usize = 3;
 /// Gap to which points are trained, in percent of the primal value.
 const GAP: f64 = 5.0;
 
-/// Most passes of a point; those of the run that counts, if these are fewer. Smaller lambdas are harder still, so a point
-/// that these do not train, and that is worse than the best, is the last.
+/// Most passes of a point; those of the run that counts, if these are fewer. Smaller lambdas are harder still, so a
+/// point that these do not train, and that is worse than the best, is the last.
 const PASSES: f64 = 20.0;
 
 /// Share of a limit that the choice may take.
@@ -34,8 +34,8 @@ const SHARE: f64 = 0.5;
 /// Share of that which a point may take.
 const SHARE_OF_POINT: f64 = 0.2;
 
-/// Largest first lambda under a limit, in multiples of 1/n: few of those that generalise are larger. The fifth point is
-/// 1/n.
+/// Largest first lambda under a limit, in multiples of 1/n: few of those that generalise are larger. The fifth point
+/// is 1/n.
 const GENERAL: f64 = 100.0;
 
 /// If the primal value is more than this share of that of w = 0, lambda is still too large to learn anything.
