@@ -65,7 +65,7 @@ fn labels_json(report: &LabelReport) -> Value {
         "weighted": mean(report.weighted_mean()),
         "confusion": (!sets && names.len() <= MOST_IN_MATRIX).then(|| report.confusion()),
         "confusions": (!sets).then(|| report.mistakes().into_iter().map(mistake).collect::<Vec<_>>()),
-        "chunks": report.chunks().map(|chunks| chunks_json(report, &chunks)),
+        "chunks": report.chunks(false).map(|chunks| chunks_json(report, &chunks)),
     })
 }
 
@@ -88,7 +88,14 @@ fn chunks_json(report: &LabelReport, chunks: &ChunkReport) -> Value {
     let mut json = score(&chunks.all);
     json["tokens"] = json!(report.variables());
     json["accuracy"] = json!(report.accuracy());
-    json["types"] = chunks.types.iter().map(of_type).collect();
+    json["scheme"] = json!(chunks.scheme);
+    let types = |chunks: &ChunkReport| chunks.types.iter().map(of_type).collect();
+    json["types"] = types(chunks);
+    json["strict"] = report.chunks(true).map_or(Value::Null, |strict| {
+        let mut json = score(&strict.all);
+        json["types"] = types(&strict);
+        json
+    });
     json
 }
 
@@ -123,11 +130,11 @@ fn labels_text(report: &LabelReport) -> String {
     if let Some(more) = mistakes.len().checked_sub(MOST_CONFUSIONS).filter(|more| *more > 0) {
         text += &format!("  {:>10}  {more} other pairs (--json lists all)\n", "...");
     }
-    text + &report.chunks().map_or(String::new(), |chunks| format!("\n{}", conlleval(report, &chunks)))
+    text + &report.chunks(false).map_or(String::new(), |chunks| format!("\n{}", conlleval(report, &chunks)))
 }
 
 /// Prints as the script conlleval of the CoNLL shared tasks does.
-fn conlleval(report: &LabelReport, ChunkReport { all, types }: &ChunkReport) -> String {
+fn conlleval(report: &LabelReport, ChunkReport { all, types, .. }: &ChunkReport) -> String {
     let shares = |score: &ChunkScore| {
         let [precision, recall, f1] = [score.precision(), score.recall(), score.f1()].map(|share| 100.0 * share);
         format!("precision: {precision:6.2}%; recall: {recall:6.2}%; FB1: {f1:6.2}")
@@ -155,7 +162,7 @@ mod tests {
     #[test]
     fn conlleval_by_hand() {
         let names = ["B-NP", "B-VP", "I-NP", "O"].map(str::to_owned);
-        let mut report = LabelReport::new(names.to_vec());
+        let mut report = LabelReport::new(names.to_vec()).with_chunks();
         report.add(&[0, 2, 3, 1], &[0, 2, 1, 1]);
         let text = labels_text(&report);
         let expected = "
@@ -170,5 +177,6 @@ accuracy:  75.00%; precision:  66.67%; recall: 100.00%; FB1:  80.00
         let json = labels_json(&report);
         assert_eq!(json["confusion"], json!([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0]]));
         assert_eq!(json["chunks"]["types"][1]["type"], "VP");
+        assert_eq!((&json["chunks"]["scheme"], &json["chunks"]["strict"]["correct"]), (&json!("BIO"), &json!(2)));
     }
 }

@@ -1,5 +1,6 @@
-//! Columns of text in the manner of the CoNLL shared tasks: one token per line, its columns separated by spaces or
-//! tabs, the last column the label; a blank line ends a sentence.
+//! Columns of text in the manner of the CoNLL shared tasks: one token per line, the last column the label; a blank line
+//! ends a sentence. If the first line has a tab, tabs divide columns, and a field may hold spaces; otherwise spaces and
+//! tabs do.
 //!
 //! Every line of a file has the same number of columns, at least two. Every distinct string is stored once.
 
@@ -7,7 +8,7 @@ use super::columns::Columns;
 use super::example_windows::{LinePlace, ReadExamples, format_by_lines};
 use super::format::{Appended, FirstLine, FormatEntry};
 use super::rules::ReadRules;
-use super::text::{Line, keep_mark, words_of};
+use super::text::{Line, keep_mark, words_between};
 use crate::dataset::Dataset;
 use multiplane_infer::file::DataError;
 use std::io::{self, Write};
@@ -20,13 +21,15 @@ pub const FORMAT: FormatEntry = FormatEntry {
     likely: Some(is_word_and_tag),
     ..format_by_lines::<ColumnLines>(
         "conll",
-        "columns of text, one token per line, the label in the last; a blank line ends a sentence",
+        "columns of text (divided by tabs if the first line has one, else by spaces), one token per line, the label in \
+         the last; a blank line ends a sentence",
     )
 };
 
-/// Several words of which the last is `O`, or `B-` or `I-` and a type.
+/// Several words of which the last is `O`, or a letter of BIOES or BILOU, `-` and a type.
 fn ends_in_chunk_tag(line: &FirstLine<'_>) -> bool {
-    let is_tag = |word: &str| word == "O" || word.len() > 2 && (word.starts_with("B-") || word.starts_with("I-"));
+    let is_tag =
+        |word: &str| word == "O" || matches!(word.as_bytes(), [b'B' | b'I' | b'E' | b'S' | b'L' | b'U', b'-', _, ..]);
     line.text.split_ascii_whitespace().skip(1).last().is_some_and(is_tag)
 }
 
@@ -37,19 +40,20 @@ fn is_word_and_tag(line: &FirstLine<'_>) -> bool {
     is_tag && words.next().is_none() && !line.text.contains('\t')
 }
 
-/// Writes sentences so that [`read`](super::read) gives them back: columns separated by one space, a blank line after
-/// each sentence.
+/// Writes sentences so that [`read`](super::read) gives them back: columns separated by one space (a tab if some
+/// column holds spaces), a blank line after each sentence.
 ///
 /// # Errors
 ///
 /// Those of `out`.
 pub fn write(data: &Columns, out: &mut dyn Write) -> io::Result<()> {
+    let separator = if data.strings().iter().any(|text| text.contains(' ')) { "\t" } else { " " };
     let mut line = String::new();
     for sentence in 0..data.len() {
         for token in data.range(sentence) {
             line.clear();
             for column in 0..data.width() {
-                line.push_str(if column == 0 { "" } else { " " });
+                line.push_str(if column == 0 { "" } else { separator });
                 line.push_str(data.text(token, column));
             }
             keep_mark(&mut line);
@@ -67,6 +71,39 @@ pub(super) struct ColumnLines {
     least: usize,
     /// The number of columns, and the line that set it.
     shape: Option<(usize, u64)>,
+    /// True if the first line has a tab: only tabs divide columns then.
+    by_tabs: bool,
+}
+
+impl ColumnLines {
+    /// The columns of a line with the byte where each begins.
+    fn cells<'a>(&self, text: &'a str) -> impl Iterator<Item = (usize, &'a str)> + Clone {
+        let divides: fn(&u8) -> bool = if self.by_tabs { |byte| *byte == b'\t' } else { u8::is_ascii_whitespace };
+        let trimmed = |(at, cell): (usize, &'a str)| {
+            let begun = cell.trim_ascii_start();
+            (at + cell.len() - begun.len(), begun.trim_ascii_end())
+        };
+        words_between(text, divides).map(trimmed).filter(|(_, cell)| !cell.is_empty())
+    }
+
+    /// Refuses a line of fewer columns than there must be, or of others than the first line has.
+    fn check(&self, line: &Line<'_>, found: usize, (expected, setter): (usize, u64)) -> Result<(), DataError> {
+        let end = line.text.trim_ascii_end().len();
+        let (wrong, at) = match found {
+            _ if found < self.least => ("1 column, expected at least 2: the label is the last".to_owned(), end),
+            _ if found == expected => return Ok(()),
+            _ => {
+                let at = self.cells(line.text).nth(expected).map_or(end, |(at, _)| at);
+                (format!("{found} columns, expected {expected} as on line {setter}"), at)
+            }
+        };
+        let divided = match (self.by_tabs, line.text.contains('\t')) {
+            (true, _) if setter < line.number => "; tabs divide columns, as the first line has one",
+            (false, true) => "; tabs and spaces both divide columns, as the first line has no tab",
+            _ => "",
+        };
+        Err(line.error(at, format!("found {wrong}{divided}")))
+    }
 }
 
 impl ReadExamples for ColumnLines {
@@ -75,7 +112,7 @@ impl ReadExamples for ColumnLines {
     const EXPECTED: &'static str = "lines of columns, the label in the last";
 
     fn new(rules: &ReadRules) -> Self {
-        ColumnLines { least: if rules.unlabelled { 1 } else { 2 }, shape: None }
+        ColumnLines { least: if rules.unlabelled { 1 } else { 2 }, shape: None, by_tabs: false }
     }
 
     fn begin(&self) -> Columns {
@@ -83,17 +120,20 @@ impl ReadExamples for ColumnLines {
     }
 
     fn place(&mut self, line: &Line<'_>) -> Result<LinePlace, DataError> {
-        let found = words_of(line.text).count();
+        if self.shape.is_none() {
+            self.by_tabs = line.text.trim_ascii().contains('\t');
+        }
+        let found = self.cells(line.text).count();
         if found == 0 {
             return Ok(LinePlace::Between);
         }
         let shape = *self.shape.get_or_insert((found, line.number));
-        check_columns(line, found, shape, self.least)?;
+        self.check(line, found, shape)?;
         Ok(LinePlace::Within)
     }
 
     fn push(&mut self, line: &Line<'_>, data: &mut Columns) -> Result<(), DataError> {
-        data.push_token(words_of(line.text).map(|(_, cell)| cell));
+        data.push_token(self.cells(line.text).map(|(_, cell)| cell));
         Ok(())
     }
 
@@ -108,25 +148,6 @@ impl ReadExamples for ColumnLines {
     fn take_dataset(&mut self, data: Columns) -> Dataset {
         Dataset::new(data)
     }
-}
-
-/// Refuses a line of fewer columns than `least`, or of others than `expected`, which that line set.
-fn check_columns(
-    line: &Line<'_>,
-    found: usize,
-    (expected, setter): (usize, u64),
-    least: usize,
-) -> Result<(), DataError> {
-    let end = line.text.trim_ascii_end().len();
-    if found < least {
-        return Err(line.error(end, "found 1 column, expected at least 2: the label is the last"));
-    }
-    if found != expected {
-        let at = words_of(line.text).nth(expected).map_or(end, |(at, _)| at);
-        let divided = if line.text.contains('\t') { "; tabs and spaces both divide columns" } else { "" };
-        return Err(line.error(at, format!("found {found} columns, expected {expected} as on line {setter}{divided}")));
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -144,6 +165,7 @@ mod tests {
         let plain = parsed(b"# # O\nthe DT B-NP\n\ncat NN I-NP\n");
         for text in [
             &b"#\t#\tO\nthe\tDT\tB-NP\n\ncat\tNN\tI-NP"[..],
+            b" \t\n#\t\t#\tO\r\nthe \t DT\tB-NP\t\n\ncat\tNN\tI-NP",
             b"\r\n \n# # O\r\nthe  DT B-NP \r\n\t\r\n\r\n\r\ncat NN\tI-NP\r\n\r\n",
             &gzip(b"\xef\xbb\xbf# # O\nthe DT B-NP\n\ncat NN I-NP\n\n"),
         ] {
@@ -159,6 +181,14 @@ mod tests {
     #[test]
     fn only_ascii_divides() {
         assert_eq!(parsed("a\u{a0}b X\n".as_bytes()).text(0, 0), "a\u{a0}b");
+    }
+
+    /// If the first line has a tab, a column may hold spaces; such sentences are written with tabs.
+    #[test]
+    fn tabs_divide_where_they_stand() {
+        let data = parsed(b"In\tO\n12 000\tB-NUM\n");
+        assert_eq!((data.width(), data.text(1, 0), data.text(1, 1)), (2, "12 000", "B-NUM"));
+        assert_read_back(&data, write, parse::<ColumnLines, _>);
     }
 
     /// Files read back the same.
@@ -180,8 +210,18 @@ mod tests {
                 (b"a b c\n\nd e\n", "f:3:4: found 2 columns, expected 3 as on line 1"),
                 (b"\na b\nc d  e f\n", "f:3:6: found 4 columns, expected 2 as on line 2"),
                 (
-                    b"a\tb\nc d\te\n",
-                    "f:2:5: found 3 columns, expected 2 as on line 1; tabs and spaces both divide columns",
+                    b"a\tb\nc d\te\tf\n",
+                    "f:2:7: found 3 columns, expected 2 as on line 1; tabs divide columns, as the first line has one",
+                ),
+                (
+                    b"a\tb\nc d\n",
+                    "f:2:4: found 1 column, expected at least 2: the label is the last; tabs divide columns, as the \
+                     first line has one",
+                ),
+                (
+                    b"a b\nc d\te\n",
+                    "f:2:5: found 3 columns, expected 2 as on line 1; tabs and spaces both divide columns, as the \
+                     first line has no tab",
                 ),
                 (b"a b\nc \xff\n", "f:2:3: found byte 0xff, expected UTF-8 text"),
             ],

@@ -21,13 +21,18 @@ pub fn keep_mark(line: &mut String) {
 
 /// Returns the words of a line with the byte where each begins.
 pub fn words_of(text: &str) -> impl Iterator<Item = (usize, &str)> + Clone {
+    words_between(text, u8::is_ascii_whitespace)
+}
+
+/// The same where other ASCII characters divide words.
+pub(super) fn words_between(text: &str, divides: fn(&u8) -> bool) -> impl Iterator<Item = (usize, &str)> + Clone {
     let mut at = 0;
     std::iter::from_fn(move || {
         let rest = &text.as_bytes()[at..];
-        at += rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        at += rest.iter().take_while(|byte| divides(byte)).count();
         let rest = &text.as_bytes()[at..];
         let start = at;
-        at += rest.iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
+        at += rest.iter().take_while(|byte| !divides(byte)).count();
         (start < at).then(|| (start, &text[start..at]))
     })
 }

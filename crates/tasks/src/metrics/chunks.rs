@@ -1,8 +1,9 @@
-//! Precision, recall and F1 of chunks, counted as the script conlleval of the CoNLL shared tasks counts them.
+//! Precision, recall and F1 of chunks, counted as the script conlleval and the package seqeval count them.
 //!
-//! A tag is `O`, or a letter, `-` and a type. Which changes begin and end a chunk is the script's table, so IOB1, IOB2
-//! and IOE tags all work, and an `I-` after `O` or after another type begins a chunk. A chunk counts as found where
-//! begin, end and type are all right.
+//! A tag is `O`, or a letter (of BIO, BIOES or BILOU), `-` and a type; all types may be left out. U is S, and L is E.
+//! Leniently, the script's table says which changes begin and end a chunk: an `I-` after `O` or after another type
+//! begins one. Strictly, a chunk is what its scheme spells out: `B I I`, and where the labels have E or S, `B I E` or
+//! `S`. A chunk counts as found if begin, end and type are right.
 
 use super::metric::{Counts, Evaluation, EvaluationMetric, Measure};
 
@@ -50,7 +51,7 @@ fn share(part: usize, whole: usize) -> f64 {
 /// A tag taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Tag {
-    /// The letter before the hyphen: `B`, `I`, `E`, `O`, ...
+    /// The letter before the hyphen: `B`, `I`, `E`, `S` or `O`.
     kind: char,
     /// The type by number; 0 is no type.
     chunk: usize,
@@ -58,100 +59,115 @@ struct Tag {
 
 const OUTSIDE: Tag = Tag { kind: 'O', chunk: 0 };
 
+/// Begin, end (the first position behind it) and type.
+type Span = (usize, usize, usize);
+
 /// Labels that are tags of chunks: counts the chunks of label sequences.
 #[derive(Clone, Debug)]
 pub struct ChunkTags {
     /// By label.
     tags: Vec<Tag>,
-    /// Names of the types; the first is empty, which is no type.
+    /// Names of the types; the first, `_`, is that of tags without one.
     types: Vec<String>,
-}
-
-/// An event in a pair of sequences.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Met {
-    /// A chunk of the truth begins.
-    True,
-    /// A chunk of the prediction begins.
-    Predicted,
-    /// A chunk ends that both have.
-    Correct,
+    /// The scheme by its letters.
+    scheme: &'static str,
+    strict: bool,
 }
 
 impl ChunkTags {
     /// Takes the names of labels; `None` unless all are tags of chunks.
     pub fn new<'a>(names: impl Iterator<Item = &'a str>) -> Option<Self> {
-        let mut chunks: Vec<&str> = vec![""];
-        let mut tags = Vec::new();
+        let mut chunks: Vec<&str> = vec!["_"];
+        let (mut tags, mut letters) = (Vec::new(), String::new());
         for name in names {
-            let (kind, chunk) = match name.split_once('-') {
-                Some((kind @ ("B" | "I" | "E"), chunk)) if !chunk.is_empty() => (kind, chunk),
-                None if name == "O" => ("O", ""),
+            let (letter, chunk) = match name.split_once('-') {
+                Some((letter, chunk)) if !chunk.is_empty() && letter != "O" => (letter, chunk),
+                None => (name, "_"),
+                _ => return None,
+            };
+            let kind = match letter {
+                "B" | "I" | "E" | "S" | "O" => letter.chars().next()?,
+                "L" => 'E',
+                "U" => 'S',
                 _ => return None,
             };
             let number = chunks.iter().position(|known| *known == chunk).unwrap_or(chunks.len());
             if number == chunks.len() {
                 chunks.push(chunk);
             }
-            tags.push(Tag { kind: kind.chars().next()?, chunk: number });
+            letters += letter;
+            tags.push(Tag { kind, chunk: number });
         }
+        let has = |some: &[char]| letters.contains(some);
+        let scheme = match (has(&['L', 'U']), has(&['E', 'S'])) {
+            (true, _) => "BILOU",
+            (_, true) => "BIOES",
+            _ => "BIO",
+        };
+        // Single letters may be anything, unless they are those of a scheme.
+        let untyped = has(&['B']) && has(&['I', 'O']);
         let types = chunks.into_iter().map(str::to_owned).collect::<Vec<_>>();
-        (types.len() > 1).then_some(ChunkTags { tags, types })
+        (types.len() > 1 || untyped).then_some(ChunkTags { tags, types, scheme, strict: false })
+    }
+
+    /// The same, counting strictly; `None` if no label begins a chunk, as in other schemes.
+    pub fn strict(&self) -> Option<Self> {
+        let begins = self.tags.iter().any(|tag| matches!(tag.kind, 'B' | 'S'));
+        begins.then(|| ChunkTags { strict: true, ..self.clone() })
+    }
+
+    /// Returns the scheme that the labels are of: `BIO`, `BIOES` or `BILOU`.
+    pub fn scheme(&self) -> &'static str {
+        self.scheme
     }
 
     /// Counts the chunks of one sequence.
     pub fn score(&self, truth: &[u32], predicted: &[u32]) -> ChunkScore {
-        let mut score = ChunkScore::default();
-        self.each(truth, predicted, |met, _| count(met, &mut score));
-        score
+        let mut by_type = vec![ChunkScore::default(); self.types.len()];
+        self.add(truth, predicted, &mut by_type);
+        ChunkScore::sum(&by_type)
     }
 
-    /// Returns the names of the types of chunks, by their numbers; the first, which is empty, has no chunks.
+    /// Returns the names of the types of chunks, by their numbers.
     pub fn types(&self) -> &[String] {
         &self.types
     }
 
     /// Adds the chunks of one sequence to the counts of each type.
     pub fn add(&self, truth: &[u32], predicted: &[u32], by_type: &mut [ChunkScore]) {
-        self.each(truth, predicted, |met, chunk| count(met, &mut by_type[chunk]));
+        let [truth, predicted] = [truth, predicted].map(|labels| self.spans(labels));
+        truth.iter().for_each(|span| by_type[span.2].chunks += 1);
+        for span in &predicted {
+            by_type[span.2].predicted += 1;
+            by_type[span.2].correct += usize::from(truth.binary_search(span).is_ok());
+        }
     }
 
-    /// Hands out what is met in one sequence, with the number of its type.
-    fn each(&self, truth: &[u32], predicted: &[u32], mut met: impl FnMut(Met, usize)) {
-        let tag = |labels: &[u32], t: usize| {
-            labels.get(t).and_then(|&label| self.tags.get(label as usize)).copied().unwrap_or(OUTSIDE)
-        };
-        let mut before = (OUTSIDE, OUTSIDE);
-        let mut both_open = false; // the same chunk began at the same place and neither has ended
-        for t in 0..=truth.len() {
-            let now = (tag(truth, t), tag(predicted, t)); // after the end there is O, which ends all chunks
-            let ends = (ends_between(before.0, now.0), ends_between(before.1, now.1));
-            if both_open && (ends.0 || ends.1) {
-                if ends.0 && ends.1 {
-                    met(Met::Correct, before.0.chunk);
-                }
-                both_open = false;
+    /// The chunks of a sequence, in order.
+    fn spans(&self, labels: &[u32]) -> Vec<Span> {
+        // After the end there is O, which ends all chunks.
+        let tag = |t: usize| labels.get(t).and_then(|&label| self.tags.get(label as usize)).copied().unwrap_or(OUTSIDE);
+        let (mut spans, mut open, mut before) = (Vec::new(), None, OUTSIDE);
+        for t in 0..=labels.len() {
+            let now = tag(t);
+            if ends_between(before, now)
+                && let Some(begin) = open.take()
+            {
+                spans.push((begin, t, before.chunk));
             }
-            let begins = (begins_between(before.0, now.0), begins_between(before.1, now.1));
-            if begins.0 {
-                met(Met::True, now.0.chunk);
-            }
-            if begins.1 {
-                met(Met::Predicted, now.1.chunk);
-            }
-            if begins.0 || begins.1 {
-                both_open = begins.0 && begins.1 && now.0.chunk == now.1.chunk;
+            if begins_between(before, now) {
+                open = Some(t);
             }
             before = now;
         }
-    }
-}
-
-fn count(met: Met, score: &mut ChunkScore) {
-    match met {
-        Met::True => score.chunks += 1,
-        Met::Predicted => score.predicted += 1,
-        Met::Correct => score.correct += 1,
+        if self.strict {
+            spans.retain(|&(begin, end, _)| match (tag(begin).kind, tag(end - 1).kind) {
+                ('S', _) => true,
+                ('B', last) => self.scheme == "BIO" || last == 'E',
+                _ => false,
+            });
+        }
+        spans
     }
 }
 
@@ -164,25 +180,34 @@ impl Measure<Vec<u32>> for ChunkTags {
     fn report(&self, sums: &Counts, evaluation: &mut Evaluation) {
         let [chunks, predicted, correct, _] = sums.map(|sum| sum as usize);
         let score = ChunkScore { chunks, predicted, correct };
-        let (precision, recall, f1) = (score.precision(), score.recall(), score.f1());
-        evaluation.metrics.push((EvaluationMetric::count("chunks"), sums[0]));
-        let shares = [("precision", precision), ("recall", recall), ("f1", f1)];
-        evaluation.metrics.extend(shares.map(|(name, value)| (EvaluationMetric::share(name), value)));
+        let names = match self.strict {
+            true => ["strict_chunks", "strict_precision", "strict_recall", "strict_f1"],
+            false => ["chunks", "precision", "recall", "f1"],
+        };
+        let shares = [score.precision(), score.recall(), score.f1()];
+        evaluation.metrics.push((EvaluationMetric::count(names[0]), sums[0]));
+        evaluation
+            .metrics
+            .extend(names[1..].iter().zip(shares).map(|(name, value)| (EvaluationMetric::share(name), value)));
+        let [precision, recall, f1] = shares.map(|share| 100.0 * share);
+        let shares = format!("{f1:.2} % (precision {precision:.2} %, recall {recall:.2} %)");
+        if self.strict {
+            return evaluation.lines.push(("strict chunk F1", format!("{shares} as {}", self.scheme)));
+        }
         evaluation.lines.push(("chunks", format!("{chunks} true, {predicted} predicted, {correct} right")));
-        let (precision, recall, f1) = (100.0 * precision, 100.0 * recall, 100.0 * f1);
-        evaluation.lines.push(("chunk F1", format!("{f1:.2} % (precision {precision:.2} %, recall {recall:.2} %)")));
+        evaluation.lines.push(("chunk F1", shares));
     }
 }
 
 /// Returns true if a chunk ends between two neighbouring tags.
 fn ends_between(before: Tag, now: Tag) -> bool {
-    matches!((before.kind, now.kind), ('B' | 'I', 'B' | 'O') | ('E', 'E' | 'I' | 'O'))
+    matches!((before.kind, now.kind), ('E' | 'S', _) | ('B' | 'I', 'B' | 'S' | 'O'))
         || (before.kind != 'O' && before.chunk != now.chunk)
 }
 
 /// Returns true if a chunk begins between two neighbouring tags.
 fn begins_between(before: Tag, now: Tag) -> bool {
-    matches!((before.kind, now.kind), ('B' | 'I' | 'O', 'B') | ('E', 'E' | 'I') | ('O', 'E' | 'I'))
+    matches!((before.kind, now.kind), (_, 'B' | 'S') | ('E' | 'S' | 'O', 'E' | 'I'))
         || (now.kind != 'O' && before.chunk != now.chunk)
 }
 
@@ -192,10 +217,15 @@ mod tests {
 
     /// Counts (true, predicted, correct) of sequences written as text.
     fn counts(pairs: &[(&str, &str)]) -> (usize, usize, usize) {
+        counted(pairs, false)
+    }
+
+    fn counted(pairs: &[(&str, &str)], strict: bool) -> (usize, usize, usize) {
         let mut names: Vec<&str> = pairs.iter().flat_map(|(truth, y)| truth.split(' ').chain(y.split(' '))).collect();
         names.sort_unstable();
         names.dedup();
-        let tags = ChunkTags::new(names.iter().copied()).unwrap();
+        let lenient = ChunkTags::new(names.iter().copied()).unwrap();
+        let tags = if strict { lenient.strict().unwrap() } else { lenient };
         let labels = |text: &str| -> Vec<u32> {
             text.split(' ').map(|name| names.binary_search(&name).unwrap() as u32).collect()
         };
@@ -226,6 +256,50 @@ mod tests {
         }
     }
 
+    /// As seqeval 1.2.2 counts: by default, and in its mode `strict` with the schemes IOBES (BILOU the same by its own
+    /// letters) and IOB2.
+    #[test]
+    fn counts_of_seqeval() {
+        for (truth, predicted, lenient, strict) in [
+            ("B-A E-A B-A E-A O", "B-A I-A I-A E-A O", (2, 1, 0), (2, 1, 0)),
+            ("B-A I-A E-A S-A", "B-A I-A E-A S-A", (2, 2, 2), (2, 2, 2)),
+            ("S-A S-A O", "S-A O S-A", (2, 2, 1), (2, 2, 1)),
+            ("E-A E-A O S-B", "E-A I-A O S-A", (3, 3, 2), (1, 1, 0)),
+            ("O I-A E-A", "O B-A E-A", (1, 1, 1), (0, 1, 0)),
+            ("B-A I-A O", "B-A I-A O S-A", (1, 2, 1), (0, 1, 0)),
+            ("B-A E-B", "B-A E-A S-B", (2, 2, 0), (0, 2, 0)),
+            ("S-A I-A E-A", "S-A B-A E-A", (2, 2, 2), (1, 2, 1)),
+            ("B-A S-A E-A", "B-A S-A O", (3, 2, 2), (1, 1, 1)),
+            ("B-A I-A O B-A", "B-A I-A O I-A", (2, 2, 2), (2, 1, 1)),
+            ("B-A I-B I-B", "B-A B-B I-B", (2, 2, 2), (1, 2, 1)),
+            ("I-A I-A O", "B-A I-A O", (1, 1, 1), (0, 1, 0)),
+            ("B I O B", "B I O O", (2, 1, 1), (2, 1, 1)),
+            ("B B I O", "B I I O", (2, 1, 0), (2, 1, 0)),
+            ("O I I B", "O B I B", (2, 2, 2), (1, 2, 1)),
+        ] {
+            let bilou = |text: &str| text.replace("S-", "U-").replace("E-", "L-");
+            for (truth, predicted) in [(truth.to_owned(), predicted.to_owned()), (bilou(truth), bilou(predicted))] {
+                assert_eq!(counts(&[(&truth, &predicted)]), lenient, "{truth} / {predicted}");
+                assert_eq!(counted(&[(&truth, &predicted)], true), strict, "{truth} / {predicted}, strict");
+            }
+        }
+    }
+
+    /// The scheme follows from the letters; labels that begin nothing have no strict count.
+    #[test]
+    fn schemes_by_letters() {
+        for (names, scheme) in [
+            (&["B-A", "I-A", "O"][..], "BIO"),
+            (&["B-A", "I-A", "O", "S-A"], "BIOES"),
+            (&["B-A", "I-A", "L-A"], "BILOU"),
+            (&["B", "I"], "BIO"),
+        ] {
+            let tags = ChunkTags::new(names.iter().copied()).unwrap();
+            assert_eq!((tags.scheme(), tags.strict().is_some()), (scheme, true), "{names:?}");
+        }
+        assert!(ChunkTags::new(["I-A", "E-A", "O"].into_iter()).unwrap().strict().is_none());
+    }
+
     /// A chunk does not reach into the next sentence, where the end of the first closes it.
     #[test]
     fn sentences_are_apart() {
@@ -245,7 +319,9 @@ mod tests {
     /// Labels that are no tags of chunks have no chunks.
     #[test]
     fn other_labels_are_left_alone() {
-        for names in [&["O"][..], &["a", "b"], &["NN", "O"], &["B-NP", "X"], &["B-"], &["1", "2"], &[]] {
+        for names in
+            [&["O"][..], &["a", "b"], &["NN", "O"], &["B-NP", "X"], &["B-"], &["1", "2"], &["B", "E"], &["O-A"], &[]]
+        {
             assert!(ChunkTags::new(names.iter().copied()).is_none(), "{names:?}");
         }
     }

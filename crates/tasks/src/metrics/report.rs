@@ -59,6 +59,8 @@ pub struct ChunkReport {
     pub all: ChunkScore,
     /// Chunks by type, in the order of the types' names: those that truth or prediction have.
     pub types: Vec<(String, ChunkScore)>,
+    /// The scheme of the labels: `BIO`, `BIOES` or `BILOU`.
+    pub scheme: &'static str,
 }
 
 /// Which labels were taken for which. Labels that training never saw are no predictions.
@@ -69,7 +71,8 @@ pub struct LabelReport {
     unseen: Option<u32>,
     unseen_at: Option<u32>,            // its place among the names, once it was met
     counts: BTreeMap<(u32, u32), u64>, // of truth and prediction
-    chunks: Option<(ChunkTags, Vec<ChunkScore>)>,
+    /// Chunks counted leniently, and strictly if that can be done.
+    chunks: Vec<(ChunkTags, Vec<ChunkScore>)>,
     /// How each label does where variables are the labels of sets; no label is taken for another then.
     sets: Option<Vec<LabelScore>>,
 }
@@ -77,18 +80,23 @@ pub struct LabelReport {
 impl LabelReport {
     /// Begins a report on labels of these names: those of the model, then those that training never saw.
     pub fn new(names: Vec<String>) -> Self {
-        let chunks = ChunkTags::new(names.iter().map(String::as_str)).map(|tags| {
-            let types = tags.types().len();
-            (tags, vec![ChunkScore::default(); types])
-        });
-        LabelReport { names, unseen: None, unseen_at: None, counts: BTreeMap::new(), chunks, sets: None }
+        LabelReport { names, unseen: None, unseen_at: None, counts: BTreeMap::new(), chunks: Vec::new(), sets: None }
+    }
+
+    /// Counts chunks too, if the labels are tags of chunks.
+    pub fn with_chunks(mut self) -> Self {
+        let lenient = ChunkTags::new(self.names.iter().map(String::as_str));
+        let strict = lenient.as_ref().and_then(ChunkTags::strict);
+        let none = |tags: ChunkTags| (vec![ChunkScore::default(); tags.types().len()], tags);
+        self.chunks = lenient.into_iter().chain(strict).map(none).map(|(none, tags)| (tags, none)).collect();
+        self
     }
 
     /// Begins a report on sets of labels of these names: variable k says whether label k is there, 1, or not, 0.
     /// Truths may be longer: what stands there are labels that training never saw, which `?` at the end counts.
     pub fn of_sets(names: Vec<String>) -> Self {
         let sets = Some(vec![LabelScore::default(); names.len()]);
-        LabelReport { names, unseen: None, unseen_at: None, counts: BTreeMap::new(), chunks: None, sets }
+        LabelReport { sets, ..LabelReport::new(names) }
     }
 
     /// Gives the first labels other names.
@@ -122,9 +130,7 @@ impl LabelReport {
                 *self.counts.entry((truth, answer)).or_default() += 1;
             }
         }
-        if let Some((tags, by_type)) = &mut self.chunks {
-            tags.add(truth, answer, by_type);
-        }
+        self.chunks.iter_mut().for_each(|(tags, by_type)| tags.add(truth, answer, by_type));
     }
 
     /// Adds a set.
@@ -245,13 +251,13 @@ impl LabelReport {
         mistakes
     }
 
-    /// Returns chunks by type, where the labels are tags of chunks.
-    pub fn chunks(&self) -> Option<ChunkReport> {
-        let (tags, by_type) = self.chunks.as_ref()?;
+    /// Returns chunks by type, if they are counted; strictly ones by the letter of their scheme.
+    pub fn chunks(&self, strict: bool) -> Option<ChunkReport> {
+        let (tags, by_type) = self.chunks.get(usize::from(strict))?;
         let named = tags.types().iter().cloned().zip(by_type.iter().copied());
         let mut types: Vec<_> = named.filter(|(_, score)| score.chunks + score.predicted > 0).collect();
         types.sort_by(|a, b| a.0.cmp(&b.0));
-        Some(ChunkReport { all: ChunkScore::sum(by_type), types })
+        Some(ChunkReport { all: ChunkScore::sum(by_type), types, scheme: tags.scheme() })
     }
 }
 
@@ -286,7 +292,7 @@ mod tests {
         near(report.weighted_mean(), [0.5, 0.5, 0.4 * 0.6 + 0.6 * 0.4]);
         assert_eq!(report.confusion(), [[3, 1, 0, 0], [1, 1, 1, 0], [2, 0, 1, 0], [0, 0, 0, 0]]);
         assert_eq!(report.mistakes(), [("c", "a", 2), ("a", "b", 1), ("b", "a", 1), ("b", "c", 1)]);
-        assert!(report.chunks().is_none());
+        assert!(report.chunks(false).is_none());
         let mut report = LabelReport::new(names("a b")).with_unseen(u32::MAX);
         report.add(&[0, u32::MAX, 1, u32::MAX, 9], &[0, 1, 1, 1, 0]);
         assert_eq!((report.names(), report.accuracy()), (&names("a b ?")[..], 0.5));
@@ -332,7 +338,7 @@ mod tests {
         let mut rng = Rng::new(7, 0);
         let tags = names("B-NP B-PP B-VP I-NP I-PP I-VP O");
         for round in 0..300 {
-            let mut report = LabelReport::new(tags.clone());
+            let mut report = LabelReport::new(tags.clone()).with_chunks();
             let mut expected: BTreeMap<String, [usize; 3]> = BTreeMap::new();
             for _ in 0..3 {
                 let len = 1 + rng.below(12);
@@ -355,7 +361,7 @@ mod tests {
             }
             let score = |[chunks, predicted, correct]: [usize; 3]| ChunkScore { chunks, predicted, correct };
             let sum = expected.values().fold([0; 3], |sum, counts| [0, 1, 2].map(|k| sum[k] + counts[k]));
-            let found = report.chunks().unwrap();
+            let found = report.chunks(false).unwrap();
             assert_eq!(found.all, score(sum), "round {round}");
             let expected: Vec<_> = expected.into_iter().map(|(name, counts)| (name, score(counts))).collect();
             assert_eq!(found.types, expected, "round {round}");

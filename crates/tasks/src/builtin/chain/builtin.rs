@@ -53,11 +53,13 @@ impl BuiltinTask for Chain {
 
     fn measures(&self, vocabulary: &SequenceVocabulary) -> Vec<Box<dyn Measure<Vec<u32>>>> {
         let names = vocabulary.labels.iter().chain(&vocabulary.unseen).map(String::as_str);
-        ChunkTags::new(names).map(|tags| Box::new(tags) as _).into_iter().collect()
+        let lenient = ChunkTags::new(names);
+        let strict = lenient.as_ref().and_then(ChunkTags::strict);
+        lenient.into_iter().chain(strict).map(|tags| Box::new(tags) as _).collect()
     }
 
     fn label_report(&self, vocabulary: &SequenceVocabulary) -> Option<LabelReport> {
-        Some(LabelReport::new(vocabulary.labels.iter().chain(&vocabulary.unseen).cloned().collect()))
+        Some(LabelReport::new(vocabulary.labels.iter().chain(&vocabulary.unseen).cloned().collect()).with_chunks())
     }
 
     /// Letters make words; other labels are divided by spaces.
