@@ -76,6 +76,7 @@ def test_the_report_is_that_of_the_command_line(cli, tmp_path):
     done = subprocess.run([*ask, "--json"], capture_output=True, text=True, check=True)
     found = model.report(words, tags)
     assert dict(found) == json.loads(done.stdout) and found["report"]["chunks"]["types"][0]["type"] == "NP"
+    assert found["report"]["chunks"]["scheme"] == "BIO" and found["report"]["chunks"]["strict"]["chunks"] == 6
     assert str(found) == subprocess.run(ask, capture_output=True, text=True, check=True).stdout
 
 

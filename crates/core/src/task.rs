@@ -391,7 +391,7 @@ pub trait KBest<T: Task + ?Sized>: LabelledVariables<T> {
 
 /// Returns `code` with another label at `changes` of the variables that have several, or at all of them; variable v has
 /// `labels(v)`.
-fn relabelled(code: &[u32], labels: impl Fn(usize) -> usize, changes: usize, rng: &mut Rng) -> Vec<u32> {
+pub fn relabelled(code: &[u32], labels: impl Fn(usize) -> usize, changes: usize, rng: &mut Rng) -> Vec<u32> {
     let mut free: Vec<usize> = (0..code.len()).filter(|&variable| labels(variable) > 1).collect();
     rng.shuffle(&mut free);
     free.truncate(changes);

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::ops::Deref;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use multiplane_infer::file::number;
@@ -37,6 +38,39 @@ pub trait Data: Any + Debug + Send + Sync {
     fn hash_into(&self, sha: &mut Sha256);
 }
 
+/// The lines that examples were read from.
+#[derive(Debug)]
+pub(super) struct Origin {
+    pub(super) path: PathBuf,
+    /// The end of each example, in lines; it begins where the one before ends.
+    pub(super) ends: Vec<usize>,
+    /// The number of each line of an example, from 1.
+    pub(super) lines: Vec<u64>,
+}
+
+impl Origin {
+    /// Ends the example in hand, unless it has no line.
+    pub(super) fn end(&mut self) {
+        if self.ends.last().copied().unwrap_or(0) < self.lines.len() {
+            self.ends.push(self.lines.len());
+        }
+    }
+
+    fn of(&self, example: usize) -> &[u64] {
+        let start = example.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.lines[start..self.ends[example]]
+    }
+
+    fn subset(&self, examples: &[usize]) -> Origin {
+        let mut chosen = Origin { path: self.path.clone(), ends: Vec::new(), lines: Vec::new() };
+        for &example in examples {
+            chosen.lines.extend_from_slice(self.of(example));
+            chosen.ends.push(chosen.lines.len());
+        }
+        chosen
+    }
+}
+
 /// Parsed data of any kind, whose examples may count more or less than others. A clone costs nothing.
 #[derive(Clone, Debug)]
 pub struct Dataset {
@@ -45,6 +79,7 @@ pub struct Dataset {
     weights: Option<Arc<[f64]>>,
     /// True if its fingerprint is the empty text, which costs nothing.
     is_anonymous: bool,
+    origin: Option<Arc<Origin>>,
 }
 
 impl Deref for Dataset {
@@ -58,7 +93,19 @@ impl Deref for Dataset {
 impl Dataset {
     /// Takes data of some kind.
     pub fn new(data: impl Data) -> Self {
-        Dataset { data: Arc::new(data), weights: None, is_anonymous: false }
+        Dataset { data: Arc::new(data), weights: None, is_anonymous: false, origin: None }
+    }
+
+    /// Remembers the lines of the examples.
+    pub(super) fn with_origin(self, origin: Origin) -> Self {
+        let fits = origin.ends.len() == self.len();
+        Dataset { origin: fits.then(|| Arc::new(origin)), ..self }
+    }
+
+    /// Returns the file and the line of a part of an example, such as a token, if a reader of lines has read it.
+    pub fn place(&self, example: usize, part: usize) -> Option<(&Path, u64)> {
+        let origin = self.origin.as_ref()?;
+        origin.of(example).get(part).map(|line| (origin.path.as_path(), *line))
     }
 
     /// Returns the data if it is of the kind `T`.
@@ -118,7 +165,8 @@ impl Dataset {
     /// Returns these examples with their weights, in this order; each must exist.
     pub fn subset(&self, examples: &[usize]) -> Dataset {
         let of = |weights: &Arc<[f64]>| examples.iter().map(|&example| weights[example]).collect();
-        Dataset { weights: self.weights.as_ref().map(of), ..self.data.subset(examples) }
+        let origin = self.origin.as_ref().map(|origin| Arc::new(origin.subset(examples)));
+        Dataset { weights: self.weights.as_ref().map(of), origin, ..self.data.subset(examples) }
     }
 
     /// Keeps only the examples of these folds, in their order. Naming a fold twice changes nothing.

@@ -5,7 +5,7 @@ use multiplane_infer::file::DataError;
 use super::format::{FormatEntry, StreamRules, Windows};
 use super::rules::ReadRules;
 use super::text::{Line, Lines};
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Origin};
 
 /// The place of a line among the examples: sequences of tokens, or rows of one token each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,25 +73,32 @@ pub(super) trait ReadExamples: Sized + 'static {
 /// Reads all examples of a file.
 pub(super) fn read_lines<R: ReadExamples>(mut lines: Lines, rules: &ReadRules) -> Result<Dataset, DataError> {
     let (mut read, mut data) = (R::new(rules), None);
+    let mut origin = Origin { path: lines.path().to_path_buf(), ends: Vec::new(), lines: Vec::new() };
     while let Some(line) = lines.next_line()? {
         let place = read.place(&line)?;
         match (place, &mut data) {
             (LinePlace::Nowhere, _) | (LinePlace::Between, None) => continue,
-            (LinePlace::Between | LinePlace::First, Some(data)) => read.end(data),
+            (LinePlace::Between | LinePlace::First, Some(data)) => {
+                read.end(data);
+                origin.end();
+            }
             _ => {}
         }
         if place != LinePlace::Between {
             let data = data.get_or_insert_with(|| read.begin());
             read.push(&line, data)?;
+            origin.lines.push(line.number);
             if place == LinePlace::Last {
                 read.end(data);
+                origin.end();
             }
         }
     }
     read.finish(&lines)?;
     let mut data = data.ok_or_else(|| read.nothing(&lines))?;
     read.end(&mut data);
-    Ok(read.take_dataset(data))
+    origin.end();
+    Ok(read.take_dataset(data).with_origin(origin))
 }
 
 /// Makes a format that is read line by line, also from streams.

@@ -99,22 +99,35 @@ impl ChainWeights<'_> {
     }
 
     /// Returns the loss-augmented maximum by the recursion over prefixes, minus the truth's score; `cost(t, label)`.
-    pub(crate) fn hinge(&self, x: &SparseRows, truth: &[u32], cost: impl Fn(usize, usize) -> f64) -> f64 {
+    /// `allows(from, to)` says which steps there are, none being the start and the end.
+    pub(crate) fn hinge(
+        &self,
+        x: &SparseRows,
+        truth: &[u32],
+        cost: impl Fn(usize, usize) -> f64,
+        allows: impl Fn(Option<usize>, Option<usize>) -> bool,
+    ) -> f64 {
         if x.is_empty() {
             return 0.0;
         }
-        let least = DoubleDouble::from(f64::NEG_INFINITY);
         let local = |t: usize, label: usize| self.unary(x, t, label) + cost(t, label).into();
-        let mut best: Vec<DoubleDouble> = (0..self.labels).map(|label| local(0, label)).collect();
+        // None where no prefix may end in the label.
+        let first = |label: usize| allows(None, Some(label)).then(|| local(0, label));
+        let mut best: Vec<Option<DoubleDouble>> = (0..self.labels).map(first).collect();
         for t in 1..x.len() {
-            best = (0..self.labels)
-                .map(|to| {
-                    let prefix = |from: usize| best[from] + self.pair(from, to);
-                    (0..self.labels).map(prefix).fold(least, DoubleDouble::max) + local(t, to)
-                })
-                .collect();
+            let next = |to: usize| {
+                let prefix = |from: usize| match allows(Some(from), Some(to)) {
+                    true => best[from].map(|best| best + self.pair(from, to)),
+                    false => None,
+                };
+                let most = (0..self.labels).filter_map(prefix).reduce(DoubleDouble::max);
+                most.map(|most| most + local(t, to))
+            };
+            best = (0..self.labels).map(next).collect();
         }
-        (best.into_iter().fold(least, DoubleDouble::max) - self.score(x, truth)).value()
+        let ended = best.into_iter().enumerate().filter(|(label, _)| allows(Some(*label), None));
+        let most = ended.filter_map(|(_, best)| best).reduce(DoubleDouble::max);
+        most.map_or(f64::NEG_INFINITY, |most| (most - self.score(x, truth)).value())
     }
 }
 

@@ -39,6 +39,8 @@ pub(crate) enum Variables {
     Free,
     /// Heads of a tree: of v variables each has labels from 0 to v, and not all labels go together.
     Heads,
+    /// As many as this, not all of which go together.
+    Tied(usize),
 }
 
 /// A task, examples, all labellings of each, and whether predictions are among these.
@@ -228,7 +230,7 @@ impl<T: Task> Asked<'_, T> {
         let right = match problem.variables {
             Variables::Free => changed == changes.min(free),
             // One may take others along, and not all can change at once.
-            Variables::Heads => (changed == 0) == (changes.min(free) == 0),
+            Variables::Heads | Variables::Tied(_) => (changed == 0) == (changes.min(free) == 0),
         };
         assert!(right, "{}: {changes} changes of {code:?} gave {found:?}", self.name);
     }
@@ -250,6 +252,7 @@ impl<T: Task> Asked<'_, T> {
             match variables {
                 // A node that is unlabelled has a number that is no label, and no run.
                 Variables::Free => expected.extend((0..).map(of).take_while(|best| *best > f64::NEG_INFINITY)),
+                Variables::Tied(labels) => expected.extend((0..labels as u32).map(of)),
                 Variables::Heads => expected.extend((0..=self.codes[0].len() as u32).map(of)),
             }
         }

@@ -12,7 +12,7 @@ use multiplane_core::task::Task;
 use multiplane_core::task_oracle::TaskOracle;
 use multiplane_infer::score_tree::ROOT;
 use multiplane_tasks::builtin::binary::Binary;
-use multiplane_tasks::builtin::chain::Chain;
+use multiplane_tasks::builtin::chain::{Chain, StepRule};
 use multiplane_tasks::builtin::graph::{GraphInput, GraphSpec, GraphTask, Labelling, Pairwise, UNLABELLED};
 use multiplane_tasks::builtin::mrf::{self, MrfSpec};
 use multiplane_tasks::builtin::multiclass::Multiclass;
@@ -163,16 +163,36 @@ pub fn random(seed: u64) -> Small {
 fn random_chain(seed: u64, rng: &mut Rng, n: usize, features: usize) -> Small {
     let labels = 1 + rng.below(3) as usize;
     let ends = rng.below(2) == 0;
+    // A rule that leaves labellings of each length.
+    let rule = seed.is_multiple_of(2).then(|| {
+        let names: Vec<String> = (0..labels).map(|label| label.to_string()).collect();
+        let steps =
+            ["0>0", "1>1", ">1", "2=>0", "0>2", "2>", "1=>1 1=>2"][..].iter().skip(seed as usize / 6 % 7).take(2);
+        let known = |step: &&&str| step.bytes().all(|byte| !byte.is_ascii_digit() || usize::from(byte - b'0') < labels);
+        let steps = steps.filter(known).copied().collect::<Vec<_>>().join(" ");
+        let rule = StepRule::new(&serde_json::from_value(steps.into()).unwrap(), &names).unwrap();
+        Arc::new(rule)
+    });
+    let rule = rule.filter(|rule| rule.first_impossible(4).is_none());
     let mut examples = Examples::new(Vec::new(), Vec::new());
     for _ in 0..n {
         let len = rng.below(5) as usize; // the empty sequence among them
         let mut x = SparseRows::new(features);
         (0..len).for_each(|_| push_row(rng, &mut x, features));
         examples.inputs.push(x);
-        examples.labels.push((0..len).map(|_| rng.below(labels as u64) as u32).collect());
+        let draw = || Some((0..len).map(|_| rng.below(labels as u64) as u32).collect());
+        let is_allowed = |y: &Vec<u32>| rule.as_ref().is_none_or(|rule| rule.first_fault(y).is_none());
+        examples.labels.push(std::iter::from_fn(draw).find(is_allowed).unwrap());
     }
-    let task = Chain::new(labels, features, ends, costs(rng, labels));
-    of_task(format!("chain, seed {seed}"), task, examples, move |truth: &Vec<u32>| sequences(truth.len(), labels))
+    let task = Chain::new(labels, features, ends, costs(rng, labels)).with_rule(rule.clone());
+    let variables = rule.as_ref().map_or(Variables::Free, |_| Variables::Tied(labels));
+    let name = format!("chain, seed {seed}, {rule:?}");
+    let all = move |truth: &Vec<u32>| {
+        let mut all = sequences(truth.len(), labels);
+        all.retain(|y| rule.as_ref().is_none_or(|rule| rule.first_fault(y).is_none()));
+        all
+    };
+    small_of(name, task, examples, all, |_| true, variables)
 }
 
 /// A random problem of two or three graphs of three or four nodes and two or three labels; the weights that must stay `>= 0`

@@ -40,6 +40,7 @@ class ChainSSVM(Kernels, PartLabeller):
 
     bias: bool = False
     ends: bool = False
+    transitions: str | list[str] | None = None
     template: str | list[str] | None = None
     min_count: int = 1
     class_weight: Any = None

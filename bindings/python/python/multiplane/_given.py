@@ -48,7 +48,7 @@ _TASKS = {
     **{
         name: name
         for name in (
-            "bias", "ends", "template", "min_count", "loss", "label_weights", "rescaling", "scale", "inference",
+            "bias", "ends", "transitions", "template", "min_count", "loss", "label_weights", "rescaling", "scale", "inference",
             "max_iterations", "pairwise", "potts", "kernel_budget", "kernel_rows",
         )
     },

@@ -16,7 +16,11 @@ fn trained() -> Scratch {
 fn train_evaluate_predict_verify() {
     let scratch = trained();
     let found = scratch.json("evaluate --model model --data test.conll");
-    assert_keys(&found, "task n loss accuracy exact chunks precision recall f1");
+    assert_keys(
+        &found,
+        "task n loss accuracy exact chunks precision recall f1 \
+         strict_chunks strict_precision strict_recall strict_f1",
+    );
     let (precision, recall, f1) = (number(&found, "precision"), number(&found, "recall"), number(&found, "f1"));
     assert!((f1 - 2.0 * precision * recall / (precision + recall)).abs() < 1e-12);
     assert!(f1 > 0.9 && number(&found, "accuracy") > 0.9, "{found:?}");
@@ -45,6 +49,47 @@ fn train_evaluate_predict_verify() {
         crate::common::samples::gzip(scratch.text("train.conll").replace('\n', "\r\n").replace(' ', "\t")),
     );
     assert_eq!(scratch.json("verify --model model --data train.gz")["verified"], true, "same text, other wrapping");
+}
+
+/// Under a rule of steps no answer breaks it, also of a solver of expectations, and the model is verified; training
+/// data that breaks it is refused with its line.
+#[test]
+fn transitions() {
+    let scratch = Scratch::new();
+    scratch.succeed("data make chunks --out train.conll --n 60 --seed 1");
+    scratch.succeed("data make chunks --out test.conll --n 60 --seed 2");
+    // So little is seen of words that answers break the scheme without a rule.
+    let train =
+        "train --task chain --data train.conll --set task.template=suffix(w[0],1) --passes 3 --clock work --quiet";
+    let broken = |more: &str| {
+        scratch.succeed(&format!("{train} {more} --out m"));
+        assert_eq!(scratch.json("verify --model m --data train.conll")["verified"], true, "{more}");
+        let answers = scratch.succeed("predict --model m --data test.conll --top 3").stdout;
+        let labellings = answers.lines().map(|line| line.rsplit('\t').next().unwrap());
+        let broken = |line: &&str| {
+            let tags: Vec<&str> = std::iter::once("O").chain(line.split(' ')).collect();
+            tags.windows(2).any(|two| two[1].starts_with("I-") && (two[0] == "O" || two[0][2..] != two[1][2..]))
+        };
+        labellings.filter(broken).count()
+    };
+    assert!(broken("") > 0, "there is nothing to forbid");
+    assert_eq!(
+        ["", " --solver bcpl", " --solver n-slack"].map(|more| broken(&format!("--set task.transitions=bio{more}"))),
+        [0; 3]
+    );
+
+    scratch.write("bad.conll", "a O\nb O\n\nc B-X\nd O\ne I-X\n");
+    for (rule, fault) in [
+        ("bio", "bad.conll:6:1: found `I-X` after `O`, which task.transitions forbids"),
+        (">O", "bad.conll:1:1: found `O` at the start, which task.transitions forbids"),
+        ("O>", "bad.conll:2:1: found `O` at the end, which task.transitions forbids"),
+        ("O=>O", "bad.conll:2:1: found `O` at the end, which task.transitions forbids"),
+        ("O>X", "found `O>X`, expected bio, bioes, bilou, `A>B`"),
+        ("bilou", "the labels are no tags of this scheme: B-X, I-X, O"),
+    ] {
+        let told = scratch.run(&format!("train --task chain --data bad.conll --set task.transitions={rule} --quiet"));
+        assert!(told.code == Some(2) && told.stderr.contains(fault), "{rule}: {}", told.stderr);
+    }
 }
 
 /// The same command gives the same bytes, and `w` has a row of features for each label.

@@ -83,7 +83,7 @@ impl<T: BuiltinTask> TaskProblem<T> {
     fn check_known(&self, x: &T::Input, truth: &T::Label) -> Result<(), String> {
         match self.task.has_hinge(x, truth) {
             true => Ok(()),
-            false => Err("it has a label that the model does not know, so nothing can be verified".into()),
+            false => Err("the model has no such labelling, so nothing can be verified".into()),
         }
     }
 

@@ -88,7 +88,8 @@ pub trait BuiltinTask:
     fn neighbours(&self, x: &Self::Input, y: &Self::Label, most: usize, rng: &mut Rng) -> Vec<Self::Label> {
         let (Some(variables), Some(labels)) = (self.capabilities().variables, y.numbers()) else { return Vec::new() };
         let count = |v: usize| if labels[v] == UNLABELLED { 0 } else { variables.label_count(x, v) };
-        one_changed(labels, count, most, rng).into_iter().filter_map(Self::Label::from_numbers).collect()
+        let near = one_changed(labels, count, most, rng).into_iter().filter_map(Self::Label::from_numbers);
+        near.filter(|near| self.is_labelling_of(x, near)).collect()
     }
 
     /// Returns if `y`, a labelling of another input, is one of `x` too; for the oracle doctor.

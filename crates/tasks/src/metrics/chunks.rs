@@ -121,6 +121,19 @@ impl ChunkTags {
         self.scheme
     }
 
+    /// Returns if the labels are of a scheme: the same letters, in lower case.
+    pub fn is_of(&self, scheme: &str) -> bool {
+        self.scheme.eq_ignore_ascii_case(scheme)
+    }
+
+    /// Returns if the scheme, strictly, lets one label follow another; none stands for the start and for the end.
+    pub fn allows(&self, from: Option<u32>, to: Option<u32>) -> bool {
+        let [from, to] = [from, to].map(|label| label.map_or(OUTSIDE, |label| self.tags[label as usize]));
+        let (is_open, goes_on) = (matches!(from.kind, 'B' | 'I'), matches!(to.kind, 'I' | 'E'));
+        let closes = self.scheme != "BIO";
+        (goes_on || !is_open || !closes) && (!goes_on || is_open && from.chunk == to.chunk)
+    }
+
     /// Counts the chunks of one sequence.
     pub fn score(&self, truth: &[u32], predicted: &[u32]) -> ChunkScore {
         let mut by_type = vec![ChunkScore::default(); self.types.len()];

@@ -19,8 +19,12 @@ impl BuiltinTask for Chain {
         !truth.contains(&UNLABELLED)
     }
 
+    fn is_labelling_of(&self, x: &SparseRows, y: &Vec<u32>) -> bool {
+        y.len() == x.len() && self.allows(y)
+    }
+
     fn has_hinge(&self, _: &SparseRows, truth: &Vec<u32>) -> bool {
-        truth.iter().all(|&label| (label as usize) < self.labels)
+        self.allows(truth)
     }
 
     fn rows<'a>(&self, x: &'a SparseRows) -> Option<&'a SparseRows> {
@@ -30,11 +34,15 @@ impl BuiltinTask for Chain {
     fn reference_hinge(&self, x: &SparseRows, truth: &Vec<u32>, w: &[f64]) -> f64 {
         let weights = ChainWeights { labels: self.labels, features: self.features, w, ends: self.ends };
         let factor = self.costs.factor(truth.len());
-        weights.hinge(x, truth, |t, label| factor * self.costs.row(truth[t])[label])
+        let allows = |from: Option<usize>, to: Option<usize>| {
+            let [from, to] = [from, to].map(|label| label.map(|label| label as u32));
+            self.rule.as_ref().is_none_or(|rule| rule.allows(from, to))
+        };
+        weights.hinge(x, truth, |t, label| factor * self.costs.row(truth[t])[label], allows)
     }
 
     fn reference_plane(&self, x: &SparseRows, truth: &Vec<u32>, code: &[u32], add: AddFeature<'_>) -> Option<f64> {
-        if code.len() != truth.len() || code.iter().any(|&label| label as usize >= self.labels) {
+        if code.len() != truth.len() || !self.allows(code) {
             return None;
         }
         let layout = reference::ChainLayout { labels: self.labels, features: self.features, ends: self.ends };

@@ -4,8 +4,11 @@
 //! says of all labels stands together, so that scoring costs one stretch of memory a feature. In files it is
 //! `unary[label][feature]`.
 
+use std::sync::Arc;
+
 use multiplane_core::linalg;
 
+use crate::builtin::chain::transitions::StepRule;
 use crate::builtin::label_codes::PairSlots;
 use crate::data::SparseRows;
 use crate::losses::CostTable;
@@ -18,12 +21,33 @@ pub struct Chain {
     pub(super) features: usize,
     pub(super) ends: bool,
     pub(super) costs: CostTable,
+    pub(super) rule: Option<Arc<StepRule>>,
 }
 
 impl Chain {
     /// Makes a task of `labels` labels on positions with `features` features.
     pub fn new(labels: usize, features: usize, ends: bool, costs: CostTable) -> Self {
-        Chain { labels, features, ends, costs }
+        Chain { labels, features, ends, costs, rule: None }
+    }
+
+    /// Forbids steps.
+    pub fn with_rule(self, rule: Option<Arc<StepRule>>) -> Self {
+        Chain { rule, ..self }
+    }
+
+    /// Returns if these are numbers of labels whose steps are all allowed.
+    pub(super) fn allows(&self, y: &[u32]) -> bool {
+        let known = y.iter().all(|&label| (label as usize) < self.labels);
+        known && self.rule.as_ref().is_none_or(|rule| rule.first_fault(y).is_none())
+    }
+
+    /// The scores of steps, `-inf` if forbidden; `room` holds them if they are not the weights themselves.
+    pub(super) fn pairs<'a>(&self, w: &'a [f64], room: &'a mut Vec<f64>) -> &'a [f64] {
+        let weights = &w[self.pair_start()..self.ends_start()];
+        let Some(rule) = &self.rule else { return weights };
+        room.clear();
+        room.extend(weights.iter().zip(&rule.pairs).map(|(weight, step)| weight + step));
+        room
     }
 
     /// Returns where the pair weights begin.
@@ -45,7 +69,7 @@ impl Chain {
         ChainSlots { chain: self, x }
     }
 
-    /// Scores of each label at each position, loss and end weights included, into `unary`.
+    /// Scores of each label at each position, loss and ends included, into `unary`.
     pub(super) fn score_positions(&self, x: &SparseRows, w: &[f64], truth: Option<&Vec<u32>>, unary: &mut Vec<f64>) {
         let (len, labels) = (x.len(), self.labels);
         unary.clear();
@@ -61,6 +85,9 @@ impl Chain {
             let ends = &w[self.ends_start()..];
             linalg::axpy(1.0, &ends[..labels], &mut unary[..labels]);
             linalg::axpy(1.0, &ends[labels..2 * labels], &mut unary[(len - 1) * labels..]);
+        }
+        if let Some(rule) = &self.rule {
+            rule.add_ends(unary);
         }
     }
 }

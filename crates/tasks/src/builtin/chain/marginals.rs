@@ -35,15 +35,17 @@ impl LabelMarginals<Chain> for Chain {
     fn gibbs(&self, call: Call<'_, Self>, tau: f64, from: &[f64], to: &mut [f64]) -> Result<f64, String> {
         let (question, scratch) = (call.question, call.scratch);
         let (unary, sums) = (&mut scratch.unary, &mut scratch.sums);
-        self.view(question, unary);
-        let pair = &question.w[self.pair_start()..self.ends_start()];
-        let of_truth = question.truth.map_or(0.0, |truth| {
-            let nodes: f64 = truth.iter().enumerate().map(|(t, &y)| unary[t * self.labels + y as usize]).sum();
-            nodes + truth.windows(2).map(|two| pair[two[0] as usize * self.labels + two[1] as usize]).sum::<f64>()
-        });
-        linalg::scale(1.0 / tau, unary);
+        let chain = self.view(question, unary, &mut scratch.pair);
+        let of_truth = question.truth.map_or(0.0, |truth| chain.score(truth));
         sums.pair.clear();
-        sums.pair.extend(pair.iter().map(|score| score / tau));
+        sums.pair.extend_from_slice(chain.pair);
+        match &self.rule {
+            None => {
+                linalg::scale(1.0 / tau, unary);
+                sums.pair.iter_mut().for_each(|score| *score /= tau);
+            }
+            Some(_) => divide_or_sink(unary, &mut sums.pair, tau),
+        }
         let log = sums.chain.solve(self.labels, unary, &sums.pair, from, to).map_err(|error| error.to_string())?;
         Ok(if tau.is_finite() { tau * log - of_truth } else { 0.0 })
     }
@@ -60,6 +62,22 @@ impl LabelMarginals<Chain> for Chain {
     fn calls(&self) -> f64 {
         6.0
     }
+}
+
+/// Divides scores by a temperature. Forbidden ones become so low that no labelling with one of them has a share that a
+/// number can hold, even if the labellings followed have the least marginals: the sums take finite scores.
+fn divide_or_sink(unary: &mut [f64], pair: &mut [f64], tau: f64) {
+    let divide = |scores: &mut [f64]| {
+        let mut most = 0.0_f64;
+        for score in scores.iter_mut().filter(|score| score.is_finite()) {
+            *score /= tau;
+            most = most.max(score.abs());
+        }
+        most
+    };
+    let positions = unary.len() as f64;
+    let sunk = -(1000.0 + positions * (60.0 + 2.0 * (divide(unary) + divide(pair))));
+    unary.iter_mut().chain(pair).filter(|score| !score.is_finite()).for_each(|score| *score = sunk);
 }
 
 impl Chain {

@@ -6,6 +6,7 @@ mod layout;
 mod marginals;
 mod spec;
 mod task;
+mod transitions;
 
 #[cfg(test)]
 mod tests;
@@ -13,3 +14,4 @@ mod tests;
 pub use layout::Chain;
 pub use spec::{ChainSpec, ENTRY};
 pub use task::ChainScratch;
+pub use transitions::{StepRule, Transitions};

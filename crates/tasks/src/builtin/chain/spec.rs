@@ -1,15 +1,19 @@
 //! The chain's parameters, and how it is opened.
 
+use std::sync::Arc;
+
 use multiplane_core::layout::Layout;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::builtin::chain::layout::{self, Chain};
+use crate::builtin::chain::transitions::{StepRule, Transitions};
 use crate::builtin::kernelized::{self, KernelOptions, KernelSpec};
+use crate::builtin::pairwise::UNLABELLED;
 use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::sequences::{SequenceOptions, SequenceVocabulary, Sequences};
 use crate::class_weights::ClassWeights;
-use crate::data::{Columns, Tagged, conll, crfsuite, hmm, jsonl, letter};
+use crate::data::{Columns, DataError, SparseRows, Tagged, conll, crfsuite, hmm, jsonl, letter};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::kernel::{Kernel, KernelStore};
@@ -35,6 +39,12 @@ pub struct ChainSpec {
     pub bias: bool,
     /// Adds weights for the label at the start and at the end of a sequence.
     pub ends: bool,
+    /// The steps that labellings must not take: a scheme of chunk tags, `bio`, `bioes` or `bilou`; or steps such as
+    /// `A>B` (B must not follow A), `A=>B` (only B may; several are alternatives), `>B` (not first) and `A>` (not
+    /// last), in a list or divided by spaces. A model keeps them. By default all steps are allowed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<String>>")]
+    pub transitions: Option<Transitions>,
     /// What the columns of features of letters and tagged rows are divided by, so that none outweighs the others: `max-abs`, `standard` or `none`. It
     /// is part of the model: data that the model is used on is divided in the same way.
     pub scale: ScaleSpec,
@@ -72,6 +82,7 @@ impl Default for ChainSpec {
         ChainSpec {
             bias: false,
             ends: false,
+            transitions: None,
             scale,
             template: None,
             min_count: 1,
@@ -97,6 +108,7 @@ impl TaskSpec for ChainSpec {
         let sequences = Sequences::read(ENTRY.name, &data, &options, vocabulary)?.scaled(self.scale, vocabulary)?;
         let labels = sequences.vocabulary.labels.len();
         let costs = CostTable::new(&self.loss, ClassWeights::list(self.class_weights.as_ref())?, labels)?;
+        let rule = self.rule(&data, &sequences, vocabulary.is_none())?;
         let kernel = self.kernel.kernel();
         kernelized::check_budget(self.kernel_budget, kernel)?;
         self.kernel_rows.validate(kernel).map_err(|error| error.under("kernel_rows"))?;
@@ -113,10 +125,10 @@ impl TaskSpec for ChainSpec {
                 layout: Layout::ColumnMajor,
                 columns: sequences.vocabulary.features,
             };
-            let task = |features| Chain::new(labels, features, self.ends, costs);
+            let task = |features| Chain::new(labels, features, self.ends, costs).with_rule(rule);
             return kernelized::open(ENTRY.name, sequences, options, vocabulary.is_some(), task);
         }
-        let task = Chain::new(labels, sequences.vocabulary.features, self.ends, costs);
+        let task = Chain::new(labels, sequences.vocabulary.features, self.ends, costs).with_rule(rule);
         sequences.into_problem(ENTRY.name, task)
     }
 
@@ -124,5 +136,45 @@ impl TaskSpec for ChainSpec {
         let known: SequenceVocabulary = vocabulary.read()?;
         let tables = with_bias(layout::tables(known.labels.len(), known.features, self.ends), self.bias);
         Ok(kernelized::tables(tables, &known))
+    }
+}
+
+impl ChainSpec {
+    /// The rule of steps for the labels of sequences; those of training must keep it.
+    fn rule(
+        &self,
+        data: &Dataset,
+        sequences: &Sequences,
+        is_training: bool,
+    ) -> Result<Option<Arc<StepRule>>, OpenError> {
+        let Some(transitions) = &self.transitions else { return Ok(None) };
+        let names = &sequences.vocabulary.labels;
+        let rule = StepRule::new(transitions, names)?;
+        let fault = |sequence: usize, t: usize, message: String| match data.place(sequence, t) {
+            Some((file, line)) => OpenError::from(DataError::at(file, line, 1, message)),
+            None => OpenError::new(format!("sequence {sequence}, position {t} (from 0): {message}")),
+        };
+        let lengths = || sequences.inputs.iter().map(SparseRows::len);
+        if let Some(none) = rule.first_impossible(lengths().max().unwrap_or(0))
+            && let Some(sequence) = lengths().position(|len| len == none)
+        {
+            let message = format!("found a sequence of length {none}, of which task.transitions allows no labelling");
+            return Err(fault(sequence, 0, message));
+        }
+        let labelled = |labels: &Vec<u32>| is_training && !labels.contains(&UNLABELLED);
+        for (sequence, y) in sequences.labels.iter().enumerate().filter(|(_, labels)| labelled(labels)) {
+            if let Some(t) = rule.first_fault(y) {
+                let name = |t: usize| y.get(t).map(|&label| format!("`{}`", names[label as usize]));
+                let (from, to) = (t.checked_sub(1).and_then(name), name(t));
+                let step = match (from, to) {
+                    (Some(from), Some(to)) => format!("{to} after {from}"),
+                    (None, to) => format!("{} at the start", to.unwrap_or_default()),
+                    (from, None) => format!("{} at the end", from.unwrap_or_default()),
+                };
+                let message = format!("found {step}, which task.transitions forbids");
+                return Err(fault(sequence, t.min(y.len() - 1), message));
+            }
+        }
+        Ok(Some(Arc::new(rule)))
     }
 }

@@ -3,12 +3,14 @@
 
 use multiplane_core::example::Examples;
 use multiplane_core::layout::Layout;
+use multiplane_core::linalg;
 use multiplane_core::oracle::{Coded, Prices, Quality};
 use multiplane_core::plane::Plane;
+use multiplane_core::rng::Rng;
 use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task::{
     Call, Case, CodedFeatures, ExampleOf, KBest, LabelledVariables, Question, RecombineLabels, ScoreMagnitudes, Task,
-    TaskCapabilities,
+    TaskCapabilities, relabelled,
 };
 use multiplane_infer::best_paths::BestPaths;
 use multiplane_infer::chain::ChainView;
@@ -27,6 +29,7 @@ use crate::data::SparseRows;
 #[derive(Debug, Default)]
 pub struct ChainScratch {
     pub(super) unary: Vec<f64>,
+    pub(super) pair: Vec<f64>,
     viterbi: Viterbi,
     lattice: Lattice,
     best_paths: BestPaths,
@@ -58,12 +61,18 @@ impl Task for Chain {
     }
 
     fn largest_loss(&self, example: ExampleOf<'_, Self>) -> Option<f64> {
-        Some(self.costs.largest_loss(example.truth))
+        let truth = example.truth;
+        let Some(rule) = &self.rule else { return Some(self.costs.largest_loss(truth)) };
+        let mut unary: Vec<f64> = truth.iter().flat_map(|&label| self.costs.row(label)).copied().collect();
+        linalg::scale(self.costs.factor(truth.len()), &mut unary);
+        rule.add_ends(&mut unary);
+        let chain = ChainView { labels: self.labels, unary: &unary, pair: &rule.pairs };
+        Some(Viterbi::default().solve(chain, &mut Vec::new()))
     }
 
     fn decode(&self, call: Call<'_, Self>, out: &mut Vec<u32>) -> Result<Quality, String> {
-        let ChainScratch { unary, viterbi, .. } = call.scratch;
-        viterbi.solve(self.view(call.question, unary), out);
+        let ChainScratch { unary, pair, viterbi, .. } = call.scratch;
+        viterbi.solve(self.view(call.question, unary, pair), out);
         Ok(Quality::Exact)
     }
 
@@ -107,22 +116,31 @@ impl LabelledVariables<Chain> for Chain {
     fn label_count(&self, _: &SparseRows, _: usize) -> usize {
         self.labels
     }
+
+    fn is_labelling(&self, example: ExampleOf<'_, Self>, code: &[u32]) -> bool {
+        code.len() == example.input.len() && self.allows(code)
+    }
 }
 
 impl Chain {
     /// Scores everything, penalties taken off.
-    pub(super) fn view<'a>(&self, question: Question<'a, Self>, unary: &'a mut Vec<f64>) -> ChainView<'a> {
+    pub(super) fn view<'a>(
+        &self,
+        question: Question<'a, Self>,
+        unary: &'a mut Vec<f64>,
+        pair: &'a mut Vec<f64>,
+    ) -> ChainView<'a> {
         let Question { input: x, w, truth, penalty, .. } = question;
         self.score_positions(x, w, truth, unary);
         penalty.each(x.len(), |t, label, penalty| unary[t * self.labels + label as usize] -= penalty);
-        ChainView { labels: self.labels, unary, pair: &w[self.pair_start()..self.ends_start()] }
+        ChainView { labels: self.labels, unary, pair: self.pairs(w, pair) }
     }
 }
 
 impl KBest<Chain> for Chain {
     fn top(&self, call: Call<'_, Self>, out: &mut [Vec<u32>]) -> Result<(usize, Quality), String> {
-        let ChainScratch { unary, best_paths, .. } = call.scratch;
-        let (chain, count, mut places) = (self.view(call.question, unary), out.len(), out.iter_mut());
+        let ChainScratch { unary, pair, best_paths, .. } = call.scratch;
+        let (chain, count, mut places) = (self.view(call.question, unary, pair), out.len(), out.iter_mut());
         let found = best_paths.solve(chain, count, |_, path| {
             places.next().into_iter().for_each(|place| path.clone_into(place));
         });
@@ -130,15 +148,39 @@ impl KBest<Chain> for Chain {
     }
 
     fn max_marginals(&self, call: Call<'_, Self>, out: &mut Vec<f64>) -> Result<(), String> {
-        let ChainScratch { unary, viterbi, .. } = call.scratch;
-        viterbi.max_marginals(self.view(call.question, unary), out);
+        let ChainScratch { unary, pair, viterbi, .. } = call.scratch;
+        viterbi.max_marginals(self.view(call.question, unary, pair), out);
         Ok(())
+    }
+
+    /// If the rule forbids what was drawn, other positions change too; if those drawn cannot change, some others do.
+    fn relabelled(&self, _: ExampleOf<'_, Self>, code: &[u32], changes: usize, rng: &mut Rng) -> Vec<u32> {
+        let drawn = relabelled(code, |_| self.labels, changes, rng);
+        let Some(rule) = self.rule.as_ref().filter(|_| !self.allows(&drawn)) else { return drawn };
+        let (len, mut unary, mut found) = (code.len(), Vec::new(), Vec::new());
+        for all_change in [false, true] {
+            unary.clear();
+            for t in 0..len {
+                unary.extend((0..self.labels as u32).map(|label| match label == code[t] {
+                    true => 0.0,
+                    false if all_change || drawn[t] != code[t] => 1.0 + 0.5 * f64::from(u8::from(label == drawn[t])),
+                    false => -0.5 / len as f64,
+                }));
+            }
+            rule.add_ends(&mut unary);
+            let chain = ChainView { labels: self.labels, unary: &unary, pair: &rule.pairs };
+            Viterbi::default().solve(chain, &mut found);
+            if found != code {
+                break;
+            }
+        }
+        found
     }
 }
 
 impl RecombineLabels<Chain> for Chain {
     fn recombine(&self, case: Case<'_, Self>, w: &[f64], codes: &[u32], out: &mut Vec<u32>) -> Result<(), String> {
-        let (truth, ChainScratch { unary, lattice, .. }) = (case.truth, case.scratch);
+        let (truth, ChainScratch { unary, pair, lattice, .. }) = (case.truth, case.scratch);
         lattice.clear();
         for (t, &label) in truth.iter().enumerate() {
             lattice.add_candidate(label);
@@ -146,7 +188,7 @@ impl RecombineLabels<Chain> for Chain {
             lattice.end_position();
         }
         self.score_positions(case.input, w, Some(truth), unary);
-        let (labels, pair) = (self.labels, &w[self.pair_start()..]);
+        let (labels, pair) = (self.labels, self.pairs(w, pair));
         let unary = |t: usize, label: u32| unary[t * labels + label as usize];
         let pair = |from: u32, to: u32| pair[from as usize * labels + to as usize];
         lattice.solve(unary, pair, out);

@@ -1,7 +1,11 @@
 //! The chain's layouts and answers against plain code.
 
+use std::sync::Arc;
+
+use multiplane_core::example::Example;
+use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::Task;
+use multiplane_core::task::{Question, Task};
 
 use super::*;
 use crate::builtin::task::{from_file_layout, to_file_layout};
@@ -14,7 +18,7 @@ fn random(seed: u64) -> (Chain, SparseRows, Vec<f64>, Rng) {
     let mut rng = Rng::new(seed, 0);
     let (labels, features) = (1 + rng.below(4) as usize, [3, 500][rng.below(2) as usize]);
     let costs = CostTable::new(&LossSpec::Hamming, None, labels).unwrap();
-    let chain = Chain::new(labels, features, rng.below(2) == 0, costs);
+    let chain = Chain::new(labels, features, rng.below(2) == 0, costs).with_rule(rule(seed, labels));
     let mut x = SparseRows::new(features);
     for _ in 0..rng.below(5) {
         let indices: Vec<u32> = (0..features as u32).filter(|_| rng.below(features as u64) < 3).collect();
@@ -22,6 +26,23 @@ fn random(seed: u64) -> (Chain, SparseRows, Vec<f64>, Rng) {
     }
     let w = (0..chain.dim()).map(|_| rng.unit() - 0.5).collect();
     (chain, x, w, rng)
+}
+
+/// A rule of random steps for every third seed, which leaves labellings of each length up to 5.
+fn rule(seed: u64, labels: usize) -> Option<Arc<StepRule>> {
+    let mut rng = Rng::new(seed, 1);
+    let names: Vec<String> = (0..labels).map(|label| label.to_string()).collect();
+    let place = |rng: &mut Rng| names.get(rng.below(labels as u64 + 1) as usize).map_or("", String::as_str);
+    let mut draw = || {
+        let step = |rng: &mut Rng| match [place(rng), place(rng)] {
+            ["", ""] => None,
+            [from, to] => Some(format!("{from}{}>{to}", if rng.below(6) == 0 { "=" } else { "" })),
+        };
+        let steps: Vec<String> = (0..rng.below(6)).filter_map(|_| step(&mut rng)).collect();
+        StepRule::new(&serde_json::from_value(serde_json::json!(steps)).unwrap(), &names).unwrap()
+    };
+    let mut rules = std::iter::from_fn(|| Some(draw())).filter(|rule| rule.first_impossible(5).is_none());
+    rules.next().filter(|_| seed.is_multiple_of(3)).map(Arc::new)
 }
 
 /// Weights come back from the layout of files, where the row of a label stands together.
@@ -73,5 +94,54 @@ fn planes_by_code_are_feature_differences() {
 }
 
 fn labelling(chain: &Chain, x: &SparseRows, rng: &mut Rng) -> Vec<u32> {
-    (0..x.len()).map(|_| rng.below(chain.labels as u64) as u32).collect()
+    let draw = || Some((0..x.len()).map(|_| rng.below(chain.labels as u64) as u32).collect());
+    std::iter::from_fn(draw).find(|y: &Vec<u32>| chain.allows(y)).unwrap()
+}
+
+/// Probabilities under a rule are those of enumerating what it allows, at temperatures from cold to infinite, also
+/// where they follow a labelling; sums of the exponentials are, too.
+#[test]
+fn marginals_equal_enumeration() {
+    let mut scratch = ChainScratch::default();
+    for seed in 0..300 {
+        let (chain, x, w, mut rng) = random(seed);
+        let truth = labelling(&chain, &x, &mut rng);
+        let listed = ListedExample::new(&chain, (&x, &truth, &w), seed);
+        let example = Example { index: 0, input: &x, truth: &truth };
+        let sums = chain.capabilities().marginals.unwrap();
+        let size = sums.len(example).unwrap();
+        let (mut marginals, mut expected) = (vec![f64::NAN; size], vec![0.0; size]);
+        for tau in [1.0, 0.01, f64::INFINITY] {
+            let ask = Question::augmented(example, &w);
+            let value = sums.gibbs(ask.call(&mut scratch, &mut ()), tau, &[], &mut marginals).unwrap();
+            let mut own = |y: &Vec<u32>| {
+                let mut phi = Plane::new();
+                chain.features(&x, y, 1.0, &mut phi);
+                chain.features(&x, &truth, -1.0, &mut phi);
+                phi.seal();
+                (phi.view().score(&w) + chain.loss(&truth, y)) / tau
+            };
+            let scores: Vec<f64> = listed.all.iter().map(&mut own).collect();
+            let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let sum: f64 = scores.iter().map(|score| (score - most).exp()).sum();
+            if tau.is_finite() {
+                assert!((value - tau * (most + sum.ln())).abs() < 1e-10, "seed {seed}, {tau}: {value}");
+            }
+            expected.fill(0.0);
+            let mut one = vec![0.0; size];
+            for (y, score) in listed.all.iter().zip(&scores) {
+                sums.all_on(Example { truth: y, ..example }, &mut one);
+                let share = (score - most).exp() / sum;
+                expected.iter_mut().zip(&one).for_each(|(all, one)| *all += share * one);
+            }
+            let near = marginals.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-10);
+            assert!(near, "seed {seed}, {tau}: {marginals:?}, expected {expected:?}");
+        }
+        sums.all_on(example, &mut expected);
+        let zero = vec![0.0; w.len()];
+        let ask = Question::plain(example, &zero);
+        sums.gibbs(ask.call(&mut scratch, &mut ()), 1.0, &expected, &mut marginals).unwrap();
+        let near = marginals.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9);
+        assert!(near, "seed {seed}: {marginals:?} follow {expected:?}");
+    }
 }
