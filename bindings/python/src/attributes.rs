@@ -52,7 +52,8 @@ impl TokenAttributes {
         Ok(self.tokens.len() - before)
     }
 
-    /// Copies names with numbers: `name=value` of a text, and `name:below` of what is nested. Sets are sorted.
+    /// Copies names with numbers: `name=value` of a text, `name:below` of what is nested, `name:0` and so on of a
+    /// vector. Sets are sorted.
     fn items(&mut self, token: &Bound<'_, PyAny>, place: TokenPlace, depth: usize) -> PyResult<()> {
         let Ok(table) = token.cast::<PyDict>() else { return self.names(token, place) };
         for (name, value) in table.iter() {
@@ -69,6 +70,13 @@ impl TokenAttributes {
                 self.end(start, 1.0, place)?;
             } else if let Some(number) = number(&value)? {
                 self.end(start, number, place)?;
+            } else if let Some(numbers) = vector(&value)? {
+                let name = self.text.split_off(start);
+                for (k, number) in numbers.into_iter().enumerate() {
+                    let start = self.text.len();
+                    self.text.push_str(&format!("{name}:{k}"));
+                    self.end(start, number, place)?;
+                }
             } else if is_nested(&value) {
                 if depth == DEEPEST {
                     return Err(place.fault(format_args!("has dicts in dicts, deeper than {DEEPEST}")));
@@ -161,6 +169,22 @@ fn is_set(object: &Bound<'_, PyAny>) -> bool {
 fn is_nested(object: &Bound<'_, PyAny>) -> bool {
     let listed = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
     listed || object.is_instance_of::<PyDict>() || is_set(object)
+}
+
+/// The numbers of a list or of an array of one dimension; None for anything else, and if there is none.
+fn vector(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<f64>>> {
+    let list = if object.hasattr("tolist")? { object.call_method0("tolist")? } else { object.clone() };
+    if !(list.is_instance_of::<PyList>() || list.is_instance_of::<PyTuple>()) {
+        return Ok(None);
+    }
+    let mut numbers = Vec::new();
+    for item in list.try_iter()? {
+        match number(&item?)? {
+            Some(number) => numbers.push(number),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(numbers).filter(|numbers| !numbers.is_empty()))
 }
 
 /// A number of Python or NumPy, True and False among them; None for anything else.

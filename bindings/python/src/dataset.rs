@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use multiplane::data::conllu::Treebank;
 use multiplane::data::graphs::Graphs;
 use multiplane::data::mrf::Mrfs;
 use multiplane::data::trees::Trees;
@@ -52,6 +53,17 @@ impl DatasetObject {
         guarded(|| py.detach(read).map_err(|error| unread(&path, error))).map(|data| DatasetObject { data })
     }
 
+    /// The trees of a treebank.
+    fn trees(&self) -> PyResult<DatasetObject> {
+        match self.data.get::<Treebank>() {
+            Some(bank) => match &bank.trees {
+                Ok(trees) => Ok(DatasetObject { data: trees.clone() }),
+                Err(fault) => Err(raised(Error::from(fault.clone()))),
+            },
+            None => Err(value_error(format!("expected a treebank (conllu), found {}", self.data.describe()))),
+        }
+    }
+
     /// Rows as CSR parts (offsets i64, indices i64, values f64), number of columns, where sequences end, labels.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Parts<'py>> {
         let (rows, ends, labels) = if let Some(trees) = self.data.get::<Trees>() {
@@ -75,7 +87,8 @@ impl DatasetObject {
 
     /// Columns of text: the tokens of every sentence, the label being the last column.
     fn tokens(&self) -> PyResult<Vec<Vec<Vec<String>>>> {
-        let Some(data) = self.data.get::<Columns>() else {
+        let data = self.data.get::<Treebank>().map_or(&self.data, |bank| &bank.sentences);
+        let Some(data) = data.get::<Columns>() else {
             return Err(value_error(format!("expected columns of text (conll), found {}", self.data.describe())));
         };
         let token = |token: usize| (0..data.width()).map(|column| data.text(token, column).to_owned()).collect();

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use multiplane::oracle::OracleError;
-use multiplane::{MarginPrediction, Model, ModelFile, PathModel, Problem, ReadyModel, TopPrediction, threads_for};
+use multiplane::{
+    MarginPrediction, MarginalPrediction, Model, ModelFile, PathModel, Problem, ReadyModel, TopPrediction, threads_for,
+};
 use multiplane_tasks::builtin::unused_columns::used_columns;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -208,6 +210,26 @@ impl ModelObject {
             };
             problem.predictor().predict_margins(w, threads, &mut each)?;
             Ok([numbers, counts, scores, margins])
+        })?;
+        Ok(found.map(|bytes| PyBytes::new(py, &bytes)))
+    }
+
+    /// How probable each label of every variable of every example of `data` is: how many labels there are, variable by
+    /// variable, as uint32, and the probabilities as float64.
+    fn marginals<'py>(
+        &self,
+        py: Python<'py>,
+        data: &DatasetObject,
+        threads: usize,
+    ) -> PyResult<[Bound<'py, PyBytes>; 2]> {
+        let found = self.ask(py, data, threads, |problem, w, threads| {
+            let [mut counts, mut shares] = [const { Vec::new() }; 2];
+            let mut each = |found: MarginalPrediction| {
+                counts.extend(found.counts.iter().flat_map(|&count| (count as u32).to_ne_bytes()));
+                shares.extend(found.probabilities.iter().flat_map(|share| share.to_ne_bytes()));
+            };
+            problem.predictor().predict_marginals(w, threads, &mut each)?;
+            Ok([counts, shares])
         })?;
         Ok(found.map(|bytes| PyBytes::new(py, &bytes)))
     }

@@ -68,6 +68,26 @@ def test_lists_and_sets_of_names_are_attributes():
     assert len(empty.predict([[{}, {}]])[0]) == 2
 
 
+def test_vectors_beside_names():
+    """A vector under a name is a number for each of its places, however it is given; so is one of a file of JSON."""
+    rng = np.random.default_rng(1)
+    vectors = rng.normal(size=(4, 3))
+    y, work = [[0, 1], [1, 0]], {"lam": 0.1, "passes": 3, "clock": "work"}
+    names = [{"w": "a"}, {"w": "b", "far": {"x": 1}}, {"w": "a"}, {"cap": True}]
+    made = lambda of: [[{**names[k], "v": of(vectors[k])} for k in (2 * i, 2 * i + 1)] for i in (0, 1)]  # noqa: E731
+    plain = [[{**names[k], **{f"v:{c}": vectors[k, c] for c in range(3)}} for k in (2 * i, 2 * i + 1)] for i in (0, 1)]
+    expected = ChainSSVM(**work).fit(plain, y)
+    for of in (lambda v: v, list, tuple, lambda v: v.tolist()):
+        model = ChainSSVM(**work).fit(made(of), y)
+        assert np.array_equal(model.coef_, expected.coef_)
+        assert model.get_feature_names_out().tolist() == expected.get_feature_names_out().tolist()
+        assert np.array_equal(model.margins(made(of))[1], expected.margins(plain)[1])
+    with pytest.raises(ValueError, match=r"X\[0\]\[0\] has 'v': array"):
+        ChainSSVM(**work).fit([[{"v": np.zeros((2, 2))}]], [[0]])
+    with pytest.raises(ValueError, match=r"X\[0\]\[0\] holds 0.5: expected the names"):
+        ChainSSVM(**work).fit([[{"v": [0.5, "a"]}]], [[0]])
+
+
 def test_tuples_are_columns_and_lists_where_there_are_templates(tmp_path):
     """In fit, in predict, and of a model read from a file."""
     tuples = [[("the", "DT"), ("cat", "NN")], [("a", "DT"), ("dog", "NN")]]

@@ -428,6 +428,12 @@ pub trait LabelMarginals<T: Task + ?Sized> {
     /// The reason why there is no answer; the caller adds which example.
     fn gibbs(&self, call: Call<'_, T>, tau: f64, from: &[f64], to: &mut [f64]) -> Result<f64, String>;
 
+    /// Writes into `out`, variable by variable, how probable each label is under `marginals`; the length of a
+    /// variable's run is its number of labels. Returns false if they are of no single variables.
+    fn of_labels(&self, _example: ExampleOf<'_, T>, _marginals: &[f64], _out: &mut Vec<f64>) -> bool {
+        false
+    }
+
     /// Writes the scaled expected plane under `marginals`.
     fn expected(&self, case: Case<'_, T>, marginals: &[f64], out: &mut Plane);
 

@@ -38,6 +38,15 @@ impl Columns {
         self.labelled
     }
 
+    /// The same without its last column, the label, which is known not to be there.
+    pub(super) fn without_label(&self) -> Columns {
+        let mut all = Columns { ends: self.ends.clone(), ..Columns::told(self.width - 1, false) };
+        for token in 0..self.tokens() {
+            all.push_token((0..all.width).map(|column| self.text(token, column)).collect::<Vec<_>>());
+        }
+        all
+    }
+
     /// Appends a token to the sentence in hand.
     ///
     /// # Panics

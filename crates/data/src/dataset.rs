@@ -102,10 +102,18 @@ impl Dataset {
         Dataset { origin: fits.then(|| Arc::new(origin)), ..self }
     }
 
-    /// Returns the file and the line of a part of an example, such as a token, if a reader of lines has read it.
+    /// Returns the file and the line of a part of an example, such as a token, if a reader of lines has read it; that
+    /// of the example if it is one line.
     pub fn place(&self, example: usize, part: usize) -> Option<(&Path, u64)> {
         let origin = self.origin.as_ref()?;
-        origin.of(example).get(part).map(|line| (origin.path.as_path(), *line))
+        let lines = origin.of(example);
+        lines.get(part).or(lines.last()).map(|line| (origin.path.as_path(), *line))
+    }
+
+    /// The same examples, with their weights and lines, as other data has them.
+    #[must_use]
+    pub fn seen_as(&self, other: &Dataset) -> Dataset {
+        Dataset { data: other.data.clone(), ..self.clone() }
     }
 
     /// Returns the data if it is of the kind `T`.

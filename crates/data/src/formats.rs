@@ -8,7 +8,9 @@ use multiplane_infer::file::{DataError, quote};
 use super::format::{Format, GuessRule};
 use super::rules::ReadRules;
 use super::text::{Line, Lines};
-use super::{conll, container, crfsuite, csv, graphs, hmm, jsonl, letter, libsvm, mrf, multilabel, opaque, trees};
+use super::{
+    conll, conllu, container, crfsuite, csv, graphs, hmm, jsonl, letter, libsvm, mrf, multilabel, opaque, trees,
+};
 use crate::dataset::Dataset;
 
 /// All formats, in the order in which they are listed to users.
@@ -17,6 +19,7 @@ pub static FORMATS: &[Format] = &[
     &letter::FORMAT,
     &csv::FORMAT,
     &conll::FORMAT,
+    &conllu::FORMAT,
     &crfsuite::FORMAT,
     &hmm::FORMAT,
     &multilabel::FORMAT,
@@ -57,7 +60,8 @@ pub fn read_with(path: &Path, format: Option<Format>, rules: &ReadRules) -> Resu
         }
         None => guess(path)?,
     };
-    match rules.of_tables().filter(|_| !format.is_table()) {
+    let takes = |name: &str| format.is_table() || *format == conllu::FORMAT && name != "data.separator";
+    match rules.of_tables().filter(|name| !takes(name)) {
         Some(name) => Err(DataError::file(path, format!("{name} is for tables (csv), found format {}", format.name))),
         None => (format.read)(path, rules),
     }
@@ -153,7 +157,10 @@ mod tests {
     /// The first line tells the format, whatever the name and whether or not it is compressed.
     #[test]
     fn content_tells() {
-        let cases: [(&str, &[u8], &str); 26] = [
+        let cases: [(&str, &[u8], &str); 29] = [
+            ("f", b"# text = a b\n\n1\ta\ta\tDET\tDT\tN=S|P=3\t2\tdet\t_\t_\n", "conllu"),
+            ("f", b"1-2\tdel\t_\t_\t_\t_\t_\t_\t_\t_\n", "conllu"),
+            ("f.tsv", b"1\t2\t3\t4\t5\t6\t7\t8\t9\t10\n", "csv"),
             ("f", b"B-NP\tw=a\tp=b\n", "crfsuite"),
             ("f", b"\tw=a,b\n", "crfsuite"),
             ("f.tsv", b"1\t2\tx\n", "csv"),
@@ -206,7 +213,7 @@ mod tests {
                 (
                     b"\nIt was a dark night\n",
                     "f:2:1: found `It was a dark night`, which is none of the formats (libsvm, letter, csv, conll, \
-                     crfsuite, hmm, multilabel, tree, jsonl, graph, mrf, opaque): name it as data.format, e.g. \
+                     conllu, crfsuite, hmm, multilabel, tree, jsonl, graph, mrf, opaque): name it as data.format, e.g. \
                      data.format=conll",
                 ),
             ],

@@ -8,6 +8,7 @@
 mod classified;
 mod columns;
 pub mod conll;
+pub mod conllu;
 pub mod container;
 pub mod crfsuite;
 pub mod csv;

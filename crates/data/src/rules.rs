@@ -10,8 +10,10 @@ use super::strings::Strings;
 pub struct ReadRules {
     /// The separator of a table's columns (`data.separator`); by default its first line decides.
     pub separator: Option<char>,
-    /// The label's column of a table (`data.label_column`); by default the last.
+    /// The label's column of a table or a treebank (`data.label_column`); by default the last, or upos.
     pub label_column: Option<Column>,
+    /// True if this is the label that a model was trained on, and users named none.
+    pub label_by_model: bool,
     /// Columns of a table that are neither features nor the label (`data.ignore`).
     pub ignored: Vec<Column>,
     /// True if these are the columns that a model was trained without, and users named none.
@@ -33,7 +35,7 @@ impl ReadRules {
     pub(super) fn of_tables(&self) -> Option<&'static str> {
         [
             ("data.separator", self.separator.is_some()),
-            ("data.label_column", self.label_column.is_some()),
+            ("data.label_column", self.label_column.is_some() && !self.label_by_model),
             ("data.ignore", !self.ignored.is_empty() && !self.ignored_by_model),
         ]
         .into_iter()

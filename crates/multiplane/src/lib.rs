@@ -45,7 +45,8 @@ pub use multiplane_core::parameter::ParameterError;
 pub use multiplane_core::solver::WarmStart;
 pub use multiplane_core::{certificate, clock, observe, oracle, plane, regularizer, run, solver, task};
 pub use multiplane_tasks::problem::{
-    Evaluation, MOST_LISTED, MarginPrediction, Prediction, Problem, ScoredLabelling, SlackProblem, TopPrediction,
+    Evaluation, MOST_LISTED, MarginPrediction, MarginalPrediction, Prediction, Problem, ScoredLabelling, SlackProblem,
+    TopPrediction,
 };
 pub use multiplane_tasks::rescaling::Rescaling;
 pub use multiplane_tasks::{data, dataset, entry, foreign, losses, metrics, registry as tasks, synth};

@@ -241,13 +241,31 @@ def load_hmm(
     return _sequences(_core.Dataset.read(path, "hmm"), features)
 
 
-def load_conll(path: str | os.PathLike[str]) -> tuple[list[list[tuple[str, ...]]], list[list[str]]]:
-    """Reads columns of text, the last being the label, with empty lines between sentences.
+def _treebank(path: str | os.PathLike[str], label_column: str | None) -> _core.Dataset | None:
+    """A file in CoNLL-U, which its name ends in; None if it is another."""
+    if not os.fspath(path).lower().removesuffix(".gz").endswith(".conllu"):
+        if label_column is not None:
+            raise ValueError(f"label_column = {label_column!r} is for treebanks, whose names end in .conllu")
+        return None
+    rules = json.dumps({"label_column": label_column}) if label_column is not None else None
+    return _core.Dataset.read(path, "conllu", rules=rules)
+
+
+def load_conll(
+    path: str | os.PathLike[str], *, label_column: str | None = None
+) -> tuple[list[list[tuple[str, ...]]], list[list[str]]]:
+    """Reads columns of text, the last being the label, with empty lines between sentences; and CoNLL-U (``.conllu``).
+
+    Args:
+        path: The file. If its first line has a tab, tabs divide columns, and a column may hold spaces.
+        label_column: Of CoNLL-U the column that is the label: ``"upos"``, which is the default, ``"xpos"``, ``"lemma"``, ``"feats"``
+            or ``"deprel"``.
 
     Returns:
-        ``X``, a list of sentences whose tokens are tuples of the other columns, and ``y``, a list of lists of labels.
+        ``X``, a list of sentences whose tokens are tuples of the other columns (of CoNLL-U form, upos, xpos, lemma, feats, the label
+        being ``"_"``), and ``y``, a list of lists of labels.
     """
-    sentences = _core.Dataset.read(path, "conll").tokens()
+    sentences = (_treebank(path, label_column) or _core.Dataset.read(path, "conll")).tokens()
     x = [[tuple(token[:-1]) for token in sentence] for sentence in sentences]
     return x, [[token[-1] for token in sentence] for sentence in sentences]
 
@@ -266,8 +284,11 @@ def load_crfsuite(path: str | os.PathLike[str]) -> tuple[list[list[dict[str, flo
     return [tokens[first:last] for first, last in spans], [labels[first:last] for first, last in spans]
 
 
-def load_trees(path: str | os.PathLike[str]) -> tuple[list[tuple[Any, Any, list[str | None]]], list[list[str | None]]]:
-    """Reads trees, an object of JSON a line (plain or gzip).
+def load_trees(
+    path: str | os.PathLike[str], *, label_column: str | None = None
+) -> tuple[list[tuple[Any, Any, list[str | None]]], list[list[str | None]]]:
+    """Reads trees, an object of JSON a line (plain or gzip); and CoNLL-U (``.conllu``), whose features are
+    ``form=...``, ``upos=...`` and so on, but for the label (``label_column``, as of :func:`load_conll`).
 
     Returns:
         ``X``, a list of ``(features, parents, types)`` as :class:`TreeSSVM` takes them: an array ``[nodes, features]`` or a
@@ -276,7 +297,8 @@ def load_trees(path: str | os.PathLike[str]) -> tuple[list[tuple[Any, Any, list[
         :class:`ArborescenceSSVM` is trained on the features and the parents alone. Raises ValueError with file, line and
         column for bad lines.
     """
-    dataset = _core.Dataset.read(path, "tree")
+    bank = _treebank(path, label_column)
+    dataset = _core.Dataset.read(path, "tree") if bank is None else bank.trees()
     offsets, indices, values, columns, ends, _ = _csr(dataset)
     names, parents, types, labels = dataset.tree_parts()
     x: list[tuple[Any, Any, list[str | None]]] = []

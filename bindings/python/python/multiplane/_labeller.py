@@ -164,6 +164,15 @@ class PartLabeller(Several):
         found = iter(self._labellings([example for example, empty in zip(x, is_empty, strict=True) if not empty]))
         return Labellings(self.classes_[:0] if empty else next(found) for empty in is_empty)
 
+    def predict_marginals(self, X: Any) -> list[NDArray[np.float64]]:
+        """How probable each label of every part is, ``[parts, labels]`` for each example, if the probability of a labelling is
+        proportional to ``exp(score)``; rows sum to 1. Training for margins does not calibrate them. Of parsers labels are heads,
+        the root first.
+        """
+        self._check_fitted()
+        data, sizes = self._to_ask(X)
+        return [] if data is None else self._tables(sizes, *self._model.marginals(data, self._workers()))
+
     def score(self, X: Any, y: Any) -> float:
         """Share of labels predicted rightly, over all sequences; of trees nodes whose label is None are left out."""
         truth = self._labels(y)

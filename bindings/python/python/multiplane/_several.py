@@ -135,11 +135,14 @@ class Several(BuiltIn):
         if data is None:
             return [], []
         _, counts, scores, margins = self._model.max_marginals(data, self._workers())
+        parts = np.split(np.frombuffer(margins, dtype=np.float64), np.cumsum(sizes)[:-1])
+        return self._tables(sizes, counts, scores), [part.copy() for part in parts]
+
+    def _tables(self, sizes: list[int], counts: bytes, numbers: bytes) -> list[Any]:
+        """The numbers of every label of every variable, a table for each example."""
         of_variables = np.frombuffer(counts, dtype=np.uint32).astype(np.int64)
-        values = np.split(np.frombuffer(scores, dtype=np.float64), np.cumsum(of_variables)[:-1])
-        ends = np.cumsum(sizes)
-        tables = [self._table(values[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
-        return tables, [part.copy() for part in np.split(np.frombuffer(margins, dtype=np.float64), ends[:-1])]
+        values = np.split(np.frombuffer(numbers, dtype=np.float64), np.cumsum(of_variables)[:-1])
+        return [self._table(values[end - size : end]) for size, end in zip(sizes, accumulate(sizes), strict=True)]
 
     def _table(self, rows: list[NDArray[np.float64]]) -> Any:
         """The max-marginals of one example."""

@@ -56,7 +56,8 @@ fn model_and_data_must_match() {
         (
             "letter.model",
             "good.svm",
-            "task `chain` reads letter (letter.data), conll, hmm, crfsuite or jsonl, found labelled rows (libsvm or csv)",
+            "task `chain` reads letter (letter.data), conll, conllu, hmm, crfsuite or jsonl, found labelled rows \
+             (libsvm or csv)",
         ),
         ("svm.model", "letter.data", "task `binary` reads libsvm or csv, found words (letter.data)"),
         ("letter.model", "wide.letter", "the model was trained on letters of 16 pixels, these have 17"),
@@ -82,7 +83,7 @@ fn task_and_data_must_match() {
     for (arguments, message) in [
         (
             "--task chain --data good.svm",
-            "task `chain` reads letter (letter.data), conll, hmm, crfsuite or jsonl, found labelled rows",
+            "task `chain` reads letter (letter.data), conll, conllu, hmm, crfsuite or jsonl, found labelled rows",
         ),
         ("--task multiclass --data letter.data", "task `multiclass` reads libsvm or csv, found words"),
         ("--task binary --data three.svm", "task `binary` needs two labels, found 3 (1, 2, 3): use --task multiclass"),

@@ -1,6 +1,6 @@
 //! The chain on text: columns (conll) and tagged rows (hmm), from training to F1, and what is refused.
 
-use crate::common::{Scratch, assert_keys, number};
+use crate::common::{Running, Scratch, assert_keys, number};
 
 /// Synthetic sentences and a model trained on them.
 fn trained() -> Scratch {
@@ -90,6 +90,43 @@ fn transitions() {
         let told = scratch.run(&format!("train --task chain --data bad.conll --set task.transitions={rule} --quiet"));
         assert!(told.code == Some(2) && told.stderr.contains(fault), "{rule}: {}", told.stderr);
     }
+}
+
+/// A treebank is read for tagging, of which the model remembers the label's column, and for trees and parsing; words
+/// without labels are tagged, also from a pipe.
+#[test]
+fn treebanks() {
+    let scratch = Scratch::new();
+    let text = "# text = Dogs bark.\n1\tDogs\tdog\tNOUN\tNNS\tNumber=Plur\t2\tnsubj\t_\t_\n\
+        2-3\tbark.\t_\t_\t_\t_\t_\t_\t_\t_\n2\tbark\tbark\tVERB\tVBP\t_\t0\troot\t_\tSpaceAfter=No\n\
+        3\t.\t.\tPUNCT\t.\t_\t2\tpunct\t_\t_\n\n";
+    scratch.write("t.txt", text.repeat(3)); // known by its content
+    let chain = "train --task chain --data t.txt --lambda 0.01 --clock work --quiet --out m --set data.label_column";
+    for (label, expected) in [("upos", "NOUN VERB PUNCT"), ("xpos", "NNS VBP ."), ("deprel", "nsubj root punct")] {
+        scratch.succeed(&format!("{chain}={label}"));
+        assert_eq!(number(&scratch.json("evaluate --model m --data t.txt"), "accuracy"), 1.0, "{label}");
+        let mut bare = String::new();
+        for line in text.lines() {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let kept = |(place, field): (usize, &&str)| {
+                if place == 0 || place == 1 { (*field).to_owned() } else { "_".into() }
+            };
+            bare += &fields.iter().enumerate().map(kept).collect::<Vec<_>>().join("\t");
+            bare.push('\n');
+        }
+        scratch.write("bare.conllu", &bare);
+        assert_eq!(scratch.succeed("predict --model m --data bare.conllu").stdout.trim_end(), expected);
+        let file = std::fs::File::open(scratch.path("bare.conllu")).unwrap();
+        let piped = Running::start_on(&mut scratch.command("predict --model m --data -"), file).finish();
+        assert_eq!(piped.stdout.trim_end(), expected, "{}", piped.stderr);
+    }
+    scratch.succeed("train --task tree --data t.txt --quiet --out t");
+    assert_eq!(scratch.succeed("predict --model t --data t.txt").stdout.lines().count(), 3);
+    let parser = "--set task.structure=arborescence --set data.label_column=deprel --set data.ignore=form,lemma,feats";
+    scratch.succeed(&format!("train --task tree {parser} --data t.txt --quiet --out p"));
+    assert_eq!(number(&scratch.json("evaluate --model p --data t.txt"), "uas"), 1.0);
+    let told = scratch.run("train --task chain --data t.txt --quiet --set data.label_column=tag");
+    assert!(told.stderr.contains("found data.label_column=tag, expected one of form, upos"), "{}", told.stderr);
 }
 
 /// The same command gives the same bytes, and `w` has a row of features for each label.

@@ -1,7 +1,6 @@
 //! A line as JSON: its keys, and the types of their values.
 
 use serde::Deserialize;
-use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Error, MapAccess, SeqAccess, Unexpected};
 
 use crate::json_text::{JsonValue, deserialize_by, entries, number};
@@ -30,6 +29,7 @@ pub(super) struct FeatureObject(pub(super) Vec<(String, Feature)>);
 pub(super) enum Feature {
     Number(f64),
     Text(String),
+    /// What stands below the name; of a vector its numbers, by their places.
     Below(FeatureObject),
     Names(Vec<String>),
 }
@@ -94,7 +94,14 @@ impl JsonValue for Feature {
         }
     }
     fn list<'de, A: SeqAccess<'de>>(list: A) -> Result<Self, A::Error> {
-        Vec::deserialize(SeqAccessDeserializer::new(list)).map(Feature::Names)
+        Ok(match Token::list(list)? {
+            Token::Numbers(numbers) => {
+                let named = |(k, number): (usize, f64)| (k.to_string(), Feature::Number(number));
+                Feature::Below(FeatureObject(numbers.into_iter().enumerate().map(named).collect()))
+            }
+            Token::Names(names) => Feature::Names(names),
+            Token::Word(_) | Token::Named(_) => Feature::Names(Vec::new()),
+        })
     }
     fn object<'de, A: MapAccess<'de>>(object: A) -> Result<Self, A::Error> {
         FeatureObject::object(object).map(Feature::Below)

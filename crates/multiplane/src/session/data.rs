@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use multiplane_tasks::builtin::unused_columns::used_columns;
-use multiplane_tasks::data::{self, Column, Format, ReadRules, conll, crfsuite, csv, guess, hmm, letter};
+use multiplane_tasks::data::{self, Column, Format, ReadRules, conll, conllu, crfsuite, csv, guess, hmm, letter};
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::entry::TaskEntry;
 
@@ -57,6 +57,11 @@ pub fn read_task_data(
 ) -> Result<Dataset, Error> {
     let only = match task.formats {
         [only] => Some(*only),
+        // Treebanks are known by their lines; the first reader says best what is wrong with other lines.
+        [first, second] if *second == &conllu::FORMAT => {
+            let guessed = path.filter(|path| !is_special(path)).and_then(|path| guess(path).ok());
+            Some(guessed.filter(|guessed| guessed == second).unwrap_or(first))
+        }
         _ => None,
     };
     match (path, task.without_data) {
@@ -120,6 +125,7 @@ pub(super) fn format_for(model: &Model, guessed: Option<Format>, path: &Path) ->
     let is_letter = |label: &String| matches!(label.as_bytes(), [b'a'..=b'z']);
     let known: Format = match readable {
         [only] => only,
+        [first, second] if *second == &conllu::FORMAT => first,
         _ if is_named && readable.contains(&&csv::FORMAT) => &csv::FORMAT, // columns with names
         // Features with names are made of text by templates, or attributes.
         _ if vocabulary.own.contains_key("template") => &conll::FORMAT,
@@ -141,13 +147,18 @@ pub fn model_rules(model: &Model, spec: &DataSpec) -> ReadRules {
         None => (vocabulary.features.checked_sub(bias), vocabulary.dictionary.clone()),
     };
     // Of another task's model they are no columns of tables.
-    let is_table = find_task(task).is_ok_and(|entry| entry.formats.contains(&&csv::FORMAT));
-    let own: Option<Vec<String>> = serde_json::from_value(run["data"]["ignore"].clone()).ok().filter(|_| is_table);
+    let reads = |format: Format| find_task(task).is_ok_and(|entry| entry.formats.contains(&format));
+    let (is_table, is_treebank) = (reads(&csv::FORMAT), reads(&conllu::FORMAT));
+    let own: Option<Vec<String>> =
+        serde_json::from_value(run["data"]["ignore"].clone()).ok().filter(|_| is_table || is_treebank);
     let given = spec.rules();
+    let own_label = run["data"]["label_column"].as_str().filter(|_| is_treebank && given.label_column.is_none());
     let by_model = spec.ignore.is_none() && own.is_some();
     let ignored = if by_model { own.into_iter().flatten().map(Column).collect() } else { given.ignored.clone() };
     ReadRules {
         unlabelled: true,
+        label_by_model: own_label.is_some(),
+        label_column: own_label.map(|label| Column(label.to_owned())).or(given.label_column),
         ignored,
         ignored_by_model: by_model,
         features: features.filter(|&features| features > 0 && is_table),

@@ -48,12 +48,13 @@ pub struct DataSpec {
     #[schemars(with = "Option<String>")]
     pub separator: Option<char>,
     /// The column of a table (csv) that is the label: a name of its header, or a number from 1 (from -1 counted from
-    /// the last); the last where not given.
+    /// the last); the last where not given. Of CoNLL-U (conllu) `upos`, which is the default, `xpos`, `lemma`, `feats`
+    /// or `deprel`.
     #[serde(deserialize_with = "read_column")]
     #[schemars(with = "Value")]
     pub label_column: Option<String>,
     /// Columns of a table (csv) that are left out, such as numbers of rows: names of its header, or numbers as of
-    /// `label_column`; a list, or one, or several divided by commas. A model remembers them.
+    /// `label_column`; a list, or one, or several divided by commas. Of CoNLL-U features. A model remembers them.
     #[serde(deserialize_with = "read_columns", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Value")]
     pub ignore: Option<Vec<String>>,

@@ -6,6 +6,7 @@ use multiplane_core::clock::ClockKind;
 use multiplane_core::divide::MAX_THREADS;
 use multiplane_core::parameter::{self, ParameterError, require};
 use multiplane_core::run::{Evaluate, StopReason};
+use multiplane_tasks::data::conllu;
 use multiplane_tasks::entry::TaskEntry;
 use multiplane_tasks::registry as tasks;
 use schemars::JsonSchema;
@@ -186,7 +187,11 @@ impl RunSpec {
         }
         // Where the model is used, its columns are found by that.
         if let Some(ignored) = self.data.ignore.as_ref().filter(|ignored| !ignored.is_empty()) {
-            tree["data"] = json!({ "ignore": ignored });
+            tree["data"]["ignore"] = json!(ignored);
+        }
+        let reads_treebanks = find_task(&self.task.name).is_ok_and(|task| task.formats.contains(&&conllu::FORMAT));
+        if let Some(label) = self.data.label_column.as_ref().filter(|_| reads_treebanks) {
+            tree["data"]["label_column"] = json!(label);
         }
         tree
     }

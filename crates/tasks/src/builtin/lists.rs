@@ -9,7 +9,7 @@ use multiplane_core::task::{Question, Task, TaskLabel};
 
 use crate::builtin::problem::{BATCH, TaskProblem};
 use crate::builtin::task::BuiltinTask;
-use crate::problem::{MarginPrediction, ScoredLabelling, TopPrediction, decode_all};
+use crate::problem::{MarginPrediction, MarginalPrediction, ScoredLabelling, TopPrediction, decode_all};
 
 /// Working memory of a thread: the task's, a labelling, and room for features.
 type ListWorker<T> = (<T as Task>::Scratch, <T as Task>::Label, Plane);
@@ -82,6 +82,29 @@ impl<T: BuiltinTask> TaskProblem<T> {
             let numbers = self.numbers(answer)?;
             let counts = (0..numbers.len()).map(|variable| kbest.label_count(example.input, variable)).collect();
             Ok(MarginPrediction { text: self.task.show(answer, &self.own), numbers, counts, max_marginals })
+        };
+        self.ask_all(threads, BATCH, find, each)
+    }
+
+    pub(in crate::builtin) fn marginals(
+        &self,
+        w: &[f64],
+        threads: usize,
+        each: &mut dyn FnMut(MarginalPrediction),
+    ) -> Result<(), OracleError> {
+        let find = |example: Example<'_, T::Input, T::Label>, (scratch, ..): &mut ListWorker<T>| {
+            let able = self.task.capabilities();
+            let none = || format!("task `{}` has no probabilities of labels: chains and trees have", self.facts.task);
+            let (sums, variables) = able.marginals.zip(able.variables).ok_or_else(none)?;
+            let (mut marginals, mut probabilities) = (vec![0.0; sums.len(example)?], Vec::new());
+            let call = Question::plain(example, w);
+            sums.gibbs(call.call(scratch, &mut T::Memory::default()), 1.0, &[], &mut marginals)?;
+            if !sums.of_labels(example, &marginals, &mut probabilities) {
+                return Err(none());
+            }
+            let count = variables.variables(example.input);
+            let counts = (0..count).map(|variable| variables.label_count(example.input, variable)).collect();
+            Ok(MarginalPrediction { counts, probabilities })
         };
         self.ask_all(threads, BATCH, find, each)
     }

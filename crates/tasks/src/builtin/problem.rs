@@ -19,9 +19,9 @@ use crate::data::SparseRows;
 use crate::metrics::{Counts, Evaluation, LabelReport, Measure};
 use crate::probe::{self, BoxedProbe};
 use crate::problem::{
-    AnswerSample, FeatureSizes, Judged, KernelModel, MarginPrediction, OpenError, Oracles, Prediction, Predictor,
-    Problem, ProblemFacts, ProblemReference, Tally, TaskVocabulary, TopPrediction, Vocabulary, WeightLayout,
-    WrapProblem, decode_all, tables,
+    AnswerSample, FeatureSizes, Judged, KernelModel, MarginPrediction, MarginalPrediction, OpenError, Oracles,
+    Prediction, Predictor, Problem, ProblemFacts, ProblemReference, Tally, TaskVocabulary, TopPrediction, Vocabulary,
+    WeightLayout, WrapProblem, decode_all, tables,
 };
 use crate::reference::careful_sum;
 
@@ -256,6 +256,14 @@ impl<T: BuiltinTask> Predictor for TaskProblem<T> {
         each: &mut dyn FnMut(MarginPrediction),
     ) -> Result<(), OracleError> {
         self.margins(w, threads, each)
+    }
+    fn predict_marginals(
+        &self,
+        w: &[f64],
+        threads: usize,
+        each: &mut dyn FnMut(MarginalPrediction),
+    ) -> Result<(), OracleError> {
+        self.marginals(w, threads, each)
     }
     fn evaluate_while(
         &self,

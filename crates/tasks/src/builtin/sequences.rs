@@ -147,7 +147,7 @@ impl Sequences {
             text(options, columns, known)?
         } else {
             return Err(OpenError::new(format!(
-                "task `{task}` reads letter (letter.data), conll, hmm, crfsuite or jsonl, found {found}"
+                "task `{task}` reads letter (letter.data), conll, conllu, hmm, crfsuite or jsonl, found {found}"
             )));
         };
         sequences.fingerprint = data.fingerprint();

@@ -20,9 +20,9 @@ use crate::foreign::task::{Examinable, ForeignAnswer, ForeignTask, Shape};
 use crate::metrics::{Evaluation, LabelReport, Measure};
 use crate::probe::{self, BoxedProbe};
 use crate::problem::{
-    AnswerSample, FeatureSizes, Judged, KernelModel, MAX_DIM, MarginPrediction, OpenError, Oracles, Prediction,
-    Predictor, Problem, ProblemFacts, ProblemReference, Tally, TopPrediction, Vocabulary, WeightLayout, WrapProblem,
-    decode_all,
+    AnswerSample, FeatureSizes, Judged, KernelModel, MAX_DIM, MarginPrediction, MarginalPrediction, OpenError, Oracles,
+    Prediction, Predictor, Problem, ProblemFacts, ProblemReference, Tally, TopPrediction, Vocabulary, WeightLayout,
+    WrapProblem, decode_all,
 };
 use crate::reference::careful_sum;
 
@@ -291,6 +291,10 @@ impl<T: Examinable + 'static> Predictor for ForeignProblem<T> {
     }
     fn predict_margins(&self, _: &[f64], _: usize, _: &mut dyn FnMut(MarginPrediction)) -> Result<(), OracleError> {
         Err(OracleError { block: 0, reason: format!("task `{}` has no max-marginals", self.facts.task) })
+    }
+    fn predict_marginals(&self, _: &[f64], _: usize, _: &mut dyn FnMut(MarginalPrediction)) -> Result<(), OracleError> {
+        let reason = format!("task `{}` has no probabilities of labels: chains and trees have", self.facts.task);
+        Err(OracleError { block: 0, reason })
     }
     fn evaluate_while(
         &self,

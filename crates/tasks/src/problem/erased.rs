@@ -19,7 +19,7 @@ use crate::probe::BoxedProbe;
 use crate::problem::error::OpenError;
 use crate::problem::reduced::Reduced;
 use crate::problem::sample::AnswerSample;
-use crate::problem::several::{MarginPrediction, TopPrediction};
+use crate::problem::several::{MarginPrediction, MarginalPrediction, TopPrediction};
 use crate::problem::sizes::FeatureSizes;
 use crate::problem::vocabulary::Vocabulary;
 
@@ -192,6 +192,18 @@ pub trait Predictor: Send + Sync {
         w: &[f64],
         threads: usize,
         each: &mut dyn FnMut(MarginPrediction),
+    ) -> Result<(), OracleError>;
+
+    /// Computes how probable every label is, of sequences and trees.
+    ///
+    /// # Errors
+    ///
+    /// The task has no such probabilities, or they are lost in rounding.
+    fn predict_marginals(
+        &self,
+        w: &[f64],
+        threads: usize,
+        each: &mut dyn FnMut(MarginalPrediction),
     ) -> Result<(), OracleError>;
 
     /// Predicts every example and sums up; `None` if `goes_on` ended it, which is asked before each example.

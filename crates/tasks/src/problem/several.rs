@@ -23,6 +23,15 @@ pub struct ScoredLabelling {
     pub score: f64,
 }
 
+/// How probable the labels of one example are, if `p(y)` is proportional to `e^score(y)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MarginalPrediction {
+    /// How many labels each variable has.
+    pub counts: Vec<usize>,
+    /// Variable by variable, the probability of each label; they sum to 1.
+    pub probabilities: Vec<f64>,
+}
+
 /// How sure the labels of one example are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MarginPrediction {
@@ -93,5 +102,5 @@ impl MarginPrediction {
 
 /// The max-marginals of other labels.
 fn others(own: &[f64], number: u32) -> impl Iterator<Item = (u32, f64)> {
-    (0..).zip(own.iter().copied()).filter(move |(label, _)| *label != number)
+    (0..).zip(own.iter().copied()).filter(move |&(label, score)| label != number && score > f64::NEG_INFINITY)
 }

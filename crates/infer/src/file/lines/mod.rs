@@ -174,7 +174,8 @@ impl Lines {
 /// One line; offsets into `text` are in bytes.
 #[derive(Clone, Copy)]
 pub struct Line<'a> {
-    path: &'a Path,
+    /// The file, as it was given.
+    pub path: &'a Path,
     /// Counts from 1.
     pub number: u64,
     /// Without its end.

@@ -50,6 +50,11 @@ impl LabelMarginals<Chain> for Chain {
         Ok(if tau.is_finite() { tau * log - of_truth } else { 0.0 })
     }
 
+    fn of_labels(&self, example: ExampleOf<'_, Self>, marginals: &[f64], out: &mut Vec<f64>) -> bool {
+        out.extend_from_slice(&marginals[..example.input.len() * self.labels]);
+        true
+    }
+
     fn expected(&self, case: Case<'_, Self>, marginals: &[f64], out: &mut Plane) {
         let Case { input: x, truth, scale, scratch, .. } = case;
         let of_truth = (&truth[..], &self.costs);

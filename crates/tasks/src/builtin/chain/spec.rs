@@ -13,7 +13,7 @@ use crate::builtin::pairwise::UNLABELLED;
 use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::sequences::{SequenceOptions, SequenceVocabulary, Sequences};
 use crate::class_weights::ClassWeights;
-use crate::data::{Columns, DataError, SparseRows, Tagged, conll, crfsuite, hmm, jsonl, letter};
+use crate::data::{Columns, DataError, SparseRows, Tagged, conll, conllu, crfsuite, hmm, jsonl, letter};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::kernel::{Kernel, KernelStore};
@@ -25,7 +25,7 @@ use crate::text::TemplateList;
 /// The task as users name it.
 pub const ENTRY: TaskEntry = TaskEntry::new::<ChainSpec>("chain")
     .summary("sequence labelling with a linear chain")
-    .reads(&[&letter::FORMAT, &conll::FORMAT, &hmm::FORMAT, &crfsuite::FORMAT, &jsonl::FORMAT])
+    .reads(&[&letter::FORMAT, &conll::FORMAT, &conllu::FORMAT, &hmm::FORMAT, &crfsuite::FORMAT, &jsonl::FORMAT])
     .layout("unary[label][feature], pair[from][to], start, end")
     .oracle("Viterbi")
     .lists_several()
@@ -97,6 +97,10 @@ impl Default for ChainSpec {
 
 impl TaskSpec for ChainSpec {
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
+        let data = match data.get::<conllu::Treebank>() {
+            Some(bank) => data.seen_as(&bank.sentences),
+            None => data,
+        };
         let options = SequenceOptions { bias: self.bias, template: self.template.as_ref(), min_count: self.min_count };
         let attributes = data.get::<Tagged>().is_some_and(|data| data.attributes.is_some());
         if self.scale != ScaleSpec::None && (attributes || data.get::<Columns>().is_some()) {

@@ -8,7 +8,7 @@ use super::layout::{self, TreeTask};
 use super::reading::{ReadTrees, TreeVocabulary};
 use crate::builtin::scaling::ScaleSpec;
 use crate::class_weights::ClassWeights;
-use crate::data::trees;
+use crate::data::{conllu, trees};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::losses::{CostTable, LossSpec};
@@ -18,7 +18,7 @@ use crate::problem::{OpenError, Problem, Vocabulary};
 /// The task as users name it.
 pub const ENTRY: TaskEntry = TaskEntry::new::<TreeSpec>("tree")
     .summary("labelling the nodes of trees; or finding the trees (dependency parsing)")
-    .reads(&[&trees::FORMAT])
+    .reads(&[&trees::FORMAT, &conllu::FORMAT])
     .layout(
         "unary[label][feature], pair[type][from][to]; of task.structure=arborescence root[feature], \
          distance[direction][bucket][feature], pair[head's feature][direction][feature]",
@@ -61,6 +61,10 @@ pub enum StructureSpec {
 
 impl TaskSpec for TreeSpec {
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
+        let data = match data.get::<conllu::Treebank>() {
+            Some(bank) => data.seen_as(bank.trees.as_ref().map_err(|fault| OpenError::from(fault.clone()))?),
+            None => data,
+        };
         if let StructureSpec::Arborescence(own) = &self.structure {
             let (bias, scale, loss) = (self.bias, self.scale, &self.loss);
             let has_class_weights = self.class_weights.is_some();

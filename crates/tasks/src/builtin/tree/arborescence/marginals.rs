@@ -84,6 +84,14 @@ impl LabelMarginals<ArborescenceTask> for ArborescenceTask {
         Ok(if tau.is_finite() { tau * (found.log_partition + shift - normalizer) - of_truth } else { 0.0 })
     }
 
+    /// The labels of a word are its heads, the root first.
+    fn of_labels(&self, example: ExampleOf<'_, Self>, marginals: &[f64], out: &mut Vec<f64>) -> bool {
+        let side = example.input.words() + 1;
+        let of_word = |word: usize| marginals[word..side * side].iter().step_by(side).copied();
+        (1..side).for_each(|word| out.extend(of_word(word)));
+        true
+    }
+
     fn expected(&self, case: Case<'_, Self>, marginals: &[f64], out: &mut Plane) {
         let Case { input: x, truth, scale, scratch, .. } = case;
         let planes = &mut scratch.planes;
