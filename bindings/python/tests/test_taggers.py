@@ -17,7 +17,7 @@ CONLLU = """\
 """
 
 
-def noisy(n, seed):
+def noisy(n, seed, noise=1.2):
     """Sequences of tags in which no I follows O, and features that say little of them."""
     rng = np.random.default_rng(seed)
     x, y = [], []
@@ -26,7 +26,7 @@ def noisy(n, seed):
         while len(tags) < 9:
             tags.append(int(rng.choice([0, 1, 2] if tags[-1] else [0, 1])))
         y.append([("O", "B", "I")[tag] for tag in tags])
-        x.append(np.eye(3)[tags] + 1.2 * rng.normal(size=(9, 3)))
+        x.append(np.eye(3)[tags] + noise * rng.normal(size=(9, 3)))
     return x, y
 
 
@@ -37,8 +37,8 @@ def broken(tags):
 @pytest.mark.parametrize("solver", ["auto", "bcpl", "ssg"])
 def test_no_answer_takes_a_forbidden_step(solver, tmp_path):
     """Also of a model read from a file, and at every rank."""
-    x, y = noisy(30, 0)
-    new, _ = noisy(30, 1)
+    x, y = noisy(30, 0, noise=5)
+    new, _ = noisy(30, 1, noise=5)
     work = {"lam": 0.01, "passes": 4, "clock": "work", "solver": solver}
     assert sum(map(broken, ChainSSVM(**work).fit(x, y).predict(new))) > 0
     for rule in ("bio", ["O>I", ">I"]):
