@@ -1,7 +1,7 @@
 //! Hinge losses computed a second time, plainly: no planes, no vector kernels, no engine shared with training.
 //!
-//! `verify` holds a model's primal value, and the planes of a checkpoint, against these. They are written to be read, not
-//! to be fast, and have twice the digits, so that the judge knows what the judged has lost.
+//! `verify` holds a model's primal value, and the planes of a checkpoint, against these. They are written to be read,
+//! not to be fast, and have twice the digits, so that the judge knows what the judged has lost.
 
 use multiplane_core::rounding::UNIT;
 

@@ -12,7 +12,7 @@ use multiplane_core::task::Task;
 use multiplane_core::task_oracle::TaskOracle;
 use multiplane_infer::score_tree::ROOT;
 use multiplane_tasks::builtin::binary::Binary;
-use multiplane_tasks::builtin::chain::{Chain, StepRule};
+use multiplane_tasks::builtin::chain::{AllowedSteps, Chain};
 use multiplane_tasks::builtin::graph::{GraphInput, GraphSpec, GraphTask, Labelling, Pairwise, UNLABELLED};
 use multiplane_tasks::builtin::mrf::{self, MrfSpec};
 use multiplane_tasks::builtin::multiclass::Multiclass;
@@ -170,7 +170,7 @@ fn random_chain(seed: u64, rng: &mut Rng, n: usize, features: usize) -> Small {
             ["0>0", "1>1", ">1", "2=>0", "0>2", "2>", "1=>1 1=>2"][..].iter().skip(seed as usize / 6 % 7).take(2);
         let known = |step: &&&str| step.bytes().all(|byte| !byte.is_ascii_digit() || usize::from(byte - b'0') < labels);
         let steps = steps.filter(known).copied().collect::<Vec<_>>().join(" ");
-        let rule = StepRule::new(&serde_json::from_value(steps.into()).unwrap(), &names).unwrap();
+        let rule = AllowedSteps::new(&serde_json::from_value(steps.into()).unwrap(), &names).unwrap();
         Arc::new(rule)
     });
     let rule = rule.filter(|rule| rule.first_impossible(4).is_none());

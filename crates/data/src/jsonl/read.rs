@@ -138,12 +138,13 @@ mod tests {
         let attributes = of::<JsonReader>(
             r#"
 {"tokens": [{"w": "the", "cap": true, "length": 3}, {"w": "cat", "cap": false, "length": 3.5}, ["w=sat", "x"]], "labels": ["DT", "NN", "VB"]}
-{"labels": [1, -2, "VB"], "tokens": [{"w": "bark", "near": {"w": "dogs", "n": {"a": 2}}, "tags": ["x", "y"], "v": [0.5, -1]}, {}, []]}
+{"labels": [1, -2, "VB"], "tokens": [{"w": "bark", "near": {"w": "dogs", "n": {"a": 2}}, "tags": ["x", "y"]}, {}, []]}
+{"tokens": [{"v": [0.5, -1]}], "labels": ["NN"]}
 "#,
         );
         let same = of::<AttributeLines>(
             "DT\tw=the\tcap\tlength:3\nNN\tw=cat\tlength:3.5\nVB\tw=sat\tx\n\n\
-             1\tw=bark\tnear\\:w=dogs\tnear\\:n\\:a:2\ttags\\:x\ttags\\:y\tv\\:0:0.5\tv\\:1:-1\n-2\nVB\n",
+             1\tw=bark\tnear\\:w=dogs\tnear\\:n\\:a:2\ttags\\:x\ttags\\:y\n-2\nVB\n\nNN\tv\\:0:0.5\tv\\:1:-1\n",
         );
         assert_eq!(attributes.fingerprint(), same.fingerprint());
         let words = of::<JsonReader>("{\"tokens\": [\"the\", \"cat\"], \"labels\": [\"DT\", \"NN\"]}");

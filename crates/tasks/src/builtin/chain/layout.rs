@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use multiplane_core::linalg;
 
-use crate::builtin::chain::transitions::StepRule;
+use crate::builtin::chain::transitions::AllowedSteps;
 use crate::builtin::label_codes::PairSlots;
 use crate::data::SparseRows;
 use crate::losses::CostTable;
@@ -21,7 +21,7 @@ pub struct Chain {
     pub(super) features: usize,
     pub(super) ends: bool,
     pub(super) costs: CostTable,
-    pub(super) rule: Option<Arc<StepRule>>,
+    pub(super) rule: Option<Arc<AllowedSteps>>,
 }
 
 impl Chain {
@@ -31,7 +31,7 @@ impl Chain {
     }
 
     /// Forbids steps.
-    pub fn with_rule(self, rule: Option<Arc<StepRule>>) -> Self {
+    pub fn with_rule(self, rule: Option<Arc<AllowedSteps>>) -> Self {
         Chain { rule, ..self }
     }
 

@@ -14,4 +14,4 @@ mod tests;
 pub use layout::Chain;
 pub use spec::{ChainSpec, ENTRY};
 pub use task::ChainScratch;
-pub use transitions::{StepRule, Transitions};
+pub use transitions::{AllowedSteps, StepList};

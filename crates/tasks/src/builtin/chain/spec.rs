@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::builtin::chain::layout::{self, Chain};
-use crate::builtin::chain::transitions::{StepRule, Transitions};
+use crate::builtin::chain::transitions::{AllowedSteps, StepList};
 use crate::builtin::kernelized::{self, KernelOptions, KernelSpec};
 use crate::builtin::pairwise::UNLABELLED;
 use crate::builtin::scaling::ScaleSpec;
@@ -44,7 +44,7 @@ pub struct ChainSpec {
     /// last), in a list or divided by spaces. A model keeps them. By default all steps are allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<String>>")]
-    pub transitions: Option<Transitions>,
+    pub transitions: Option<StepList>,
     /// What the columns of features of letters and tagged rows are divided by, so that none outweighs the others: `max-abs`, `standard` or `none`. It
     /// is part of the model: data that the model is used on is divided in the same way.
     pub scale: ScaleSpec,
@@ -150,10 +150,10 @@ impl ChainSpec {
         data: &Dataset,
         sequences: &Sequences,
         is_training: bool,
-    ) -> Result<Option<Arc<StepRule>>, OpenError> {
+    ) -> Result<Option<Arc<AllowedSteps>>, OpenError> {
         let Some(transitions) = &self.transitions else { return Ok(None) };
         let names = &sequences.vocabulary.labels;
-        let rule = StepRule::new(transitions, names)?;
+        let rule = AllowedSteps::new(transitions, names)?;
         let fault = |sequence: usize, t: usize, message: String| match data.place(sequence, t) {
             Some((file, line)) => OpenError::from(DataError::at(file, line, 1, message)),
             None => OpenError::new(format!("sequence {sequence}, position {t} (from 0): {message}")),

@@ -29,7 +29,7 @@ fn random(seed: u64) -> (Chain, SparseRows, Vec<f64>, Rng) {
 }
 
 /// A rule of random steps for every third seed, which leaves labellings of each length up to 5.
-fn rule(seed: u64, labels: usize) -> Option<Arc<StepRule>> {
+fn rule(seed: u64, labels: usize) -> Option<Arc<AllowedSteps>> {
     let mut rng = Rng::new(seed, 1);
     let names: Vec<String> = (0..labels).map(|label| label.to_string()).collect();
     let place = |rng: &mut Rng| names.get(rng.below(labels as u64 + 1) as usize).map_or("", String::as_str);
@@ -39,7 +39,7 @@ fn rule(seed: u64, labels: usize) -> Option<Arc<StepRule>> {
             [from, to] => Some(format!("{from}{}>{to}", if rng.below(6) == 0 { "=" } else { "" })),
         };
         let steps: Vec<String> = (0..rng.below(6)).filter_map(|_| step(&mut rng)).collect();
-        StepRule::new(&serde_json::from_value(serde_json::json!(steps)).unwrap(), &names).unwrap()
+        AllowedSteps::new(&serde_json::from_value(serde_json::json!(steps)).unwrap(), &names).unwrap()
     };
     let mut rules = std::iter::from_fn(|| Some(draw())).filter(|rule| rule.first_impossible(5).is_none());
     rules.next().filter(|_| seed.is_multiple_of(3)).map(Arc::new)

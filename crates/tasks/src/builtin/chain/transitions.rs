@@ -7,29 +7,29 @@ use crate::metrics::ChunkTags;
 
 /// Steps as users write them: a list, or one text divided by spaces or commas.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Notation")]
-pub struct Transitions(Vec<String>);
+#[serde(from = "StepText")]
+pub struct StepList(Vec<String>);
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Notation {
+enum StepText {
     Text(String),
     List(Vec<String>),
 }
 
-impl From<Notation> for Transitions {
-    fn from(notation: Notation) -> Self {
+impl From<StepText> for StepList {
+    fn from(notation: StepText) -> Self {
         let divides = |c: char| c.is_ascii_whitespace() || c == ',';
-        Transitions(match notation {
-            Notation::Text(text) => text.split(divides).filter(|step| !step.is_empty()).map(str::to_owned).collect(),
-            Notation::List(list) => list,
+        StepList(match notation {
+            StepText::Text(text) => text.split(divides).filter(|step| !step.is_empty()).map(str::to_owned).collect(),
+            StepText::List(list) => list,
         })
     }
 }
 
 /// The score that each step adds to a labelling: 0, or `-inf` if it is forbidden.
 #[derive(Clone, Debug)]
-pub struct StepRule {
+pub struct AllowedSteps {
     labels: usize,
     /// `[from][to]`.
     pub(super) pairs: Vec<f64>,
@@ -39,13 +39,13 @@ pub struct StepRule {
     ends: Vec<f64>,
 }
 
-impl StepRule {
+impl AllowedSteps {
     /// Reads the steps for labels of these names.
     ///
     /// # Errors
     ///
     /// A step that cannot be read or has a name that is no label, a scheme that the labels are not of.
-    pub fn new(transitions: &Transitions, names: &[String]) -> Result<Self, String> {
+    pub fn new(transitions: &StepList, names: &[String]) -> Result<Self, String> {
         let labels = names.len();
         // Where one may be and where one may go: at the labels, and before the start and after the end.
         let mut allowed = vec![vec![true; labels + 1]; labels + 1];
@@ -79,7 +79,7 @@ impl StepRule {
         }
         let scores = |row: &[bool]| row.iter().map(|&ok| if ok { 0.0 } else { f64::NEG_INFINITY }).collect::<Vec<_>>();
         let last: Vec<bool> = allowed[..labels].iter().map(|row| row[labels]).collect();
-        Ok(StepRule {
+        Ok(AllowedSteps {
             labels,
             pairs: allowed[..labels].iter().flat_map(|row| scores(&row[..labels])).collect(),
             starts: scores(&allowed[labels][..labels]),
@@ -161,9 +161,9 @@ mod tests {
 
     use super::*;
 
-    fn rule(steps: serde_json::Value, names: &str) -> Result<StepRule, String> {
+    fn rule(steps: serde_json::Value, names: &str) -> Result<AllowedSteps, String> {
         let names: Vec<String> = names.split(' ').map(str::to_owned).collect();
-        StepRule::new(&serde_json::from_value(steps).unwrap(), &names)
+        AllowedSteps::new(&serde_json::from_value(steps).unwrap(), &names)
     }
 
     /// Schemes allow what they spell out: by hand, position of the first fault.
