@@ -14,18 +14,21 @@ pub struct Columns {
     width: usize,
     /// The end of each sentence, in tokens; it begins where the one before ends.
     ends: Vec<usize>,
-    /// `[token][column]`: numbers in `strings`; the label is the last column.
+    /// `[token][column]`: numbers in `strings`; the label is the last column, empty if it is not known.
     cells: Vec<u32>,
     strings: Strings,
     /// True if the last column is the label, `None` if the format does not say: then it is, or its place in training
     /// tells.
     labelled: Option<bool>,
+    /// True if the format tells texts from numbers, and all labels are texts.
+    pub text_labels: bool,
 }
 
 impl Columns {
     /// Begins with no sentences yet, of `width` columns.
     pub fn new(width: usize) -> Self {
-        Columns { width, ends: Vec::new(), cells: Vec::new(), strings: Strings::new(), labelled: None }
+        let (ends, cells, strings) = Default::default();
+        Columns { width, ends, cells, strings, labelled: None, text_labels: false }
     }
 
     /// The same where it is known whether the last column is the label.
@@ -60,8 +63,13 @@ impl Columns {
     /// Ends the sentence in hand, unless it has no token.
     pub fn end_sentence(&mut self) {
         if self.ends.last().copied().unwrap_or(0) < self.tokens() {
-            self.ends.push(self.tokens());
+            self.push_end();
         }
+    }
+
+    /// Ends the sentence in hand, which may be without tokens.
+    pub fn push_end(&mut self) {
+        self.ends.push(self.tokens());
     }
 
     /// Returns the number of columns, the label's among them.
@@ -105,12 +113,13 @@ impl Columns {
 
     /// Returns these sentences, in this order; each must exist.
     pub fn subset(&self, sentences: &[usize]) -> Columns {
-        let mut chosen = Columns { labelled: self.labelled, ..Columns::new(self.width) };
+        let (labelled, text_labels) = (self.labelled, self.text_labels);
+        let mut chosen = Columns { labelled, text_labels, ..Columns::new(self.width) };
         for &sentence in sentences {
             for token in self.range(sentence) {
                 chosen.push_token((0..self.width).map(|column| self.text(token, column)));
             }
-            chosen.end_sentence();
+            chosen.push_end();
         }
         chosen
     }

@@ -22,6 +22,8 @@ pub struct Tagged {
     pub rows: SparseRows,
     /// Names of the columns, where features are attributes with names.
     pub attributes: Option<Strings>,
+    /// True if the format tells texts from numbers, and all tags are texts.
+    pub text_labels: bool,
 }
 
 impl Tagged {
@@ -35,7 +37,7 @@ impl Tagged {
         Tagged { attributes: Some(Strings::new()), ..Tagged::default() }
     }
 
-    /// Stands for the tag of a token that has none. A sequence has all its tags or none.
+    /// Stands for the tag of a token that has none.
     pub const NO_TAG: u32 = u32::MAX;
 
     /// Returns the tag of a token.
@@ -91,8 +93,13 @@ impl Tagged {
     /// Ends the sequence under way; one without tokens is left out.
     pub fn end_sequence(&mut self) {
         if self.tags.len() > self.ends.last().copied().unwrap_or(0) {
-            self.ends.push(self.tags.len());
+            self.push_end();
         }
+    }
+
+    /// Ends the sequence under way, which may be without tokens.
+    pub fn push_end(&mut self) {
+        self.ends.push(self.tags.len());
     }
 
     /// Returns the number of sequences.
@@ -117,7 +124,7 @@ impl Tagged {
     /// Returns these sequences, in this order; each must exist.
     pub fn subset(&self, sequences: &[usize]) -> Tagged {
         let mut chosen = Tagged::new(self.rows.columns());
-        chosen.attributes = self.attributes.clone();
+        (chosen.attributes, chosen.text_labels) = (self.attributes.clone(), self.text_labels);
         for &sequence in sequences {
             let tokens = self.range(sequence);
             let tag = |token: usize| self.tag(token).map_or(Tagged::NO_TAG, |tag| chosen.names.intern(tag));

@@ -7,6 +7,7 @@
 //! weights of nodes) brings its own and leaves this file alone; one that only weighs variables differently takes
 //! [`row`](CostTable::row) and a factor of its own.
 
+use multiplane_core::task::UNLABELLED;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -170,7 +171,7 @@ impl CostTable {
         self.labels
     }
 
-    /// Returns the costs of every prediction of one variable whose truth is given; before [`factor`](CostTable::factor).
+    /// Returns the costs of every prediction of one variable with this truth; before [`factor`](CostTable::factor).
     pub fn row(&self, truth: u32) -> &[f64] {
         &self.costs[self.starts[truth as usize]..][..self.labels]
     }
@@ -193,11 +194,21 @@ impl CostTable {
         if self.normalized && len > 0 { 1.0 / len as f64 } else { 1.0 }
     }
 
+    /// Returns the factor of a sum over the variables that have a label in `truth`.
+    pub fn factor_of(&self, truth: &[u32]) -> f64 {
+        self.factor(truth.iter().filter(|label| **label != UNLABELLED).count())
+    }
+
     /// Returns the largest loss of any prediction where `truth` is true. The truth may hold labels that are not in the
-    /// table.
+    /// table, and [`UNLABELLED`], which costs nothing.
     pub fn largest_loss(&self, truth: &[u32]) -> f64 {
-        let most = |&t: &u32| if self.has(t) { self.most(t as usize) } else { UNSEEN_COST };
-        truth.iter().map(most).sum::<f64>() * self.factor(truth.len())
+        let most = |&t: &u32| if self.has(t) { self.most(t as usize) } else { Self::cost_outside(t) };
+        truth.iter().map(most).sum::<f64>() * self.factor_of(truth)
+    }
+
+    /// Returns the cost of any answer for a truth that is not in the table.
+    fn cost_outside(truth: u32) -> f64 {
+        if truth == UNLABELLED { 0.0 } else { UNSEEN_COST }
     }
 
     /// Returns true for a label of the table.
@@ -205,11 +216,11 @@ impl CostTable {
         (label as usize) < self.labels
     }
 
-    /// Returns the loss of predicting `labels` where `truth` is true. The truth may hold labels that are not in the
-    /// table.
+    /// Returns the loss of predicting `labels` where `truth` is true, which may be as in
+    /// [`largest_loss`](CostTable::largest_loss).
     pub fn loss(&self, truth: &[u32], labels: &[u32]) -> f64 {
-        let cost = |(&t, &y): (&u32, &u32)| if self.has(t) { self.row(t)[y as usize] } else { UNSEEN_COST };
-        truth.iter().zip(labels).map(cost).sum::<f64>() * self.factor(truth.len())
+        let cost = |(&t, &y): (&u32, &u32)| if self.has(t) { self.row(t)[y as usize] } else { Self::cost_outside(t) };
+        truth.iter().zip(labels).map(cost).sum::<f64>() * self.factor_of(truth)
     }
 }
 
@@ -239,6 +250,8 @@ mod tests {
         assert_eq!(hamming.loss(&[], &[]), 0.0);
         assert_eq!(hamming.loss(&[UNSEEN], &[0]), 1.0);
         assert_eq!(hamming.largest_loss(&[UNSEEN, 1]), 1.0);
+        assert_eq!(hamming.loss(&[UNLABELLED, 1, UNLABELLED, 2], &[0, 2, 1, 2]), 0.5);
+        assert_eq!(hamming.largest_loss(&[UNLABELLED, 1]), 1.0);
         let sum = CostTable::new(&LossSpec::HammingSum, Some(&[1.0, 2.0, 0.5]), 3).unwrap();
         assert_eq!(sum.loss(&[0, 1, 2, 2], &[1, 0, 2, 1]), 3.5);
         let matrix = vec![vec![0.0, 3.0], vec![1.0, 0.0]];

@@ -4,6 +4,7 @@
 //! not to be fast, and have twice the digits, so that the judge knows what the judged has lost.
 
 use multiplane_core::rounding::UNIT;
+use multiplane_core::task::UNLABELLED;
 
 use crate::data::{Row, SparseRows};
 use crate::double_double::DoubleDouble;
@@ -47,19 +48,19 @@ pub(crate) struct ChainLayout {
 }
 
 impl ChainLayout {
-    /// Hands over `scale * phi(x, y)`, one occurrence after the other.
+    /// Hands over `scale * phi(x, y)`, one occurrence after the other; what has no label has no features.
     pub(crate) fn features(&self, x: &SparseRows, y: &[u32], scale: f64, add: AddFeature<'_>) {
-        for (t, &label) in y.iter().enumerate() {
+        for (t, &label) in y.iter().enumerate().filter(|(_, label)| **label != UNLABELLED) {
             row_features(x.row(t), label as usize * self.features, scale, add);
         }
         let pairs = self.labels * self.features;
-        for pair in y.windows(2) {
+        for pair in y.windows(2).filter(|pair| !pair.contains(&UNLABELLED)) {
             add(pairs + pair[0] as usize * self.labels + pair[1] as usize, scale);
         }
-        if let (true, Some(&first), Some(&last)) = (self.ends, y.first(), y.last()) {
-            let ends = pairs + self.labels * self.labels;
-            add(ends + first as usize, scale);
-            add(ends + self.labels + last as usize, scale);
+        let ends = pairs + self.labels * self.labels;
+        for (start, label) in [(ends, y.first()), (ends + self.labels, y.last())] {
+            let known = label.filter(|label| self.ends && **label != UNLABELLED);
+            known.into_iter().for_each(|&label| add(start + label as usize, scale));
         }
     }
 }
@@ -93,13 +94,15 @@ impl ChainWeights<'_> {
 
     /// Score of one labelling.
     fn score(&self, x: &SparseRows, y: &[u32]) -> DoubleDouble {
-        let unary: DoubleDouble = y.iter().enumerate().map(|(t, &label)| self.unary(x, t, label as usize)).sum();
-        let pair: DoubleDouble = y.windows(2).map(|pair| self.pair(pair[0] as usize, pair[1] as usize)).sum();
-        unary + pair
+        let known = y.iter().enumerate().filter(|(_, label)| **label != UNLABELLED);
+        let pairs = y.windows(2).filter(|pair| !pair.contains(&UNLABELLED));
+        let unary: DoubleDouble = known.map(|(t, &label)| self.unary(x, t, label as usize)).sum();
+        unary + pairs.map(|pair| self.pair(pair[0] as usize, pair[1] as usize)).sum()
     }
 
     /// Returns the loss-augmented maximum by the recursion over prefixes, minus the truth's score; `cost(t, label)`.
-    /// `allows(from, to)` says which steps there are, none being the start and the end.
+    /// `allows(from, to)` says which steps there are, none being the start and the end. Positions without a label, and
+    /// the steps to and from them, score 0 and are allowed.
     pub(crate) fn hinge(
         &self,
         x: &SparseRows,
@@ -110,14 +113,19 @@ impl ChainWeights<'_> {
         if x.is_empty() {
             return 0.0;
         }
-        let local = |t: usize, label: usize| self.unary(x, t, label) + cost(t, label).into();
+        let is_open = |t: usize| truth[t] == UNLABELLED;
+        let local = |t: usize, label: usize| match is_open(t) {
+            true => DoubleDouble::ZERO,
+            false => self.unary(x, t, label) + cost(t, label).into(),
+        };
         // None where no prefix may end in the label.
-        let first = |label: usize| allows(None, Some(label)).then(|| local(0, label));
+        let first = |label: usize| (is_open(0) || allows(None, Some(label))).then(|| local(0, label));
         let mut best: Vec<Option<DoubleDouble>> = (0..self.labels).map(first).collect();
         for t in 1..x.len() {
             let next = |to: usize| {
-                let prefix = |from: usize| match allows(Some(from), Some(to)) {
-                    true => best[from].map(|best| best + self.pair(from, to)),
+                let prefix = |from: usize| match is_open(t - 1) || is_open(t) {
+                    true => best[from],
+                    false if allows(Some(from), Some(to)) => best[from].map(|best| best + self.pair(from, to)),
                     false => None,
                 };
                 let most = (0..self.labels).filter_map(prefix).reduce(DoubleDouble::max);
@@ -125,7 +133,8 @@ impl ChainWeights<'_> {
             };
             best = (0..self.labels).map(next).collect();
         }
-        let ended = best.into_iter().enumerate().filter(|(label, _)| allows(Some(*label), None));
+        let is_end = |label: usize| is_open(x.len() - 1) || allows(Some(label), None);
+        let ended = best.into_iter().enumerate().filter(|(label, _)| is_end(*label));
         let most = ended.filter_map(|(_, best)| best).reduce(DoubleDouble::max);
         most.map_or(f64::NEG_INFINITY, |most| (most - self.score(x, truth)).value())
     }

@@ -1,6 +1,6 @@
 //! Forms of the tokens of a file: attributes, columns of text, or rows of numbers; and a sequence of one of these.
 
-use super::line::{SequenceLine, Token};
+use super::line::{LineLabel, SequenceLine, Token};
 use super::names::{Attributes, has_breaks};
 use crate::columns::Columns;
 use crate::json_text::elements;
@@ -45,7 +45,8 @@ pub(super) struct FormedSequence {
     tokens: FormedTokens,
     /// The key of the list of tokens.
     key: &'static str,
-    pub(super) labels: Option<Vec<String>>,
+    /// Labels, if the line has some; those that are not known are `None`.
+    pub(super) labels: Option<Vec<Option<LineLabel>>>,
 }
 
 enum FormedTokens {
@@ -71,9 +72,6 @@ impl FormedSequence {
             (None, None) => return Err(line.error(0, "found no key `tokens`, expected it, or `columns`")),
             (Some(_), Some(_)) => return Err(line.error(0, "found `tokens` and `columns`, expected one of them")),
         };
-        if forms.is_empty() {
-            return Err(line.error(0, "found a sequence without tokens, expected at least one"));
-        }
         let first = || (forms.iter().flatten().next().copied().unwrap_or(Form::Attributes), line.number);
         let (form, setter) = expected.unwrap_or_else(first);
         for (token, &found) in forms.iter().enumerate() {
@@ -90,8 +88,7 @@ impl FormedSequence {
             Some(rows) => FormedTokens::Columns(rows),
             None => FormedTokens::of(line, form, parts.tokens.unwrap_or_default())?,
         };
-        let labels = parts.labels.map(|labels| labels.into_iter().map(|label| label.0).collect::<Vec<String>>());
-        let sequence = FormedSequence { form, tokens, key, labels };
+        let sequence = FormedSequence { form, tokens, key, labels: parts.labels };
         sequence.check_texts(line)?;
         sequence.check_labels(line, forms.len())?;
         Ok(sequence)
@@ -116,18 +113,33 @@ impl FormedSequence {
             let found = if labels.len() == 1 { "1 label".to_owned() } else { format!("{} labels", labels.len()) };
             return Err(line.error(at, format!("found {found}, expected {tokens}: one for each token")));
         }
-        match labels.iter().position(|label| label.is_empty() || has_breaks(label)) {
+        match self.known_labels().find(|(_, label)| label.name.is_empty() || has_breaks(&label.name)) {
             None => Ok(()),
-            Some(at) => {
-                let rule = "a text without tabs and line breaks";
-                Err(line.bad(place(line, "labels", at), &labels[at], "label", rule))
+            Some((at, label)) => {
+                let rule = "a text without tabs and line breaks, or null";
+                Err(line.bad(place(line, "labels", at), &label.name, "label", rule))
             }
+        }
+    }
+
+    /// The labels that are known, with their places.
+    pub(super) fn known_labels(&self) -> impl Iterator<Item = (usize, &LineLabel)> {
+        let labels = self.labels.iter().flatten().enumerate();
+        labels.filter_map(|(at, label)| Some((at, label.as_ref()?)))
+    }
+
+    /// Returns true without tokens.
+    pub(super) fn is_empty(&self) -> bool {
+        match &self.tokens {
+            FormedTokens::Attributes(tokens) => tokens.is_empty(),
+            FormedTokens::Columns(rows) => rows.is_empty(),
+            FormedTokens::Numbers(rows) => rows.is_empty(),
         }
     }
 }
 
 /// The byte at which an element of a list begins.
-fn place(line: &Line<'_>, key: &str, number: usize) -> usize {
+pub(super) fn place(line: &Line<'_>, key: &str, number: usize) -> usize {
     elements(line.text, key).get(number).copied().unwrap_or_default()
 }
 
@@ -162,17 +174,30 @@ impl FormedTokens {
 /// The sequences of a file, as the other formats of the same form have them.
 #[derive(Debug)]
 pub(crate) enum FormedSequences {
+    /// So many sequences without tokens, which have no form.
+    Empty(usize),
     Columns(Columns),
     Tagged(Tagged),
 }
 
 impl FormedSequences {
-    /// Begins with none.
-    pub(super) fn new(form: Form, labelled: bool) -> Self {
-        match form {
+    /// Begins with so many sequences without tokens.
+    fn new(form: Form, labelled: bool, empty: usize) -> Self {
+        let mut data = match form {
             Form::Attributes => FormedSequences::Tagged(Tagged::of_attributes()),
             Form::Numbers(width) => FormedSequences::Tagged(Tagged::new(width)),
             Form::Columns(width) => FormedSequences::Columns(Columns::told(width + usize::from(labelled), labelled)),
+        };
+        (0..empty).for_each(|_| data.push_end());
+        data
+    }
+
+    /// Ends a sequence.
+    fn push_end(&mut self) {
+        match self {
+            FormedSequences::Empty(count) => *count += 1,
+            FormedSequences::Columns(data) => data.push_end(),
+            FormedSequences::Tagged(data) => data.push_end(),
         }
     }
 
@@ -182,13 +207,18 @@ impl FormedSequences {
     ///
     /// Weights of an attribute that add up to no number, with the byte of their token.
     pub(super) fn push(&mut self, line: &Line<'_>, sequence: FormedSequence) -> Result<(), DataError> {
-        let label = |token: usize| sequence.labels.as_ref().map(|labels| labels[token].as_str());
-        match (self, &sequence.tokens) {
+        if let (FormedSequences::Empty(count), false) = (&*self, sequence.is_empty()) {
+            *self = Self::new(sequence.form, sequence.labels.is_some(), *count);
+        }
+        let labels = sequence.labels.as_ref();
+        let label = |token: usize| labels.and_then(|labels| Some(labels[token].as_ref()?.name.as_str()));
+        match (&mut *self, &sequence.tokens) {
+            _ if sequence.is_empty() => {}
             (FormedSequences::Columns(data), FormedTokens::Columns(rows)) => {
                 for (token, row) in rows.iter().enumerate() {
-                    data.push_token(row.iter().map(String::as_str).chain(label(token)));
+                    let label = labels.map(|_| label(token).unwrap_or_default());
+                    data.push_token(row.iter().map(String::as_str).chain(label));
                 }
-                data.end_sentence();
             }
             (FormedSequences::Tagged(data), FormedTokens::Attributes(tokens)) => {
                 for (token, attributes) in tokens.iter().enumerate() {
@@ -196,7 +226,6 @@ impl FormedSequences {
                     data.push_attributes(label(token), weights)
                         .map_err(|fault| line.error(place(line, "tokens", token), format!("token {token}: {fault}")))?;
                 }
-                data.end_sequence();
             }
             (FormedSequences::Tagged(data), FormedTokens::Numbers(rows)) => {
                 for (token, row) in rows.iter().enumerate() {
@@ -207,10 +236,10 @@ impl FormedSequences {
                         None => data.push_untagged(&indices, &values),
                     }
                 }
-                data.end_sequence();
             }
             _ => unreachable!("the form of a file's tokens is that of its first line"),
         }
+        self.push_end();
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use crate::json_text::{JsonValue, deserialize_by, entries, number};
 pub(super) struct SequenceLine {
     pub(super) tokens: Option<Vec<Token>>,
     pub(super) columns: Option<Vec<Vec<String>>>,
-    pub(super) labels: Option<Vec<LineLabel>>,
+    pub(super) labels: Option<Vec<Option<LineLabel>>>,
 }
 
 /// A token in any of its forms.
@@ -35,7 +35,11 @@ pub(super) enum Feature {
 }
 
 /// A label: a text, or a whole number as its text.
-pub(super) struct LineLabel(pub(super) String);
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LineLabel {
+    pub(super) name: String,
+    pub(super) is_text: bool,
+}
 
 /// An element of a list.
 enum Cell {
@@ -123,12 +127,13 @@ impl JsonValue for LineLabel {
     const EXPECTED: &'static str = "a label: a text or a whole number";
 
     fn scalar(value: Unexpected<'_>) -> Option<Self> {
-        Some(LineLabel(match value {
-            Unexpected::Signed(value) => value.to_string(),
-            Unexpected::Unsigned(value) => value.to_string(),
-            Unexpected::Str(text) => text.to_owned(),
+        let (name, is_text) = match value {
+            Unexpected::Signed(value) => (value.to_string(), false),
+            Unexpected::Unsigned(value) => (value.to_string(), false),
+            Unexpected::Str(text) => (text.to_owned(), true),
             _ => return None,
-        }))
+        };
+        Some(LineLabel { name, is_text })
     }
 }
 

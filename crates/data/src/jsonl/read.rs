@@ -1,14 +1,17 @@
 //! Reads the format `jsonl`, a sequence a line.
 
-use multiplane_infer::file::DataError;
+use std::collections::HashMap;
 
-use super::form::{Form, FormedSequence, FormedSequences};
-use super::line::SequenceLine;
+use multiplane_infer::file::{DataError, quote};
+
+use super::form::{Form, FormedSequence, FormedSequences, place};
+use super::line::{LineLabel, SequenceLine};
 use crate::dataset::Dataset;
 use crate::example_windows::{LinePlace, ReadExamples, format_by_lines};
 use crate::format::{FirstLine, FormatEntry};
 use crate::json_text::complaint;
 use crate::rules::ReadRules;
+use crate::tagged::Tagged;
 use crate::text::Line;
 
 /// The format as users name it.
@@ -38,14 +41,37 @@ pub(crate) struct JsonReader {
     labelled: Option<(bool, u64)>,
     /// The line in hand.
     sequence: Option<FormedSequence>,
+    /// Labels that are whole numbers, or texts that look like one; true for texts, and the line of the first.
+    numbers: HashMap<String, (bool, u64)>,
+    /// True if there are labels, and all are texts.
+    text_labels: Option<bool>,
 }
 
 impl JsonReader {
-    /// Refuses sequences without labels where there must be some. Text has a column of labels or none.
+    /// Refuses sequences without labels if there must be some, and a number beside the text that looks the same. Text
+    /// has a column of labels or none.
     fn check_labels(&mut self, line: &Line<'_>, sequence: &FormedSequence) -> Result<(), DataError> {
         let labelled = sequence.labels.is_some();
         if !labelled && !self.unlabelled {
             return Err(line.error(0, "found no key `labels`, expected it"));
+        }
+        for (at, LineLabel { name, is_text }) in sequence.known_labels() {
+            self.text_labels = Some(*is_text && self.text_labels.unwrap_or(true));
+            if !is_text || name.parse::<i64>().is_ok() {
+                let (first, number) = *self.numbers.entry(name.clone()).or_insert((*is_text, line.number));
+                if first != *is_text {
+                    let [found, other] = match is_text {
+                        true => [format!("the text {}", quote(name)), format!("the number {name}")],
+                        false => [format!("the number {name}"), format!("the text {}", quote(name))],
+                    };
+                    let message =
+                        format!("found {found} as label, expected {other} as on line {number}, or another name");
+                    return Err(line.error(place(line, "labels", at), message));
+                }
+            }
+        }
+        if sequence.is_empty() {
+            return Ok(());
         }
         let (expected, setter) = *self.labelled.get_or_insert((labelled, line.number));
         match (sequence.form, labelled) {
@@ -66,12 +92,13 @@ impl ReadExamples for JsonReader {
     const EXPECTED: &'static str = "a line `{\"tokens\": [...], \"labels\": [...]}` for each sequence";
 
     fn new(rules: &ReadRules) -> Self {
-        JsonReader { unlabelled: rules.unlabelled, form: None, labelled: None, sequence: None }
+        let numbers = HashMap::new();
+        let unlabelled = rules.unlabelled;
+        JsonReader { unlabelled, form: None, labelled: None, sequence: None, numbers, text_labels: None }
     }
 
     fn begin(&self) -> FormedSequences {
-        let form = self.form.map_or(Form::Attributes, |(form, _)| form);
-        FormedSequences::new(form, self.labelled.is_none_or(|(labelled, _)| labelled))
+        FormedSequences::Empty(0)
     }
 
     fn place(&mut self, line: &Line<'_>) -> Result<LinePlace, DataError> {
@@ -83,8 +110,13 @@ impl ReadExamples for JsonReader {
         }
         let parts: SequenceLine = serde_json::from_str(line.text).map_err(|error| complaint(line, &error))?;
         let sequence = FormedSequence::new(line, parts, self.form)?;
+        if sequence.is_empty() && !self.unlabelled {
+            return Err(line.error(0, "found a sequence without tokens, expected at least one"));
+        }
         self.check_labels(line, &sequence)?;
-        self.form.get_or_insert((sequence.form, line.number));
+        if !sequence.is_empty() {
+            self.form.get_or_insert((sequence.form, line.number));
+        }
         self.sequence = Some(sequence);
         Ok(LinePlace::Last)
     }
@@ -95,15 +127,28 @@ impl ReadExamples for JsonReader {
 
     fn size(data: &FormedSequences) -> (usize, usize) {
         match data {
+            FormedSequences::Empty(count) => (*count, *count),
             FormedSequences::Columns(data) => (data.len(), data.tokens()),
             FormedSequences::Tagged(data) => (data.len(), data.tags.len()),
         }
     }
 
     fn take_dataset(&mut self, data: FormedSequences) -> Dataset {
+        let text_labels = self.text_labels == Some(true);
         match data {
-            FormedSequences::Columns(data) => Dataset::new(data),
-            FormedSequences::Tagged(data) => Dataset::new(data),
+            FormedSequences::Empty(count) => {
+                let mut data = Tagged::default();
+                (0..count).for_each(|_| data.push_end());
+                Dataset::new(data)
+            }
+            FormedSequences::Columns(mut data) => {
+                data.text_labels = text_labels;
+                Dataset::new(data)
+            }
+            FormedSequences::Tagged(mut data) => {
+                data.text_labels = text_labels;
+                Dataset::new(data)
+            }
         }
     }
 }
@@ -112,13 +157,12 @@ impl ReadExamples for JsonReader {
 mod tests {
     use super::super::write;
     use super::*;
+    use crate::Columns;
     use crate::conll::ColumnLines;
     use crate::crfsuite::AttributeLines;
     use crate::example_windows::read_lines;
     use crate::hmm::HmmLines;
     use crate::text::{Lines, assert_errors, gzip};
-    use crate::{Columns, Tagged};
-
     fn parse(lines: Lines) -> Result<Dataset, DataError> {
         read_lines::<JsonReader>(lines, &ReadRules::default())
     }
@@ -179,6 +223,49 @@ mod tests {
         assert_eq!(read(mixed).unwrap_err().to_string(), "f:2:1: found labels, expected none as on line 1");
         let mixed = "{\"tokens\": [\"a\"], \"labels\": [\"x\"]}\n{\"tokens\": [\"a\"]}";
         assert_eq!(read(mixed).unwrap_err().to_string(), "f:2:1: found no labels, expected them as on line 1");
+    }
+
+    /// A label may be `null`, which is written again; a number and the text that looks the same are two labels.
+    #[test]
+    fn labels_have_kinds() {
+        for text in [
+            "{\"tokens\": [\"a\", \"b\"], \"labels\": [\"1\", null]}",
+            "{\"tokens\": [{\"a\": 1}, {}], \"labels\": [null, \"1\"]}",
+        ] {
+            let data = parse(lines(text)).unwrap();
+            let mut file = Vec::new();
+            write(&data, &mut file).unwrap();
+            assert_eq!(String::from_utf8_lossy(&file).matches("null").count(), 1, "{text}");
+            let again = parse(Lines::from_bytes("f", &file).unwrap()).unwrap();
+            assert_eq!(again.fingerprint(), data.fingerprint());
+            let is_text = |data: &Dataset| match data.get::<Tagged>() {
+                Some(data) => data.text_labels,
+                None => data.get::<Columns>().unwrap().text_labels,
+            };
+            assert!(is_text(&data) && is_text(&data.subset(&[0])));
+            assert!(!is_text(&parse(lines(&text.replace("\"1\"", "1"))).unwrap()));
+        }
+        let clash = "{\"tokens\": [\"a\"], \"labels\": [1]}\n{\"tokens\": [\"a\"], \"labels\": [\"1\"]}";
+        let told = "f:2:30: found the text `1` as label, expected the number 1 as on line 1, or another name";
+        assert_eq!(parse(lines(clash)).unwrap_err().to_string(), told);
+    }
+
+    /// Sequences without tokens are read where answers are wanted, whatever the others are made of.
+    #[test]
+    fn sequences_may_be_empty() {
+        let rules = ReadRules { unlabelled: true, ..ReadRules::default() };
+        let read = |text: &str| read_lines::<JsonReader>(lines(text), &rules).unwrap();
+        for token in ["\"a\"", "{\"a\": 1}", "[0.5, 1]"] {
+            let (none, one) = ("{\"tokens\": []}", format!("{{\"tokens\": [{token}]}}"));
+            let data = read(&[none, none, &one, none, &one].join("\n"));
+            assert_eq!(data.len(), 5);
+            assert_eq!(data.subset(&[0, 4]).len(), 2);
+            let of_one = |data: &Dataset| data.subset(&[2]).fingerprint();
+            assert_eq!(of_one(&data), of_one(&read(&[one.as_str(); 3].join("\n"))));
+        }
+        assert_eq!(read("{\"tokens\": []}").get::<Tagged>().unwrap().len(), 1);
+        let told = "f:1:1: found a sequence without tokens, expected at least one";
+        assert_eq!(parse(lines("{\"tokens\": []}")).unwrap_err().to_string(), told);
     }
 
     /// Names within names may not make of a line what is out of all proportion.
@@ -278,7 +365,7 @@ mod tests {
                 ),
                 (
                     b"{\"tokens\": [\"a\"], \"labels\": [\"\"]}",
-                    "f:1:30: found nothing as label, expected a text without tabs and line breaks",
+                    "f:1:30: found nothing as label, expected a text without tabs and line breaks, or null",
                 ),
                 (
                     b"{\"tokens\": [\"a\"], \"labels\": [1.5]}",

@@ -35,7 +35,8 @@ fn write_columns(data: &Columns, out: &mut dyn Write) -> io::Result<()> {
         })?;
         if labelled {
             line.push_str(", \"labels\": ");
-            push_list(&mut line, data.range(sentence), |line, token| push_text(line, data.text(token, width)))?;
+            let label = |token| Some(data.text(token, width)).filter(|label| !label.is_empty());
+            push_list(&mut line, data.range(sentence), |line, token| push_label(line, label(token)))?;
         }
         line.push_str("}\n");
         out.write_all(line.as_bytes())?;
@@ -49,13 +50,22 @@ fn write_tagged(data: &Tagged, out: &mut dyn Write) -> io::Result<()> {
         push_list(&mut line, data.range(sequence), |line, token| {
             push_row(line, data.attributes.as_ref(), &data.rows, token)
         })?;
-        if data.range(sequence).all(|token| data.tag(token).is_some()) {
+        if data.range(sequence).any(|token| data.tag(token).is_some()) {
             line.push_str(", \"labels\": ");
-            let label = |line: &mut String, token| push_text(line, data.tag(token).unwrap_or_default());
-            push_list(&mut line, data.range(sequence), label)?;
+            push_list(&mut line, data.range(sequence), |line, token| push_label(line, data.tag(token)))?;
         }
         line.push_str("}\n");
         out.write_all(line.as_bytes())?;
     }
     Ok(())
+}
+
+fn push_label(line: &mut String, label: Option<&str>) -> io::Result<()> {
+    match label {
+        Some(label) => push_text(line, label),
+        None => {
+            line.push_str("null");
+            Ok(())
+        }
+    }
 }

@@ -66,7 +66,9 @@ pub fn look_up(template: &Template, data: &Columns, dictionary: &Strings, bias: 
                 }
             }
         });
-        finish(&mut row);
+        if tokens > 0 {
+            finish(&mut row);
+        }
         sentences.push(rows);
     }
     Features { sentences, unknown: unknown.len() }

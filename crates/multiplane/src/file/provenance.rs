@@ -56,6 +56,10 @@ pub(super) fn read_info<T: Serialize + DeserializeOwned>(
     if let Some(pair) = labels.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(format!("its label `{}` comes twice", pair[0]));
     }
+    let (labels, kinds) = (vocabulary.labels.len(), vocabulary.label_kinds.len());
+    if kinds > 0 && kinds != labels {
+        return Err(format!("it has kinds of {kinds} labels, expected {labels}"));
+    }
     if let Some(field) = ["task", "solver", "stop"].into_iter().find(|field| {
         let given = &provenance(&mut read).spec[field];
         !(given.is_null() || given.is_object())

@@ -1,26 +1,33 @@
 //! All labellings of an input, where they are few, and the slack-rescaled hinge by looking at each: slow code for
 //! `verify`.
 
+use std::ops::Range;
+
 use multiplane_core::example::Example;
-use multiplane_core::task::TaskLabel;
+use multiplane_core::task::{TaskLabel, UNLABELLED};
 
 use crate::builtin::task::BuiltinTask;
 use crate::double_double::DoubleDouble;
 
 /// Returns the codes of all labellings of an input, where these are `most` at most; `None` where there are more, where
-/// labellings are not made of variables, or where the truth leaves one open.
+/// labellings are not made of variables, or where the truth has labels that the task lacks. Variables without a label
+/// have none in any.
 pub(super) fn codes<T: BuiltinTask>(task: &T, x: &T::Input, truth: &T::Label, most: usize) -> Option<Vec<Vec<u32>>> {
     let variables = task.capabilities().variables?;
     let labels = truth.numbers()?;
-    let counts: Vec<usize> = (0..labels.len()).map(|variable| variables.label_count(x, variable)).collect();
-    if labels.iter().zip(&counts).any(|(&label, &count)| label as usize >= count) {
+    let choices = |(variable, &label): (usize, &u32)| match label {
+        UNLABELLED => UNLABELLED..UNLABELLED + 1,
+        _ => 0..variables.label_count(x, variable) as u32,
+    };
+    let choices: Vec<Range<u32>> = labels.iter().enumerate().map(choices).collect();
+    if labels.iter().zip(&choices).any(|(label, choices)| !choices.contains(label)) {
         return None;
     }
-    counts.iter().try_fold(1usize, |all, &count| all.checked_mul(count).filter(|&all| all <= most))?;
+    choices.iter().try_fold(1usize, |all, choices| all.checked_mul(choices.len()).filter(|&all| all <= most))?;
     let mut codes = vec![Vec::new()];
-    for &count in &counts {
+    for choices in choices {
         let with = |code: &Vec<u32>, label: u32| code.iter().copied().chain([label]).collect();
-        codes = codes.iter().flat_map(|code| (0..count as u32).map(move |label| with(code, label))).collect();
+        codes = codes.iter().flat_map(|code| choices.clone().map(move |label| with(code, label))).collect();
     }
     let example = Example { index: 0, input: x, truth };
     codes.retain(|code| variables.is_labelling(example, code));

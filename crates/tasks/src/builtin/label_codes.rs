@@ -7,6 +7,7 @@
 use multiplane_core::linalg;
 use multiplane_core::oracle::Coded;
 use multiplane_core::plane::Plane;
+use multiplane_core::task::UNLABELLED;
 
 use crate::data::SparseRows;
 
@@ -22,17 +23,18 @@ pub(super) trait PairSlots {
     /// Returns the number of places.
     fn places(&self) -> usize;
 
-    /// Returns the weight that a labelling has at a place.
+    /// Returns the weight that a labelling has at a place; [`UNLABELLED`] for none, if a label there is.
     fn weight(&self, y: &[u32], place: usize) -> u32;
 
-    /// Pushes `scale * phi(x, y)`.
+    /// Pushes `scale * phi(x, y)`; what has no label has no features.
     fn features(&self, y: &[u32], scale: f64, out: &mut Plane) {
-        for (row, &label) in y.iter().enumerate() {
+        for (row, &label) in y.iter().enumerate().filter(|(_, label)| **label != UNLABELLED) {
             for (feature, value) in self.rows().row(row).iter() {
                 out.push(feature * self.labels() as u32 + label, scale * value);
             }
         }
-        (0..self.places()).for_each(|place| out.push(self.weight(y, place), scale));
+        let weights = (0..self.places()).map(|place| self.weight(y, place));
+        weights.filter(|weight| *weight != UNLABELLED).for_each(|weight| out.push(weight, scale));
     }
 
     /// Calls `each` with every such weight in which `y` differs from the truth: +1 for what `y` has, -1 for what the

@@ -3,6 +3,7 @@
 use multiplane_core::example::Examples;
 use multiplane_core::layout::Layout;
 use multiplane_core::rounding::Magnitudes;
+use multiplane_core::task::UNLABELLED;
 
 use crate::data::SparseRows;
 use crate::losses::CostTable;
@@ -58,8 +59,9 @@ pub(super) fn sizes<'a, X, Y>(
             longest = longest.max(if is_dense { width / DENSE.0 + DENSE.1 } else { row.indices.len() });
         }
         let labels = labels(y);
-        let worst: f64 = labels.iter().map(|&label| largest.get(label as usize).copied().unwrap_or(1.0)).sum();
-        sizes.loss += worst * costs.factor(labels.len()) / n;
+        let known = labels.iter().filter(|label| **label != UNLABELLED);
+        let worst: f64 = known.map(|&label| largest.get(label as usize).copied().unwrap_or(1.0)).sum();
+        sizes.loss += worst * costs.factor_of(labels) / n;
         let additions = longest + PER_ROW * x.len() + 2 * x.nonzeros() / LANES;
         sizes.additions = sizes.additions.max(additions);
         sizes.rows = sizes.rows.max(x.len());

@@ -14,7 +14,7 @@ use multiplane_core::task_oracle::TaskOracle;
 
 use crate::builtin::enumerate;
 use crate::builtin::probe::BuiltinProbe;
-use crate::builtin::task::{BuiltinTask, from_file_layout, to_file_layout};
+use crate::builtin::task::{BuiltinTask, as_in_truth, from_file_layout, to_file_layout};
 use crate::data::SparseRows;
 use crate::metrics::{Counts, Evaluation, LabelReport, Measure};
 use crate::probe::{self, BoxedProbe};
@@ -97,7 +97,11 @@ impl<T: BuiltinTask> TaskProblem<T> {
             loss: self.task.loss(truth, answer),
             errors: self.task.errors(truth, answer),
             counts: match known {
-                true => self.measures.iter().map(|measure| measure.count(truth, answer)).collect(),
+                true => {
+                    let masked = as_in_truth(truth, answer);
+                    let answer = masked.as_ref().unwrap_or(answer);
+                    self.measures.iter().map(|measure| measure.count(truth, answer)).collect()
+                }
                 false => vec![Counts::default(); self.measures.len()],
             },
         }
@@ -284,7 +288,8 @@ impl<T: BuiltinTask> Predictor for TaskProblem<T> {
         let mut tally = Tally::default();
         let of = |labels: &T::Label| labels.numbers().unwrap_or_default().to_vec();
         let judge = |example: Example<'_, T::Input, T::Label>, answer: &T::Label, _: &mut Plane| {
-            (self.judge(example, answer), of(example.truth), of(answer))
+            let masked = as_in_truth(example.truth, answer);
+            (self.judge(example, answer), of(example.truth), of(masked.as_ref().unwrap_or(answer)))
         };
         self.decode_all(w, threads, judge, |(judged, truth, answer)| {
             if judged.known {

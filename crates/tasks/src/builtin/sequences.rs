@@ -7,14 +7,16 @@ use multiplane_core::parameter::require;
 use serde::{Deserialize, Serialize};
 
 use crate::builtin::kernelized::KernelVocabulary;
-use crate::builtin::pairwise::UNLABELLED;
+use crate::builtin::pairwise::{UNLABELLED, bare};
 use crate::builtin::reading::Reading;
 use crate::builtin::unused_columns::{KnownColumns, UsedColumns, is_zero};
 use crate::builtin::vocabulary_match::{cut_rows, unseen_labels};
 use crate::data::{Columns, SparseRows, Strings, Tagged, Words};
 use crate::dataset::Dataset;
 use crate::kernel::Kernel;
-use crate::problem::{FeatureSpace, MAX_DICTIONARY_BYTES, MAX_DIM, OpenError, TaskVocabulary, Vocabulary, check_dim};
+use crate::problem::{
+    FeatureSpace, LabelKind, MAX_DICTIONARY_BYTES, MAX_DIM, OpenError, TaskVocabulary, Vocabulary, check_dim,
+};
 use crate::text::{Template, TemplateList, build, look_up};
 
 /// Most bytes that all label names together may have: they go into a model's header.
@@ -44,6 +46,9 @@ pub struct SequenceVocabulary {
     /// Labels of this data that training never saw, numbered after the others; no model holds them.
     #[serde(skip)]
     pub unseen: Vec<String>,
+    /// Kinds of the labels of training data, if their names do not say them.
+    #[serde(skip)]
+    pub label_kinds: Vec<LabelKind>,
     /// The kernel, its gamma a number, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<Kernel>,
@@ -56,6 +61,10 @@ impl TaskVocabulary for SequenceVocabulary {
 
     fn space_mut(&mut self) -> Option<&mut FeatureSpace> {
         Some(&mut self.space)
+    }
+
+    fn label_kinds(&self) -> &[LabelKind] {
+        &self.label_kinds
     }
 
     fn has_numbers(&self) -> bool {
@@ -123,6 +132,11 @@ impl Sequences {
         let known = vocabulary.map(|vocabulary| known_vocabulary(options, vocabulary)).transpose()?;
         let found = data.describe();
         let kind = Made::of_data(data);
+        if let (Some(known), Some(none)) = (&known, data.get::<Tagged>().filter(|tagged| tagged.tags.is_empty())) {
+            let inputs = vec![SparseRows::new(known.features); none.len()];
+            let sequences = sequences(inputs, vec![Vec::new(); none.len()], &[], known.clone(), None);
+            return Ok(Sequences { fingerprint: data.fingerprint(), ..sequences });
+        }
         if kind != Made::Text && options.template.is_some() {
             return Err(OpenError::new(format!("task.template is for columns of text (conll, jsonl), found {found}")));
         }
@@ -151,6 +165,17 @@ impl Sequences {
             )));
         };
         sequences.fingerprint = data.fingerprint();
+        if vocabulary.is_some() {
+            return Ok(sequences);
+        }
+        if sequences.vocabulary.labels.is_empty() {
+            return Err(OpenError::new("no token has a label: there is nothing to learn from"));
+        }
+        let of_rows = data.get().is_some_and(|data: &Tagged| data.text_labels);
+        if of_rows || data.get().is_some_and(|data: &Columns| data.text_labels) {
+            sequences.vocabulary.label_kinds = LabelKind::of_texts(&sequences.vocabulary.labels);
+        }
+        sequences.warnings.extend(bare(&sequences.labels, ("sequences", "token")));
         Ok(sequences)
     }
 }
@@ -257,13 +282,12 @@ pub(super) fn numbers(names: &[String], known: &[String]) -> (Vec<u32>, Vec<Stri
 /// Puts sequences together; `labels` are numbers of `names`, or [`UNLABELLED`].
 fn sequences(
     inputs: Vec<SparseRows>,
-    labels: Vec<Vec<u32>>,
+    mut labels: Vec<Vec<u32>>,
     names: &[String],
     mut vocabulary: SequenceVocabulary,
     about_features: Option<String>,
 ) -> Sequences {
     let (numbers, unseen) = numbers(names, &vocabulary.labels);
-    let mut labels = labels;
     let given = |label: &&mut u32| **label != UNLABELLED;
     labels.iter_mut().flatten().filter(given).for_each(|label| *label = numbers[*label as usize]);
     let known = vocabulary.labels.len();
@@ -382,16 +406,12 @@ fn attributes(
 
 /// The warning about features with names that the model lacks.
 fn unknown_features(unknown: usize, options: &SequenceOptions<'_>) -> Option<String> {
-    let noun = match unknown {
-        0 => return None,
-        1 => "feature was",
-        _ => "features were",
-    };
+    let noun = if unknown == 1 { "feature was" } else { "features were" };
     let seen = match options.min_count {
         1 => "never seen in training".to_owned(),
         count => format!("seen in training fewer than {count} times or never"),
     };
-    Some(format!("{unknown} {noun} {seen}: ignored"))
+    (unknown > 0).then(|| format!("{unknown} {noun} {seen}: ignored"))
 }
 
 /// Text by way of templates and the dictionary.
@@ -411,7 +431,7 @@ fn text(
     let mut labels = Vec::with_capacity(data.len());
     for sentence in 0..data.len() {
         let tokens = data.range(sentence).map(|token| {
-            if unlabelled {
+            if unlabelled || data.text(token, label_column).is_empty() {
                 return UNLABELLED;
             }
             let name = &mut name_of[data.cell(token, label_column) as usize];

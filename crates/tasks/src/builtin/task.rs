@@ -48,12 +48,11 @@ pub trait BuiltinTask:
         false
     }
 
-    /// Counts wrong variables and variables in all; a labelling without variables counts as one.
+    /// Counts wrong variables and all that have a label in the truth; a labelling without variables counts as one.
     fn errors(&self, truth: &Self::Label, y: &Self::Label) -> (usize, usize) {
-        match (truth.numbers(), y.numbers()) {
-            (Some(truth), Some(y)) => (truth.iter().zip(y).filter(|(t, y)| t != y).count(), truth.len()),
-            _ => (usize::from(truth != y), 1),
-        }
+        let (Some(truth), Some(y)) = (truth.numbers(), y.numbers()) else { return (usize::from(truth != y), 1) };
+        let labelled = || truth.iter().zip(y).filter(|(truth, _)| **truth != UNLABELLED);
+        (labelled().filter(|(truth, y)| truth != y).count(), labelled().count())
     }
 
     /// Returns if anything is known of the truth; examples without are left out of all measures.
@@ -69,9 +68,10 @@ pub trait BuiltinTask:
         labels.iter().enumerate().all(is_label)
     }
 
-    /// Returns if scores of two labellings of one input are sums over the same variables.
-    fn same_variables(&self, _one: &Self::Label, _other: &Self::Label) -> bool {
-        true
+    /// Returns if scores of two labellings of one input are sums over the same variables: both label the same ones.
+    fn same_variables(&self, one: &Self::Label, other: &Self::Label) -> bool {
+        let (Some(one), Some(other)) = (one.numbers(), other.numbers()) else { return true };
+        one.iter().zip(other).all(|(one, other)| (*one == UNLABELLED) == (*other == UNLABELLED))
     }
 
     /// Returns what is measured beside loss and errors.
@@ -95,7 +95,8 @@ pub trait BuiltinTask:
     /// Returns if `y`, a labelling of another input, is one of `x` too; for the oracle doctor.
     fn is_labelling_of(&self, x: &Self::Input, y: &Self::Label) -> bool {
         let (variables, labels) = (self.capabilities().variables, y.numbers());
-        variables.zip(labels).is_some_and(|(variables, labels)| labels.len() == variables.variables(x))
+        let fits = |labels: &[u32], count| labels.len() == count && !labels.contains(&UNLABELLED);
+        variables.zip(labels).is_some_and(|(variables, labels)| fits(labels, variables.variables(x)))
     }
 
     /// Returns the rows of numbers that an input is made of, where it is and the task can scale them.
@@ -112,6 +113,23 @@ pub trait BuiltinTask:
     fn transposed(&self) -> Vec<[usize; 2]> {
         Vec::new()
     }
+}
+
+/// Returns if `code` labels the variables that `truth` does, with labels below `labels`, and no others.
+pub(super) fn is_code_of(truth: &[u32], code: &[u32], labels: usize) -> bool {
+    let fits = |(&truth, &label): (&u32, &u32)| match truth {
+        UNLABELLED => label == UNLABELLED,
+        _ => (label as usize) < labels,
+    };
+    code.len() == truth.len() && truth.iter().zip(code).all(fits)
+}
+
+/// Returns a labelling without the labels of variables that have none in the truth; `None` if all have one.
+pub(super) fn as_in_truth<L: TaskLabel>(truth: &L, y: &L) -> Option<L> {
+    let (truth, y) = (truth.numbers()?, y.numbers()?);
+    let label = |(&truth, &label): (&u32, &u32)| if truth == UNLABELLED { UNLABELLED } else { label };
+    let masked = || L::from_numbers(truth.iter().zip(y).map(label).collect());
+    truth.contains(&UNLABELLED).then(masked)?
 }
 
 /// Returns `w` in the layout of files.

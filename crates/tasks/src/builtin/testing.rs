@@ -4,7 +4,8 @@
 use multiplane_core::example::{Example, Examples};
 use multiplane_core::oracle::Coded;
 use multiplane_core::plane::Plane;
-use multiplane_core::task::{Case, Question};
+use multiplane_core::rng::Rng;
+use multiplane_core::task::{Case, Question, UNLABELLED};
 
 use crate::builtin::enumerate;
 use crate::builtin::task::{BuiltinTask, to_file_layout};
@@ -52,7 +53,9 @@ impl<'a, T: BuiltinTask<Label = Vec<u32>, Memory = (), Input: Clone>> ListedExam
     pub(super) fn check_answers(&self, scratch: &mut T::Scratch) {
         let &ListedExample { task, x, truth, w, seed, .. } = self;
         let mut found = Vec::new();
-        for augmented in [false, true] {
+        // Without the truth all variables have labels.
+        let asked = if truth.contains(&UNLABELLED) { &[true][..] } else { &[false, true] };
+        for &augmented in asked {
             let ask = if augmented { Question::augmented } else { Question::plain };
             task.decode(ask(self.example(), w).call(scratch, &mut ()), &mut found).unwrap();
             assert!(self.all.contains(&found), "seed {seed}: {found:?}");
@@ -83,6 +86,20 @@ impl<'a, T: BuiltinTask<Label = Vec<u32>, Memory = (), Input: Clone>> ListedExam
         }
         let largest = self.all.iter().map(|y| task.loss(truth, y)).fold(0.0, f64::max);
         assert!((task.largest_loss(self.example()).unwrap() - largest).abs() < 1e-12, "seed {seed}");
+    }
+
+    /// A list of the best labellings, the loss added, begins with the decoder's answer and leaves out no better one.
+    pub(super) fn check_top(&self, scratch: &mut T::Scratch) {
+        let (mut list, mut first) = (vec![Vec::new(); 4], Vec::new());
+        let question = || Question::augmented(self.example(), self.w);
+        self.task.decode(question().call(scratch, &mut ()), &mut first).unwrap();
+        let kbest = self.task.capabilities().kbest.unwrap();
+        let (count, _) = kbest.top(question().call(scratch, &mut ()), &mut list).unwrap();
+        assert!(count == self.all.len().min(4) && list[0] == first, "seed {}: {count}", self.seed);
+        for (k, y) in list[..count].iter().enumerate() {
+            let rest = self.all.iter().filter(|other| !list[..k].contains(other));
+            assert!(!list[..k].contains(y) && (self.score(y, true) - self.best(rest, true)).abs() < 1e-12, "{list:?}");
+        }
     }
 
     /// A combination has only labels that variables have in the truth or a known labelling, and none such is better.
@@ -124,4 +141,15 @@ impl<'a, T: BuiltinTask<Label = Vec<u32>, Memory = (), Input: Clone>> ListedExam
             bits = found;
         }
     }
+}
+
+/// Takes the labels of about a third of the variables away.
+pub(super) fn partly_labelled(mut labels: Vec<u32>, rng: &mut Rng) -> Vec<u32> {
+    labels.iter_mut().filter(|_| rng.below(3) == 0).for_each(|label| *label = UNLABELLED);
+    labels
+}
+
+/// Returns `y` with the labels that the truth has, and no others.
+pub(super) fn labelled_as(truth: &[u32], y: Vec<u32>) -> Vec<u32> {
+    y.into_iter().zip(truth).map(|(label, truth)| if *truth == UNLABELLED { UNLABELLED } else { label }).collect()
 }

@@ -25,4 +25,4 @@ pub use several::{MOST_LISTED, MarginPrediction, MarginalPrediction, ScoredLabel
 pub use sizes::FeatureSizes;
 pub use slack::{SlackProblem, slack_rescaled};
 pub(crate) use tally::{Judged, Tally, decode_all};
-pub use vocabulary::{FeatureSpace, MAX_DICTIONARY_BYTES, TaskVocabulary, Vocabulary};
+pub use vocabulary::{FeatureSpace, LabelKind, MAX_DICTIONARY_BYTES, TaskVocabulary, Vocabulary};

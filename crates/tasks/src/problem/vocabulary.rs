@@ -19,6 +19,9 @@ pub const MAX_DICTIONARY_BYTES: usize = 1 << 30;
 pub struct Vocabulary {
     /// Names of the labels, in the order of the weight layout; empty where labellings are not made of labels.
     pub labels: Vec<String>,
+    /// Kinds of the labels, one each; empty if their names say them: whole numbers if all are written so, else texts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub label_kinds: Vec<LabelKind>,
     /// Features per variable, a bias feature included; 0 where only the task knows.
     pub features: usize,
     /// The part that only the task understands. In a file its fields stand beside others, so the reader must sort them
@@ -36,6 +39,28 @@ pub struct Vocabulary {
     pub support: Option<Arc<SparseRows>>,
 }
 
+/// The kind of a label whose name does not say it. Python labels are of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LabelKind {
+    /// `True` or `False`.
+    Bool,
+    /// A whole number.
+    Int,
+    /// A number in floating point.
+    Float,
+    /// A text, of digits too.
+    Text,
+}
+
+impl LabelKind {
+    /// Returns the kinds of labels that are texts: nothing, if their names say so.
+    pub fn of_texts(names: &[String]) -> Vec<LabelKind> {
+        let is_number = |name: &String| name.parse::<i64>().is_ok_and(|number| number.to_string() == *name);
+        if names.iter().all(is_number) { vec![LabelKind::Text; names.len()] } else { Vec::new() }
+    }
+}
+
 /// The vocabulary of one task. Its fields `labels` (a list of names) and `features` (a number), where it has them, are
 /// what other parts of the program show to users; every other field is the task's own affair.
 pub trait TaskVocabulary: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
@@ -47,6 +72,11 @@ pub trait TaskVocabulary: Clone + Serialize + DeserializeOwned + Send + Sync + '
     /// Returns the same to be changed.
     fn space_mut(&mut self) -> Option<&mut FeatureSpace> {
         None
+    }
+
+    /// Returns the kinds of the labels; see [`Vocabulary::label_kinds`].
+    fn label_kinds(&self) -> &[LabelKind] {
+        &[]
     }
 
     /// If features are numbers of the data, whatever their names, and not made of text.
@@ -74,7 +104,8 @@ impl Vocabulary {
         let features = own.remove("features").and_then(|features| serde_json::from_value(features).ok());
         let FeatureSpace { dictionary, scale, support } = typed.space().cloned().unwrap_or_default();
         let (labels, features) = (labels.unwrap_or_default(), features.unwrap_or_default());
-        Vocabulary { labels, features, own, dictionary, scale, support }
+        let label_kinds = typed.label_kinds().to_vec();
+        Vocabulary { labels, label_kinds, features, own, dictionary, scale, support }
     }
 
     /// Reads it as the vocabulary of a task.
@@ -119,6 +150,9 @@ mod tests {
         let shapes = Shapes { labels: vec!["a".into()], counts: vec![2, 3] };
         let text = serde_json::to_string(&Vocabulary::of(&shapes)).unwrap();
         assert_eq!(text, r#"{"labels":["a"],"features":0,"counts":[2,3]}"#);
+        let kinds = Vocabulary { label_kinds: vec![LabelKind::Bool], ..Vocabulary::of(&shapes) };
+        let text_of_kinds = serde_json::to_string(&kinds).unwrap();
+        assert!(text_of_kinds.contains(r#""label_kinds":["bool"]"#) && kinds.read::<Shapes>().unwrap() == shapes);
         let Value::Object(own) = serde_json::json!({"counts": [2, 3]}) else { unreachable!() };
         let vocabulary = Vocabulary { own, ..serde_json::from_str(&text).unwrap() };
         assert_eq!(vocabulary.read::<Shapes>().unwrap(), shapes);

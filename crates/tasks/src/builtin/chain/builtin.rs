@@ -3,7 +3,7 @@
 use crate::builtin::chain::layout::{Chain, tables};
 use crate::builtin::pairwise::UNLABELLED;
 use crate::builtin::sequences::SequenceVocabulary;
-use crate::builtin::task::BuiltinTask;
+use crate::builtin::task::{BuiltinTask, is_code_of};
 use crate::data::SparseRows;
 use crate::metrics::{ChunkTags, LabelReport, Measure};
 use crate::problem::tables::WeightTable;
@@ -14,13 +14,12 @@ impl BuiltinTask for Chain {
 
     const REFERENCE_ROUNDOFF: f64 = reference::ROUNDOFF;
 
-    /// A sequence has all its labels or none.
     fn is_known(&self, truth: &Vec<u32>) -> bool {
-        !truth.contains(&UNLABELLED)
+        truth.iter().any(|&label| label != UNLABELLED)
     }
 
     fn is_labelling_of(&self, x: &SparseRows, y: &Vec<u32>) -> bool {
-        y.len() == x.len() && self.allows(y)
+        y.len() == x.len() && !y.contains(&UNLABELLED) && self.allows(y)
     }
 
     fn has_hinge(&self, _: &SparseRows, truth: &Vec<u32>) -> bool {
@@ -33,7 +32,7 @@ impl BuiltinTask for Chain {
 
     fn reference_hinge(&self, x: &SparseRows, truth: &Vec<u32>, w: &[f64]) -> f64 {
         let weights = ChainWeights { labels: self.labels, features: self.features, w, ends: self.ends };
-        let factor = self.costs.factor(truth.len());
+        let factor = self.costs.factor_of(truth);
         let allows = |from: Option<usize>, to: Option<usize>| {
             let [from, to] = [from, to].map(|label| label.map(|label| label as u32));
             self.rule.as_ref().is_none_or(|rule| rule.allows(from, to))
@@ -42,7 +41,7 @@ impl BuiltinTask for Chain {
     }
 
     fn reference_plane(&self, x: &SparseRows, truth: &Vec<u32>, code: &[u32], add: AddFeature<'_>) -> Option<f64> {
-        if code.len() != truth.len() || !self.allows(code) {
+        if !is_code_of(truth, code, self.labels) || !self.allows(code) {
             return None;
         }
         let layout = reference::ChainLayout { labels: self.labels, features: self.features, ends: self.ends };

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use multiplane_core::linalg;
+use multiplane_core::task::UNLABELLED;
 
 use crate::builtin::chain::transitions::AllowedSteps;
 use crate::builtin::label_codes::PairSlots;
@@ -35,9 +36,9 @@ impl Chain {
         Chain { rule, ..self }
     }
 
-    /// Returns if these are numbers of labels whose steps are all allowed.
+    /// Returns if these are numbers of labels whose steps are all allowed, or [`UNLABELLED`].
     pub(super) fn allows(&self, y: &[u32]) -> bool {
-        let known = y.iter().all(|&label| (label as usize) < self.labels);
+        let known = y.iter().all(|&label| label == UNLABELLED || (label as usize) < self.labels);
         known && self.rule.as_ref().is_none_or(|rule| rule.first_fault(y).is_none())
     }
 
@@ -69,16 +70,22 @@ impl Chain {
         ChainSlots { chain: self, x }
     }
 
-    /// Scores of each label at each position, loss and ends included, into `unary`.
+    /// Scores of each label at each position, loss and ends included, into `unary`. Positions without a label in the
+    /// truth have none.
     pub(super) fn score_positions(&self, x: &SparseRows, w: &[f64], truth: Option<&Vec<u32>>, unary: &mut Vec<f64>) {
         let (len, labels) = (x.len(), self.labels);
         unary.clear();
         unary.resize(len * labels, 0.0);
+        let factor = truth.map_or(0.0, |truth| self.costs.factor_of(truth));
         for (t, scores) in unary.chunks_exact_mut(labels).enumerate() {
+            let right = truth.map(|truth| truth[t]);
+            if right == Some(UNLABELLED) {
+                continue;
+            }
             let row = x.row(t);
             linalg::add_rows(row.indices, row.values, w, scores);
-            if let Some(truth) = truth {
-                linalg::axpy(self.costs.factor(len), self.costs.row(truth[t]), scores);
+            if let Some(right) = right {
+                linalg::axpy(factor, self.costs.row(right), scores);
             }
         }
         if self.ends && len > 0 {
@@ -126,10 +133,12 @@ impl PairSlots for ChainSlots<'_> {
 
     fn weight(&self, y: &[u32], place: usize) -> u32 {
         let (ends, last) = (self.chain.ends_start() as u32, self.x.len() - 1);
+        let label = |label: u32, start: u32| if label == UNLABELLED { UNLABELLED } else { start + label };
         match place {
+            _ if place < last && (y[place] == UNLABELLED || y[place + 1] == UNLABELLED) => UNLABELLED,
             _ if place < last => self.chain.pair_index(y[place], y[place + 1]),
-            _ if place == last => ends + y[0],
-            _ => ends + self.chain.labels as u32 + y[last],
+            _ if place == last => label(y[0], ends),
+            _ => label(y[last], ends + self.chain.labels as u32),
         }
     }
 }

@@ -9,7 +9,7 @@ use multiplane_core::task::{Call, Case, ExampleOf, LabelMarginals, Task};
 use multiplane_infer::marginals::{TiltedChain, chain_size};
 
 use crate::builtin::chain::layout::Chain;
-use crate::builtin::marginals::{ExpectedRows, all_on};
+use crate::builtin::marginals::{ExpectedRows, all_on, check_labelled};
 
 /// Working memory of sums.
 #[derive(Debug, Default)]
@@ -28,12 +28,14 @@ impl LabelMarginals<Chain> for Chain {
         let y = example.truth;
         let edges = all_on(y, self.labels, to);
         for (table, two) in edges.chunks_exact_mut(self.labels * self.labels).zip(y.windows(2)) {
-            table[two[0] as usize * self.labels + two[1] as usize] = 1.0;
+            let place = two[0] as usize * self.labels + two[1] as usize;
+            table.get_mut(place).into_iter().for_each(|p| *p = 1.0);
         }
     }
 
     fn gibbs(&self, call: Call<'_, Self>, tau: f64, from: &[f64], to: &mut [f64]) -> Result<f64, String> {
         let (question, scratch) = (call.question, call.scratch);
+        check_labelled(question.truth)?;
         let (unary, sums) = (&mut scratch.unary, &mut scratch.sums);
         let chain = self.view(question, unary, &mut scratch.pair);
         let of_truth = question.truth.map_or(0.0, |truth| chain.score(truth));

@@ -10,7 +10,7 @@ use multiplane_core::rng::Rng;
 use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task::{
     Call, Case, CodedFeatures, ExampleOf, KBest, LabelledVariables, Question, RecombineLabels, ScoreMagnitudes, Task,
-    TaskCapabilities, relabelled,
+    TaskCapabilities, UNLABELLED, relabelled,
 };
 use multiplane_infer::best_paths::BestPaths;
 use multiplane_infer::chain::ChainView;
@@ -22,7 +22,9 @@ use crate::builtin::chain::marginals::ChainSums;
 use crate::builtin::difference::Difference;
 use crate::builtin::label_codes::{LabelCodes, PairSlots};
 use crate::builtin::magnitudes::sizes;
+use crate::builtin::pairwise::kbest::ForestModel;
 use crate::builtin::prices;
+use crate::builtin::task::is_code_of;
 use crate::data::SparseRows;
 
 /// Working memory of the decoder and of planes.
@@ -30,6 +32,7 @@ use crate::data::SparseRows;
 pub struct ChainScratch {
     pub(super) unary: Vec<f64>,
     pub(super) pair: Vec<f64>,
+    stretch: Vec<u32>,
     viterbi: Viterbi,
     lattice: Lattice,
     best_paths: BestPaths,
@@ -63,16 +66,26 @@ impl Task for Chain {
     fn largest_loss(&self, example: ExampleOf<'_, Self>) -> Option<f64> {
         let truth = example.truth;
         let Some(rule) = &self.rule else { return Some(self.costs.largest_loss(truth)) };
-        let mut unary: Vec<f64> = truth.iter().flat_map(|&label| self.costs.row(label)).copied().collect();
-        linalg::scale(self.costs.factor(truth.len()), &mut unary);
+        let mut unary = Vec::with_capacity(truth.len() * self.labels);
+        for &label in truth {
+            match label {
+                UNLABELLED => unary.resize(unary.len() + self.labels, 0.0),
+                label => unary.extend_from_slice(self.costs.row(label)),
+            }
+        }
+        linalg::scale(self.costs.factor_of(truth), &mut unary);
         rule.add_ends(&mut unary);
         let chain = ChainView { labels: self.labels, unary: &unary, pair: &rule.pairs };
-        Some(Viterbi::default().solve(chain, &mut Vec::new()))
+        Some(solve_stretches(&mut Viterbi::default(), chain, truth, &mut Vec::new(), &mut Vec::new()))
     }
 
     fn decode(&self, call: Call<'_, Self>, out: &mut Vec<u32>) -> Result<Quality, String> {
-        let ChainScratch { unary, pair, viterbi, .. } = call.scratch;
-        viterbi.solve(self.view(call.question, unary, pair), out);
+        let ChainScratch { unary, pair, viterbi, stretch, .. } = call.scratch;
+        let chain = self.view(call.question, unary, pair);
+        match call.question.truth.filter(|truth| truth.contains(&UNLABELLED)) {
+            None => viterbi.solve(chain, out),
+            Some(truth) => solve_stretches(viterbi, chain, truth, stretch, out),
+        };
         Ok(Quality::Exact)
     }
 
@@ -118,7 +131,7 @@ impl LabelledVariables<Chain> for Chain {
     }
 
     fn is_labelling(&self, example: ExampleOf<'_, Self>, code: &[u32]) -> bool {
-        code.len() == example.input.len() && self.allows(code)
+        is_code_of(example.truth, code, self.labels) && self.allows(code)
     }
 }
 
@@ -137,10 +150,49 @@ impl Chain {
     }
 }
 
+/// Solves each stretch of positions with labels as a chain of its own; returns the sum of their scores.
+fn solve_stretches(
+    viterbi: &mut Viterbi,
+    chain: ChainView<'_>,
+    truth: &[u32],
+    stretch: &mut Vec<u32>,
+    out: &mut Vec<u32>,
+) -> f64 {
+    let (mut scores, mut sum) = (chain.unary, 0.0);
+    out.clear();
+    out.extend_from_slice(truth);
+    for labels in out.chunk_by_mut(|a, b| (*a == UNLABELLED) == (*b == UNLABELLED)) {
+        let (unary, rest) = scores.split_at(labels.len() * chain.labels);
+        scores = rest;
+        if labels[0] != UNLABELLED {
+            sum += viterbi.solve(ChainView { unary, ..chain }, stretch);
+            labels.copy_from_slice(stretch);
+        }
+    }
+    sum
+}
+
 impl KBest<Chain> for Chain {
     fn top(&self, call: Call<'_, Self>, out: &mut [Vec<u32>]) -> Result<(usize, Quality), String> {
+        let (truth, count) = (call.question.truth, out.len());
+        if let Some(truth) = truth.filter(|truth| truth.contains(&UNLABELLED)) {
+            let Some(first) = out.first_mut() else { return Ok((0, Quality::Exact)) };
+            self.decode(call.question.call(call.scratch, call.memory), first)?;
+            let ChainScratch { unary, pair, .. } = call.scratch;
+            let chain = self.view(call.question, unary, pair);
+            // The list takes finite scores: with forbidden ones a labelling is below all that are allowed.
+            let terms = || chain.unary.iter().chain(chain.pair).filter(|score| score.is_finite());
+            let most = terms().map(|score| score.abs()).fold(1.0, f64::max);
+            let sunk = |score: &f64| score.max(-most * (4.0 * truth.len() as f64 + 1.0));
+            let unary: Vec<f64> = chain.unary.iter().map(sunk).collect();
+            let pair: Vec<f64> = chain.pair.iter().map(sunk).collect();
+            let edges = (1..truth.len()).map(|t| (0, t - 1, t));
+            let (found, quality) = ForestModel::new((self.labels, &unary), &pair, edges, Some(truth))?.list(out)?;
+            let is_allowed = |y: &&Vec<u32>| self.allows(y);
+            return Ok((out[..found].iter().take_while(is_allowed).count(), quality));
+        }
         let ChainScratch { unary, pair, best_paths, .. } = call.scratch;
-        let (chain, count, mut places) = (self.view(call.question, unary, pair), out.len(), out.iter_mut());
+        let (chain, mut places) = (self.view(call.question, unary, pair), out.iter_mut());
         let found = best_paths.solve(chain, count, |_, path| {
             places.next().into_iter().for_each(|place| path.clone_into(place));
         });
@@ -155,7 +207,7 @@ impl KBest<Chain> for Chain {
 
     /// If the rule forbids what was drawn, other positions change too; if those drawn cannot change, some others do.
     fn relabelled(&self, _: ExampleOf<'_, Self>, code: &[u32], changes: usize, rng: &mut Rng) -> Vec<u32> {
-        let drawn = relabelled(code, |_| self.labels, changes, rng);
+        let drawn = relabelled(code, |t| if code[t] == UNLABELLED { 0 } else { self.labels }, changes, rng);
         let Some(rule) = self.rule.as_ref().filter(|_| !self.allows(&drawn)) else { return drawn };
         let (len, mut unary, mut found) = (code.len(), Vec::new(), Vec::new());
         for all_change in [false, true] {
@@ -169,7 +221,7 @@ impl KBest<Chain> for Chain {
             }
             rule.add_ends(&mut unary);
             let chain = ChainView { labels: self.labels, unary: &unary, pair: &rule.pairs };
-            Viterbi::default().solve(chain, &mut found);
+            solve_stretches(&mut Viterbi::default(), chain, code, &mut Vec::new(), &mut found);
             if found != code {
                 break;
             }
@@ -189,8 +241,14 @@ impl RecombineLabels<Chain> for Chain {
         }
         self.score_positions(case.input, w, Some(truth), unary);
         let (labels, pair) = (self.labels, self.pairs(w, pair));
-        let unary = |t: usize, label: u32| unary[t * labels + label as usize];
-        let pair = |from: u32, to: u32| pair[from as usize * labels + to as usize];
+        let unary = |t: usize, label: u32| match label {
+            UNLABELLED => 0.0,
+            label => unary[t * labels + label as usize],
+        };
+        let pair = |from: u32, to: u32| match from == UNLABELLED || to == UNLABELLED {
+            true => 0.0,
+            false => pair[from as usize * labels + to as usize],
+        };
         lattice.solve(unary, pair, out);
         Ok(())
     }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use multiplane_core::example::Example;
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::{Question, Task};
+use multiplane_core::task::{Case, Question, Task, UNLABELLED};
 
 use super::*;
 use crate::builtin::task::{from_file_layout, to_file_layout};
-use crate::builtin::testing::ListedExample;
+use crate::builtin::testing::{ListedExample, labelled_as, partly_labelled};
 use crate::data::SparseRows;
 use crate::losses::{CostTable, LossSpec};
 
@@ -93,6 +93,22 @@ fn planes_by_code_are_feature_differences() {
     }
 }
 
+/// Positions without a label, and their edges, are left out of all questions about the truth.
+#[test]
+fn unlabelled_positions_are_left_out() {
+    let mut scratch = ChainScratch::default();
+    for seed in 0..300 {
+        let (chain, x, w, mut rng) = random(seed);
+        let truth = partly_labelled(labelling(&chain, &x, &mut rng), &mut rng);
+        let [one, other] = [(); 2].map(|()| labelled_as(&truth, labelling(&chain, &x, &mut rng)));
+        let example = ListedExample::new(&chain, (&x, &truth, &w), seed);
+        example.check_answers(&mut scratch);
+        example.check_top(&mut scratch);
+        example.check_recombination(&[one.clone(), other.clone()], &mut scratch);
+        example.check_codes(if x.is_empty() { &[] } else { std::slice::from_ref(&other) }, &mut scratch);
+    }
+}
+
 fn labelling(chain: &Chain, x: &SparseRows, rng: &mut Rng) -> Vec<u32> {
     let draw = || Some((0..x.len()).map(|_| rng.below(chain.labels as u64) as u32).collect());
     std::iter::from_fn(draw).find(|y: &Vec<u32>| chain.allows(y)).unwrap()
@@ -143,5 +159,33 @@ fn marginals_equal_enumeration() {
         sums.gibbs(ask.call(&mut scratch, &mut ()), 1.0, &expected, &mut marginals).unwrap();
         let near = marginals.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9);
         assert!(near, "seed {seed}: {marginals:?} follow {expected:?}");
+    }
+}
+
+/// A sequence costs what the stretches between its unlabelled positions cost as sequences of their own.
+#[test]
+fn stretches_are_sequences() {
+    for seed in 0..100 {
+        let (_, x, _, mut rng) = random(seed);
+        let costs = CostTable::new(&LossSpec::HammingSum, None, 3).unwrap();
+        let chain = Chain::new(3, x.columns(), false, costs);
+        let w: Vec<f64> = (0..chain.dim()).map(|_| rng.unit() - 0.5).collect();
+        let truth = partly_labelled(labelling(&chain, &x, &mut rng), &mut rng);
+        let hinge = |x: &SparseRows, truth: &Vec<u32>| {
+            let (mut scratch, mut y) = (ChainScratch::default(), Vec::new());
+            let example = Example { index: 0, input: x, truth };
+            chain.decode(Question::augmented(example, &w).call(&mut scratch, &mut ()), &mut y).unwrap();
+            let mut plane = Plane::new();
+            chain.plane(Case::new(example, 1.0, &mut scratch, &mut ()), &y, &mut plane);
+            plane.view().score(&w)
+        };
+        let (mut start, mut sum) = (0, 0.0);
+        for stretch in truth.chunk_by(|a, b| (*a == UNLABELLED) == (*b == UNLABELLED)) {
+            let mut rows = SparseRows::new(x.columns());
+            rows.append(&x, start..start + stretch.len());
+            start += stretch.len();
+            sum += if stretch[0] == UNLABELLED { 0.0 } else { hinge(&rows, &stretch.to_vec()) };
+        }
+        assert!((hinge(&x, &truth) - sum).abs() < 1e-12, "seed {seed}: {truth:?}");
     }
 }

@@ -1,6 +1,7 @@
 //! Steps that labellings of a chain must not take: from a label to the next, from the start, to the end.
 
 use multiplane_core::linalg;
+use multiplane_core::task::UNLABELLED;
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::ChunkTags;
@@ -98,6 +99,7 @@ impl AllowedSteps {
     /// Returns if one label may follow another; none stands for the start and for the end.
     pub fn allows(&self, from: Option<u32>, to: Option<u32>) -> bool {
         let score = match (from, to) {
+            _ if [from, to].contains(&Some(UNLABELLED)) => 0.0, // nothing is known of the step
             (Some(from), Some(to)) => self.pairs[from as usize * self.labels + to as usize],
             (None, Some(to)) => self.starts[to as usize],
             (Some(from), None) => self.ends[from as usize],

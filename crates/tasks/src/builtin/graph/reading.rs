@@ -126,7 +126,7 @@ pub(super) fn read(
         // What makes graphs of photographs always says how large superpixels are.
         let ignored = check_use_of_weights(spec.loss, &truths)?;
         warnings.extend(ignored.filter(|_| graphs.features_id().is_none()));
-        warnings.extend(bare(&truths, "graphs"));
+        warnings.extend(bare(&truths, ("graphs", "node")));
     }
     let fingerprint = data.fingerprint();
     Ok((Reading { inputs, labels: truths, vocabulary, fingerprint, warnings }, task))

@@ -16,7 +16,8 @@ const CELLS_PER_ENTRY: usize = 4;
 pub(in crate::builtin) fn all_on<'a>(y: &[u32], labels: usize, to: &'a mut [f64]) -> &'a mut [f64] {
     to.fill(0.0);
     let (nodes, edges) = to.split_at_mut(y.len() * labels);
-    nodes.chunks_exact_mut(labels).zip(y).for_each(|(node, &label)| node[label as usize] = 1.0);
+    let pairs = nodes.chunks_exact_mut(labels).zip(y);
+    pairs.filter_map(|(node, &label)| node.get_mut(label as usize)).for_each(|p| *p = 1.0);
     edges
 }
 

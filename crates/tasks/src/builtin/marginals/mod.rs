@@ -4,5 +4,15 @@
 mod expected;
 mod listed;
 
+use multiplane_core::task::UNLABELLED;
+
 pub(in crate::builtin) use expected::{ExpectedRows, all_on};
 pub(in crate::builtin) use listed::{gibbs, gibbs_of};
+
+/// Refuses an example with a variable that has no label.
+pub(in crate::builtin) fn check_labelled(truth: Option<&Vec<u32>>) -> Result<(), String> {
+    match truth.is_some_and(|truth| truth.contains(&UNLABELLED)) {
+        true => Err("a label of it is not known: sums over labellings are there for examples with all labels".into()),
+        false => Ok(()),
+    }
+}

@@ -85,7 +85,7 @@ pub(super) fn read(
         if truths.iter().all(|truth| truth.labelled().next().is_none()) {
             return Err(OpenError::new("no node has a label (tensor `labels`): there is nothing to learn from"));
         }
-        warnings.extend(bare(&truths, "models"));
+        warnings.extend(bare(&truths, ("models", "node")));
     }
     let task = MrfTask::new(vocabulary.features, spec);
     let fingerprint = data.fingerprint();

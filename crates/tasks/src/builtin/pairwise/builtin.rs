@@ -31,16 +31,8 @@ impl<S: StructureSolver> BuiltinTask for PairwiseTask<S> {
         self.0.has_fixed_scores()
     }
 
-    fn errors(&self, truth: &Labelling, y: &Labelling) -> (usize, usize) {
-        truth.count_errors(y)
-    }
-
     fn is_known(&self, truth: &Labelling) -> bool {
         truth.labelled().next().is_some()
-    }
-
-    fn same_variables(&self, one: &Labelling, other: &Labelling) -> bool {
-        (0..one.labels.len()).all(|node| one.is_labelled(node) == other.is_labelled(node))
     }
 
     fn measures(&self, _: &S::Vocabulary) -> Vec<Box<dyn Measure<Labelling>>> {

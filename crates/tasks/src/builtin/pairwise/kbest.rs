@@ -10,9 +10,10 @@ use multiplane_infer::expansion::Expansion;
 use multiplane_infer::min_cut::MinCut;
 use multiplane_infer::tree::Tree;
 use multiplane_infer::trws::Trws;
-use multiplane_infer::{MBest, MinMarginals, Mrf};
+use multiplane_infer::{InferError, MBest, MinMarginals, Mrf, Table, Term};
 
 use super::engines::EngineChoice;
+use super::labelling::UNLABELLED;
 
 /// The model of a question, and what decodes it.
 pub(in crate::builtin) struct ModelQuestion {
@@ -91,6 +92,61 @@ impl ModelQuestion {
 /// Writes a list into `out` and returns how many labellings there are.
 pub(in crate::builtin) fn write_list(list: Vec<Vec<u32>>, out: &mut [Vec<u32>]) -> usize {
     out.iter_mut().zip(list).map(|(out, labels)| *out = labels).count()
+}
+
+/// The scores of a forest whose nodes have the same labels. Nodes without a label in the truth have one label and no
+/// edge.
+pub(in crate::builtin) struct ForestModel<'a> {
+    question: ModelQuestion,
+    truth: Option<&'a Vec<u32>>,
+}
+
+impl<'a> ForestModel<'a> {
+    /// Takes scores `[node][label]` and tables `[label of the tail][label of the head]`; an edge is its table, its tail
+    /// and its head.
+    pub(in crate::builtin) fn new(
+        (labels, unary): (usize, &[f64]),
+        tables: &[f64],
+        edges: impl Iterator<Item = (usize, usize, usize)>,
+        truth: Option<&'a Vec<u32>>,
+    ) -> Result<Self, String> {
+        let text = |error: InferError| error.to_string();
+        let is_labelled = |node: usize| truth.is_none_or(|truth| truth[node] != UNLABELLED);
+        let negated = |scores: &[f64]| scores.iter().map(|score| -score).collect::<Vec<f64>>();
+        let mut model = Mrf::new();
+        for (node, scores) in unary.chunks_exact(labels).enumerate() {
+            let costs = if is_labelled(node) { negated(scores) } else { vec![0.0] };
+            model.add_node(&costs).map_err(text)?;
+        }
+        let tables = tables.chunks_exact(labels * labels).map(|table| Table::new(labels, negated(table)));
+        let terms = tables.map(|table| model.add_term(Term::Table(table?))).collect::<Result<Vec<_>, _>>();
+        let terms = terms.map_err(text)?;
+        for (of, tail, head) in edges.filter(|&(_, tail, head)| is_labelled(tail) && is_labelled(head)) {
+            model.add_edge(tail as u32, head as u32, terms[of], 1.0).map_err(text)?;
+        }
+        Ok(ForestModel { question: ModelQuestion { model, engine: EngineChoice::Tree, max_iterations: 0 }, truth })
+    }
+
+    /// Lists the best labellings after the first of `out`, the decoder's answer; returns how many there are.
+    pub(in crate::builtin) fn list(&self, out: &mut [Vec<u32>]) -> Result<(usize, Quality), String> {
+        let Some(first) = out.first() else { return Ok((0, Quality::Exact)) };
+        let mark = |labels: &mut Vec<u32>, from: u32, to: u32| {
+            let labels = labels.iter_mut().zip(self.truth.into_iter().flatten());
+            let open = labels.filter(|(label, truth)| **truth == UNLABELLED && **label == from);
+            open.for_each(|(label, _)| *label = to);
+        };
+        let mut first = first.clone();
+        mark(&mut first, UNLABELLED, 0);
+        let (list, quality) = self.question.list((first, Quality::Exact), out.len())?;
+        let count = write_list(list, out);
+        out[..count].iter_mut().for_each(|labels| mark(labels, 0, UNLABELLED));
+        Ok((count, quality))
+    }
+
+    /// Writes the highest score with each label of each node.
+    pub(in crate::builtin) fn max_marginals(&self, out: &mut Vec<f64>) -> Result<(), String> {
+        self.question.max_marginals(out)
+    }
 }
 
 /// Brings the labelling that the decoder answers to the front of a list of `count` at most: where several are equally

@@ -89,11 +89,6 @@ impl Labelling {
         pairs.filter(|(_, (truth, label))| truth != label && **truth != UNLABELLED).map(|(node, _)| node)
     }
 
-    /// Returns how many labelled nodes `other` has wrong, and how many there are, where this is the truth.
-    pub(in crate::builtin) fn count_errors(&self, other: &Labelling) -> (usize, usize) {
-        (self.errors(other).count(), self.labelled().count())
-    }
-
     /// Returns what the errors of `other` cost, where this is the truth.
     pub(in crate::builtin) fn loss(&self, other: &Labelling) -> f64 {
         let costs = self.costs();

@@ -1,9 +1,10 @@
 //! Faults and warnings of data of nodes and edges.
 
+use multiplane_core::task::TaskLabel;
 use serde::Serialize;
 
 use super::engines::EngineChoice;
-use super::labelling::Labelling;
+use super::labelling::{Labelling, UNLABELLED};
 use super::loss::NodeLoss;
 use super::part::LabelledPart;
 use crate::problem::OpenError;
@@ -97,8 +98,9 @@ pub(in crate::builtin) fn repeated(count: usize) -> Option<String> {
 }
 
 /// Returns the warning about examples (`noun`) that say nothing, as no node of theirs has a label.
-pub(in crate::builtin) fn bare(truths: &[Labelling], noun: &str) -> Option<String> {
-    let bare = truths.iter().filter(|truth| truth.labelled().next().is_none()).count();
-    let text = || format!("{bare} of {} {noun} have no labelled node: nothing is learned from them", truths.len());
+pub(in crate::builtin) fn bare<L: TaskLabel>(truths: &[L], (noun, node): (&str, &str)) -> Option<String> {
+    let is_bare = |truth: &&L| truth.numbers().is_some_and(|labels| labels.iter().all(|label| *label == UNLABELLED));
+    let bare = truths.iter().filter(is_bare).count();
+    let text = || format!("{bare} of {} {noun} have no labelled {node}: nothing is learned from them", truths.len());
     (bare > 0).then(text)
 }

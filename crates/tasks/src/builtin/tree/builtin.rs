@@ -1,10 +1,12 @@
 //! The tree beyond training: errors counted, layouts of files, labels as text, and the slow code of `verify`.
 
+use multiplane_core::task::UNLABELLED;
+
 use super::input::TreeInput;
 use super::layout::{TreeTask, tables};
 use super::reading::TreeVocabulary;
-use crate::builtin::task::BuiltinTask;
-use crate::data::{SparseRows, Trees};
+use crate::builtin::task::{BuiltinTask, is_code_of};
+use crate::data::SparseRows;
 use crate::metrics::LabelReport;
 use crate::problem::tables::{Axis, WeightTable};
 use crate::reference::{self, AddFeature};
@@ -14,14 +16,8 @@ impl BuiltinTask for TreeTask {
 
     const REFERENCE_ROUNDOFF: f64 = reference::ROUNDOFF;
 
-    fn errors(&self, truth: &Vec<u32>, y: &Vec<u32>) -> (usize, usize) {
-        let labelled = truth.iter().filter(|truth| **truth != Trees::NO_LABEL).count();
-        let right = truth.iter().zip(y).filter(|(t, y)| t == y).count();
-        (labelled - right, labelled)
-    }
-
     fn is_known(&self, truth: &Vec<u32>) -> bool {
-        truth.iter().any(|&label| label != Trees::NO_LABEL)
+        truth.iter().any(|&label| label != UNLABELLED)
     }
 
     fn rows<'a>(&self, x: &'a TreeInput) -> Option<&'a SparseRows> {
@@ -33,7 +29,7 @@ impl BuiltinTask for TreeTask {
     }
 
     fn reference_plane(&self, x: &TreeInput, truth: &Vec<u32>, code: &[u32], add: AddFeature<'_>) -> Option<f64> {
-        if code.len() != truth.len() || code.iter().any(|&label| label as usize >= self.labels) {
+        if !is_code_of(truth, code, self.labels) {
             return None;
         }
         self.plain_features(x, code, 1.0, add);

@@ -1,5 +1,6 @@
 //! One tree as the task sees it.
 
+use multiplane_core::task::UNLABELLED;
 use multiplane_infer::InferError;
 use multiplane_infer::score_tree::{ROOT, TreeShape};
 
@@ -10,6 +11,8 @@ use crate::data::SparseRows;
 pub struct TreeInput {
     rows: SparseRows,
     shape: TreeShape,
+    /// The shape without the edges of nodes that have no label, if there are such.
+    labelled: Option<TreeShape>,
     types: Vec<u32>,
     /// The nodes that have a parent.
     below: Vec<u32>,
@@ -28,7 +31,22 @@ impl TreeInput {
     pub fn new(rows: SparseRows, parents: &[u32], types: Vec<u32>) -> Result<Self, InferError> {
         assert_eq!((rows.len(), types.len()), (parents.len(), parents.len()), "one per node");
         let below = (0..parents.len() as u32).filter(|&node| parents[node as usize] != ROOT).collect();
-        Ok(TreeInput { rows, shape: TreeShape::new(parents)?, types, below })
+        Ok(TreeInput { rows, shape: TreeShape::new(parents)?, labelled: None, types, below })
+    }
+
+    /// Takes in which nodes have a label in the truth.
+    ///
+    /// # Errors
+    ///
+    /// None: without some of its edges a forest is one.
+    pub(super) fn take_truth(&mut self, truth: &[u32]) -> Result<(), InferError> {
+        if truth.contains(&UNLABELLED) {
+            let is_open = |node: u32| node == ROOT || truth[node as usize] == UNLABELLED;
+            let parents = self.shape.parents().iter().zip(0..);
+            let kept = |(&parent, node): (&u32, u32)| if is_open(node) || is_open(parent) { ROOT } else { parent };
+            self.labelled = Some(TreeShape::new(&parents.map(kept).collect::<Vec<u32>>())?);
+        }
+        Ok(())
     }
 
     /// Returns the features, a row per node.
@@ -41,9 +59,9 @@ impl TreeInput {
         self.rows.len()
     }
 
-    /// Returns who is whose parent.
-    pub fn shape(&self) -> &TreeShape {
-        &self.shape
+    /// Returns who is whose parent; if the truth is given, among the nodes that have a label.
+    pub fn shape(&self, truth: Option<&Vec<u32>>) -> &TreeShape {
+        self.labelled.as_ref().filter(|_| truth.is_some()).unwrap_or(&self.shape)
     }
 
     /// Returns the type of each node's edge to its parent.

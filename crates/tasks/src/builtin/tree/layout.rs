@@ -4,6 +4,7 @@
 //! the engine reads them. In files it is `unary[label][feature]`, `pair[type][parent's label][child's label]`.
 
 use multiplane_core::linalg;
+use multiplane_core::task::UNLABELLED;
 
 use super::input::TreeInput;
 use crate::builtin::label_codes::PairSlots;
@@ -41,16 +42,20 @@ impl TreeTask {
         TreeSlots { task: self, x }
     }
 
-    /// Scores of each label at each node, loss included, into `unary`.
+    /// Scores of each label at each node, loss included, into `unary`. Nodes without a label in the truth have none.
     pub(super) fn score_nodes(&self, x: &TreeInput, w: &[f64], truth: Option<&Vec<u32>>, unary: &mut Vec<f64>) {
         unary.clear();
         unary.resize(x.nodes() * self.labels, 0.0);
-        let factor = self.costs.factor(x.nodes());
+        let factor = truth.map_or(0.0, |truth| self.costs.factor_of(truth));
         for (node, scores) in unary.chunks_exact_mut(self.labels).enumerate() {
+            let right = truth.map(|truth| truth[node]);
+            if right == Some(UNLABELLED) {
+                continue;
+            }
             let row = x.rows().row(node);
             linalg::add_rows(row.indices, row.values, w, scores);
-            if let Some(truth) = truth {
-                linalg::axpy(factor, self.costs.row(truth[node]), scores);
+            if let Some(right) = right {
+                linalg::axpy(factor, self.costs.row(right), scores);
             }
         }
     }
@@ -87,6 +92,9 @@ impl PairSlots for TreeSlots<'_> {
 
     fn weight(&self, y: &[u32], place: usize) -> u32 {
         let (of, parent, child) = self.x.edge(place);
-        self.task.pair_index(of, y[parent], y[child])
+        match y[parent] == UNLABELLED || y[child] == UNLABELLED {
+            true => UNLABELLED,
+            false => self.task.pair_index(of, y[parent], y[child]),
+        }
     }
 }

@@ -12,7 +12,7 @@ use multiplane_infer::score_tree::TreeView;
 
 use super::input::TreeInput;
 use super::layout::TreeTask;
-use crate::builtin::marginals::{ExpectedRows, all_on};
+use crate::builtin::marginals::{ExpectedRows, all_on, check_labelled};
 
 /// Working memory of sums.
 #[derive(Debug, Default)]
@@ -24,18 +24,20 @@ pub(super) struct TreeSums {
 
 impl LabelMarginals<TreeTask> for TreeTask {
     fn len(&self, example: ExampleOf<'_, Self>) -> Result<usize, String> {
-        Ok(tree_size(example.input.shape(), self.labels))
+        Ok(tree_size(example.input.shape(None), self.labels))
     }
 
     fn all_on(&self, ExampleOf::<Self> { input: x, truth: y, .. }: ExampleOf<'_, Self>, to: &mut [f64]) {
         let edges = all_on(y, self.labels, to);
         for (table, (_, parent, child)) in edges.chunks_exact_mut(self.labels * self.labels).zip(x.edges()) {
-            table[y[parent] as usize * self.labels + y[child] as usize] = 1.0;
+            let place = y[parent] as usize * self.labels + y[child] as usize;
+            table.get_mut(place).into_iter().for_each(|p| *p = 1.0);
         }
     }
 
     fn gibbs(&self, call: Call<'_, Self>, tau: f64, from: &[f64], to: &mut [f64]) -> Result<f64, String> {
         let (question, scratch) = (call.question, call.scratch);
+        check_labelled(question.truth)?;
         let (unary, sums) = (&mut scratch.unary, &mut scratch.sums);
         let (x, w) = (question.input, question.w);
         self.view(question, unary);
@@ -50,7 +52,7 @@ impl LabelMarginals<TreeTask> for TreeTask {
         sums.pair.clear();
         sums.pair.extend(w[self.pair_start()..].iter().map(|score| score / tau));
         let view = TreeView { labels: self.labels, unary, pair: &sums.pair, types: x.types() };
-        let log = sums.tree.solve(view, x.shape(), from, to);
+        let log = sums.tree.solve(view, x.shape(None), from, to);
         Ok(if tau.is_finite() { tau * log - of_truth } else { 0.0 })
     }
 

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use multiplane_core::task::UNLABELLED;
+use multiplane_infer::InferError;
 use multiplane_infer::score_tree::ROOT;
 use serde::{Deserialize, Serialize};
 
 use super::input::TreeInput;
+use crate::builtin::pairwise::bare;
 use crate::builtin::reading::Reading;
 use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::sequences::{MAX_LABEL_BYTES, numbers, sorted};
@@ -13,7 +16,9 @@ use crate::builtin::vocabulary_match::{cut_rows, unseen_features, unseen_labels}
 use crate::data::trees::{TreeFault, TreePlace};
 use crate::data::{DataError, SparseRows, Strings, Trees};
 use crate::dataset::Dataset;
-use crate::problem::{FeatureSpace, MAX_DICTIONARY_BYTES, MAX_DIM, OpenError, TaskVocabulary, Vocabulary, check_dim};
+use crate::problem::{
+    FeatureSpace, LabelKind, MAX_DICTIONARY_BYTES, MAX_DIM, OpenError, TaskVocabulary, Vocabulary, check_dim,
+};
 
 /// The facts that a task on trees remembers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,6 +30,9 @@ pub struct TreeVocabulary {
     pub types: Vec<String>,
     /// Features of a node, a bias feature included.
     pub features: usize,
+    /// Kinds of the labels of training data, if their names do not say them.
+    #[serde(skip)]
+    pub label_kinds: Vec<LabelKind>,
     /// Facts of the features: their names, what they were divided by, the rows of a kernel.
     #[serde(skip)]
     pub space: FeatureSpace,
@@ -40,6 +48,10 @@ impl TaskVocabulary for TreeVocabulary {
 
     fn space_mut(&mut self) -> Option<&mut FeatureSpace> {
         Some(&mut self.space)
+    }
+
+    fn label_kinds(&self) -> &[LabelKind] {
+        &self.label_kinds
     }
 }
 
@@ -59,14 +71,14 @@ impl ReadTrees {
     ///
     /// # Errors
     ///
-    /// The data are no trees, lack parents or, in training, labels, do not fit the model, or need more weights than
+    /// The data are no trees, lack parents or, in training, any label, do not fit the model, or need more weights than
     /// there may be.
     pub(super) fn read(
         data: &Dataset,
         (bias, scale): (bool, ScaleSpec),
         vocabulary: Option<&Vocabulary>,
     ) -> Result<Self, OpenError> {
-        let trees = trees_of(data)?;
+        let (trees, is_training) = (trees_of(data)?, vocabulary.is_none());
         if let Some(tree) = (0..trees.len()).find(|&tree| !trees.has_parents(tree)) {
             let nodes = trees.range(tree).len();
             return Err(fault(
@@ -81,16 +93,17 @@ impl ReadTrees {
             Some(vocabulary) => known_vocabulary(vocabulary)?,
             None => learn(trees, bias)?,
         };
-        let rows = rows(trees, bias, known, vocabulary.is_some())?;
+        let rows = rows(trees, bias, known, !is_training)?;
         let Reading { inputs, mut vocabulary, mut warnings, .. } = rows.scaled(scale, vocabulary)?;
         let (numbers, unseen) = numbers(&names, &vocabulary.labels);
-        let number = |label: &u32| numbers.get(*label as usize).copied().unwrap_or(Trees::NO_LABEL);
+        let number = |label: &u32| numbers.get(*label as usize).copied().unwrap_or(UNLABELLED);
         let labels = (0..trees.len()).map(|tree| trees.labels[trees.range(tree)].iter().map(number).collect());
         let labels: Vec<Vec<u32>> = labels.collect();
-        let is_unseen = |label: &&u32| **label != Trees::NO_LABEL && **label as usize >= vocabulary.labels.len();
+        let is_unseen = |label: &&u32| **label != UNLABELLED && **label as usize >= vocabulary.labels.len();
         let count = labels.iter().flatten().filter(is_unseen).count();
-        let (inputs, cut) = shaped(trees, inputs, &vocabulary.types)?;
+        let (inputs, cut) = shaped(trees, inputs, &labels, &vocabulary.types)?;
         warnings.extend(unseen_labels(count, "node"));
+        warnings.extend(bare(&labels, ("trees", "node")).filter(|_| is_training));
         let noun = if cut == 1 { "edge has" } else { "edges have" };
         let text = || format!("{cut} {noun} a type that training never saw: left out");
         warnings.extend((cut > 0).then(text));
@@ -127,7 +140,12 @@ pub(super) fn one_root(trees: &Trees) -> Result<(), OpenError> {
 
 /// Rows with their trees. Edges of unknown types are left out: they would add nothing to any score; how many there are
 /// is returned.
-fn shaped(trees: &Trees, rows: Vec<SparseRows>, known: &[String]) -> Result<(Vec<TreeInput>, usize), OpenError> {
+fn shaped(
+    trees: &Trees,
+    rows: Vec<SparseRows>,
+    labels: &[Vec<u32>],
+    known: &[String],
+) -> Result<(Vec<TreeInput>, usize), OpenError> {
     let number = |name: &str| known.iter().position(|known| known == name).map(|number| number as u32);
     let numbers: Vec<Option<u32>> = trees.type_names.iter().map(number).collect();
     let mut cut = 0;
@@ -142,10 +160,12 @@ fn shaped(trees: &Trees, rows: Vec<SparseRows>, known: &[String]) -> Result<(Vec
             }
         });
         let (parents, types): (Vec<u32>, Vec<u32>) = edges.unzip();
-        TreeInput::new(rows, &parents, types).map_err(|error| OpenError::new(error.to_string()))
+        let mut input = TreeInput::new(rows, &parents, types)?;
+        input.take_truth(&labels[tree])?;
+        Ok(input)
     };
-    let inputs = rows.into_iter().enumerate().map(input).collect::<Result<_, _>>()?;
-    Ok((inputs, cut))
+    let inputs = rows.into_iter().enumerate().map(input).collect::<Result<_, InferError>>();
+    Ok((inputs.map_err(|error| OpenError::new(error.to_string()))?, cut))
 }
 
 /// The vocabulary of a model, if its parts fit together.
@@ -183,21 +203,18 @@ fn check_size(labels: &[String], types: &[String], features: usize) -> Result<()
     Ok(())
 }
 
-/// The vocabulary of training data, in which every node has a label.
+/// The vocabulary of training data.
 fn learn(trees: &Trees, bias: bool) -> Result<TreeVocabulary, OpenError> {
-    for tree in 0..trees.len() {
-        let labels = &trees.labels[trees.range(tree)];
-        if let Some(node) = labels.iter().position(|&label| label == Trees::NO_LABEL) {
-            let message = "found no label, expected one at every node of training data";
-            return Err(fault(trees, tree, &TreeFault::node(node, message)));
-        }
-    }
     let distinct = |numbers: &mut dyn Iterator<Item = u32>, names: &Strings| {
         let mut there = vec![false; names.len()];
         numbers.for_each(|number| there[number as usize] = true);
         names.iter().zip(there).filter(|(_, there)| *there).map(|(name, _)| name.to_owned()).collect::<Vec<String>>()
     };
-    let labels = sorted(distinct(&mut trees.labels.iter().copied(), &trees.names).into_iter());
+    let mut known = trees.labels.iter().copied().filter(|label| *label != Trees::NO_LABEL);
+    let labels = sorted(distinct(&mut known, &trees.names).into_iter());
+    if labels.is_empty() {
+        return Err(OpenError::new("no node has a label: there is nothing to learn from"));
+    }
     let edges = trees.types.iter().zip(&trees.parents).filter(|(_, parent)| **parent != ROOT);
     let mut types = distinct(&mut edges.map(|(&of, _)| of), &trees.type_names);
     types.sort_unstable();
@@ -209,7 +226,8 @@ fn learn(trees: &Trees, bias: bool) -> Result<TreeVocabulary, OpenError> {
     let features = columns + usize::from(bias);
     check_size(&labels, &types, features)?;
     let space = FeatureSpace { dictionary, ..FeatureSpace::default() };
-    Ok(TreeVocabulary { labels, types, features, space, ..TreeVocabulary::default() })
+    let label_kinds = LabelKind::of_texts(&labels); // the format takes no others
+    Ok(TreeVocabulary { labels, label_kinds, types, features, space, ..TreeVocabulary::default() })
 }
 
 /// The names of all features that some node has, in the order of first appearance.

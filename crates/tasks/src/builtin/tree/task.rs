@@ -8,10 +8,9 @@ use multiplane_core::plane::Plane;
 use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task::{
     Call, Case, CodedFeatures, ExampleOf, KBest, LabelledVariables, Question, RecombineLabels, ScoreMagnitudes, Task,
-    TaskCapabilities,
+    TaskCapabilities, UNLABELLED,
 };
 use multiplane_infer::score_tree::{ScoreTree, TreeView};
-use multiplane_infer::{InferError, Mrf, Table, Term};
 
 use super::input::TreeInput;
 use super::layout::TreeTask;
@@ -20,10 +19,8 @@ use super::recombine::Candidates;
 use crate::builtin::difference::Difference;
 use crate::builtin::label_codes::{LabelCodes, PairSlots};
 use crate::builtin::magnitudes::sizes;
-use crate::builtin::pairwise::EngineChoice;
-use crate::builtin::pairwise::kbest::{self, ModelQuestion};
+use crate::builtin::pairwise::kbest::ForestModel;
 use crate::builtin::prices;
-use crate::data::Trees;
 
 /// Working memory of the decoder and of planes.
 #[derive(Debug, Default)]
@@ -50,14 +47,8 @@ impl Task for TreeTask {
         self.slots(x).features(y, scale, out);
     }
 
-    /// Nodes without a label, which no training data has, do not count.
     fn loss(&self, truth: &Vec<u32>, y: &Vec<u32>) -> f64 {
-        if !truth.contains(&Trees::NO_LABEL) {
-            return self.costs.loss(truth, y);
-        }
-        let labelled = truth.iter().zip(y).filter(|(t, _)| **t != Trees::NO_LABEL);
-        let (truth, y): (Vec<u32>, Vec<u32>) = labelled.unzip();
-        self.costs.loss(&truth, &y)
+        self.costs.loss(truth, y)
     }
 
     fn prices(&self, x: &TreeInput) -> Option<Prices> {
@@ -70,7 +61,10 @@ impl Task for TreeTask {
 
     fn decode(&self, call: Call<'_, Self>, out: &mut Vec<u32>) -> Result<Quality, String> {
         let TreeScratch { unary, engine, .. } = call.scratch;
-        engine.solve(self.view(call.question, unary), call.question.input.shape(), out);
+        let Question { input: x, truth, .. } = call.question;
+        engine.solve(self.view(call.question, unary), x.shape(truth), out);
+        let labels = out.iter_mut().zip(truth.into_iter().flatten());
+        labels.filter(|(_, truth)| **truth == UNLABELLED).for_each(|(label, _)| *label = UNLABELLED);
         Ok(Quality::Exact)
     }
 
@@ -97,19 +91,10 @@ impl TreeTask {
         TreeView { labels: self.labels, unary, pair: &w[self.pair_start()..], types: x.types() }
     }
 
-    /// Returns the scores as energies.
-    fn energies(&self, x: &TreeInput, view: TreeView<'_>) -> Result<ModelQuestion, InferError> {
-        let mut model = Mrf::new();
-        for scores in view.unary.chunks_exact(self.labels) {
-            model.add_node(&scores.iter().map(|score| -score).collect::<Vec<f64>>())?;
-        }
-        let tables = view.pair.chunks_exact(self.labels * self.labels);
-        let terms = tables.map(|table| Table::new(self.labels, table.iter().map(|score| -score).collect()));
-        let terms = terms.map(|table| model.add_term(Term::Table(table?))).collect::<Result<Vec<_>, InferError>>()?;
-        for (of, parent, child) in x.edges() {
-            model.add_edge(child as u32, parent as u32, terms[of], 1.0)?;
-        }
-        Ok(ModelQuestion { model, engine: EngineChoice::Tree, max_iterations: 0 })
+    /// Returns the model of scores.
+    fn model<'a>(&self, question: Question<'a, Self>, view: TreeView<'_>) -> Result<ForestModel<'a>, String> {
+        let edges = question.input.edges().map(|(of, parent, child)| (of, child, parent));
+        ForestModel::new((self.labels, view.unary), view.pair, edges, question.truth)
     }
 }
 
@@ -139,19 +124,13 @@ impl LabelledVariables<TreeTask> for TreeTask {
 
 impl KBest<TreeTask> for TreeTask {
     fn top(&self, call: Call<'_, Self>, out: &mut [Vec<u32>]) -> Result<(usize, Quality), String> {
-        let (x, count) = (call.question.input, out.len());
         let Some(first) = out.first_mut() else { return Ok((0, Quality::Exact)) };
-        let TreeScratch { unary, engine, .. } = call.scratch;
-        let view = self.view(call.question, unary);
-        engine.solve(view, x.shape(), first);
-        let model = self.energies(x, view).map_err(|error| error.to_string())?;
-        let (list, quality) = model.list((first.clone(), Quality::Exact), count)?;
-        Ok((kbest::write_list(list, out), quality))
+        self.decode(call.question.call(call.scratch, call.memory), first)?;
+        self.model(call.question, self.view(call.question, &mut call.scratch.unary))?.list(out)
     }
 
     fn max_marginals(&self, call: Call<'_, Self>, out: &mut Vec<f64>) -> Result<(), String> {
-        let view = self.view(call.question, &mut call.scratch.unary);
-        self.energies(call.question.input, view).map_err(|error| error.to_string())?.max_marginals(out)
+        self.model(call.question, self.view(call.question, &mut call.scratch.unary))?.max_marginals(out)
     }
 }
 
@@ -160,9 +139,12 @@ impl RecombineLabels<TreeTask> for TreeTask {
         let (x, truth, TreeScratch { unary, candidates, .. }) = (case.input, case.truth, case.scratch);
         candidates.collect(truth, codes);
         self.score_nodes(x, w, Some(truth), unary);
-        let unary = |node: usize, label: u32| unary[node * self.labels + label as usize];
+        let unary = |node: usize, label: u32| match label {
+            UNLABELLED => 0.0,
+            label => unary[node * self.labels + label as usize],
+        };
         let pair = |child: usize, to: u32, from: u32| w[self.pair_index(x.types()[child] as usize, from, to) as usize];
-        candidates.solve(x.shape(), unary, pair, out);
+        candidates.solve(x.shape(Some(truth)), unary, pair, out);
         Ok(())
     }
 }

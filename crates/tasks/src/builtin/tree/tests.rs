@@ -13,7 +13,7 @@ use multiplane_infer::score_tree::ROOT;
 use super::*;
 use crate::builtin::chain::Chain;
 use crate::builtin::task::{from_file_layout, to_file_layout};
-use crate::builtin::testing::ListedExample;
+use crate::builtin::testing::{ListedExample, labelled_as, partly_labelled};
 use crate::data::SparseRows;
 use crate::losses::{CostTable, LossSpec};
 
@@ -89,11 +89,29 @@ fn planes_by_code_are_feature_differences() {
     }
 }
 
+/// Nodes without a label, and their edges, are left out of all questions about the truth.
+#[test]
+fn unlabelled_nodes_are_left_out() {
+    let mut scratch = TreeScratch::default();
+    for seed in 0..300 {
+        let (task, mut x, w, truth, mut rng) = random(seed);
+        let truth = partly_labelled(truth, &mut rng);
+        x.take_truth(&truth).unwrap();
+        let [one, other] = [(); 2].map(|()| labelled_as(&truth, labelling(&task, &x, &mut rng)));
+        let example = ListedExample::new(&task, (&x, &truth, &w), seed);
+        example.check_answers(&mut scratch);
+        example.check_top(&mut scratch);
+        example.check_recombination(&[one.clone(), other.clone()], &mut scratch);
+        example.check_codes(if x.nodes() == 0 { &[] } else { std::slice::from_ref(&other) }, &mut scratch);
+    }
+}
+
 fn labelling(task: &TreeTask, x: &TreeInput, rng: &mut Rng) -> Vec<u32> {
     (0..x.nodes()).map(|_| rng.below(task.labels as u64) as u32).collect()
 }
 
-/// A tree that is a path is a chain: the same planes, in the layout of files, for the same weights.
+/// A tree that is a path is a chain: the same planes, in the layout of files, for the same weights, and also where
+/// labels are not known.
 #[test]
 fn a_path_is_a_chain() {
     for seed in 0..100 {
@@ -102,11 +120,15 @@ fn a_path_is_a_chain() {
         let costs = CostTable::new(&LossSpec::Hamming, None, labels).unwrap();
         let mut rows = SparseRows::new(features);
         (0..len).for_each(|_| rows.push(&[0, 1, 2], &[0.0; 3].map(|_: f64| rng.unit() - 0.5)));
-        let truth: Vec<u32> = (0..len).map(|_| rng.below(labels as u64) as u32).collect();
+        let mut truth: Vec<u32> = (0..len).map(|_| rng.below(labels as u64) as u32).collect();
+        if seed % 2 == 0 {
+            truth = partly_labelled(truth, &mut rng);
+        }
         let chain = Chain::new(labels, features, false, costs.clone());
         let tree = TreeTask::new(labels, features, 1, costs);
         let parents: Vec<u32> = (0..len as u32).map(|t| t.checked_sub(1).unwrap_or(ROOT)).collect();
-        let x = TreeInput::new(rows.clone(), &parents, vec![0; len]).unwrap();
+        let mut x = TreeInput::new(rows.clone(), &parents, vec![0; len]).unwrap();
+        x.take_truth(&truth).unwrap();
         let file: Vec<f64> = (0..chain.dim()).map(|_| rng.unit() - 0.5).collect();
         let (of_chain, of_tree) = (from_file_layout(&chain, &file), from_file_layout(&tree, &file));
         let dense = |plane: &Plane| {
