@@ -133,7 +133,7 @@ impl TokenAttributes {
     pub(crate) fn tagged<'a>(
         &self,
         lengths: &[usize],
-        label: impl Fn(usize, usize) -> &'a str,
+        label: impl Fn(usize, usize) -> Option<&'a str>,
     ) -> Result<Tagged, String> {
         let mut data = Tagged::of_attributes();
         let (mut start, mut first, mut ends) = (0, 0, self.tokens.iter());
@@ -144,7 +144,7 @@ impl TokenAttributes {
                     start = end;
                     (name, number)
                 });
-                data.push_attributes(Some(label(i, t)), named).map_err(|fault| format!("X[{i}][{t}]: {fault}"))?;
+                data.push_attributes(label(i, t), named).map_err(|fault| format!("X[{i}][{t}]: {fault}"))?;
                 first = last;
             }
             data.end_sequence();

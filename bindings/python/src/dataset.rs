@@ -77,7 +77,7 @@ impl DatasetObject {
             let letters = letters.iter().map(|letter| char::from(b'a' + letter).to_string());
             (pixels, offsets[1..].to_vec(), letters.collect())
         } else if let Some(data) = self.data.get::<Tagged>() {
-            let names = data.tags.iter().map(|&tag| data.names.get(tag).to_owned());
+            let names = (0..data.tags.len()).map(|token| data.tag(token).unwrap_or_default().to_owned());
             (&data.rows, (0..data.len()).map(|i| data.range(i).end).collect(), names.collect())
         } else {
             return Err(value_error(format!("{} have no numbers", self.data.describe())));

@@ -21,7 +21,7 @@ use crate::errors::{guarded, value_error};
 /// The keywords of a call.
 struct Keywords<'a, 'py>(&'a Bound<'py, PyDict>);
 
-/// Labels or types of the nodes of every tree; none where a node has none.
+/// Labels or types of the parts of every example; none where a part has none.
 type NodeNames = Vec<Vec<Option<String>>>;
 
 impl<'py> Keywords<'_, 'py> {
@@ -92,21 +92,18 @@ impl<'py> Keywords<'_, 'py> {
     }
 }
 
-/// The labels `y` of the parts of `count` examples; without `y` every label is `filler`.
-struct Labels {
-    names: Option<Vec<Vec<String>>>,
-    filler: String,
-}
+/// The labels `y` of the parts of `count` examples, `None` if a label is not known; without `y` none is.
+struct Labels(Option<NodeNames>);
 
 impl Labels {
     fn read(given: &Keywords<'_, '_>, count: usize) -> PyResult<Labels> {
-        let names: Option<Vec<Vec<String>>> = given.find("y")?.map(|names| names.extract()).transpose()?;
+        let names: Option<NodeNames> = given.find("y")?.map(|names| names.extract()).transpose()?;
         match &names {
             _ if count == 0 => Err(value_error("X is empty: expected at least one example")),
             Some(names) if names.len() != count => {
                 Err(value_error(format!("X has {count} examples, y has {}", names.len())))
             }
-            _ => Ok(Labels { names, filler: given.get("filler")?.extract()? }),
+            _ => Ok(Labels(names)),
         }
     }
 
@@ -115,7 +112,7 @@ impl Labels {
         if length == 0 {
             return Err(value_error(format!("X[{i}] is an empty sequence: expected at least one {part}")));
         }
-        match self.names.as_ref().map(|names| names[i].len()) {
+        match self.0.as_ref().map(|names| names[i].len()) {
             Some(count) if count != length => {
                 Err(value_error(format!("X[{i}] has {length} rows, y[{i}] has {count} labels")))
             }
@@ -123,8 +120,8 @@ impl Labels {
         }
     }
 
-    fn of(&self, i: usize, part: usize) -> &str {
-        self.names.as_ref().map_or(&self.filler, |names| &names[i][part])
+    fn of(&self, i: usize, part: usize) -> Option<&str> {
+        self.0.as_ref()?[i][part].as_deref()
     }
 }
 
@@ -132,7 +129,7 @@ impl Labels {
 /// - `classified`: rows `x` with integer labels `y` and names `features` of columns;
 /// - `sets`: rows `x` with an indicator matrix `y`, whose columns `names` name; without `y` no row has a label;
 /// - `sequences`, `columns`, `attributes`: lists `x` of rows, of columns of text and of weighted attributes, with names `y`
-///   of labels, or `filler` for each;
+///   of labels;
 /// - `tree`: lists of `features`, `parents`, `types` and `labels`;
 /// - `graph`, `mrf`: the arrays of these formats.
 #[pyfunction]
@@ -211,7 +208,10 @@ fn sequences(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
         }
         let mut at = 0;
         matrix.each_row(&what, |indices, values| {
-            tagged.push(labels.of(i, at), indices, values);
+            match labels.of(i, at) {
+                Some(label) => tagged.push(label, indices, values),
+                None => tagged.push_untagged(indices, values),
+            }
             at += 1;
         })?;
         tagged.end_sequence();
@@ -231,7 +231,7 @@ fn columns(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
                 let found = token.len();
                 return Err(value_error(format!("X[{i}][{at}] has {found} columns, X[0][0] has {width}")));
             }
-            token.push(labels.of(i, at).to_owned());
+            token.push(labels.of(i, at).unwrap_or_default().to_owned());
             data.push_token(token.iter().map(String::as_str));
         }
         data.end_sentence();

@@ -7,6 +7,7 @@ use multiplane::{
     MarginPrediction, MarginalPrediction, Model, ModelFile, PathModel, Problem, ReadyModel, TopPrediction, threads_for,
 };
 use multiplane_tasks::builtin::unused_columns::used_columns;
+use multiplane_tasks::problem::Vocabulary;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -38,13 +39,21 @@ fn floats<'py>(py: Python<'py>, numbers: &[f64]) -> PyResult<Bound<'py, PyBytes>
     })
 }
 
-/// Gives labels other names.
-fn rename(labels: &mut Vec<String>, names: Vec<String>) -> PyResult<()> {
-    if names.len() != labels.len() {
+/// Gives labels other names, with their kinds if names do not say them.
+fn rename(vocabulary: &mut Vocabulary, names: Vec<String>, kinds: &[String]) -> PyResult<()> {
+    let labels = vocabulary.labels.len();
+    if names.len() != labels || !(kinds.is_empty() || kinds.len() == labels) {
         return Err(value_error("one name per label is needed"));
     }
-    *labels = names;
+    let kinds = serde_json::from_value(kinds.into()).map_err(|error| value_error(error.to_string()))?;
+    (vocabulary.labels, vocabulary.label_kinds) = (names, kinds);
     Ok(())
+}
+
+/// The kinds of a vocabulary's labels, by name.
+fn kinds_of(vocabulary: &Vocabulary) -> PyResult<Vec<String>> {
+    let kinds = serde_json::to_value(&vocabulary.label_kinds).and_then(serde_json::from_value);
+    kinds.map_err(|error| value_error(error.to_string()))
 }
 
 impl ModelObject {
@@ -109,10 +118,16 @@ impl ModelObject {
         self.inner.info.provenance.vocabulary.labels.clone()
     }
 
-    /// The same model with other names for its labels.
-    fn with_labels(&self, labels: Vec<String>) -> PyResult<ModelObject> {
+    /// Kinds of the labels: `bool`, `int`, `float` or `text` for each; empty if their names say them.
+    fn label_kinds(&self) -> PyResult<Vec<String>> {
+        kinds_of(&self.inner.info.provenance.vocabulary)
+    }
+
+    /// The same model with other names, and kinds, for its labels.
+    #[pyo3(signature = (labels, kinds=Vec::new()))]
+    fn with_labels(&self, labels: Vec<String>, kinds: Vec<String>) -> PyResult<ModelObject> {
         let mut inner = Model::clone(&self.inner);
-        rename(&mut inner.info.provenance.vocabulary.labels, labels)?;
+        rename(&mut inner.info.provenance.vocabulary, labels, &kinds)?;
         Ok(inner.into())
     }
 
@@ -288,10 +303,21 @@ impl PathModelObject {
         serde_json::to_string(&self.inner.info).map_err(|error| value_error(error.to_string()))
     }
 
-    /// The same path with other names for its labels.
-    fn with_labels(&self, labels: Vec<String>) -> PyResult<PathModelObject> {
+    /// Names of the labels, as a model has them.
+    fn labels(&self) -> Vec<String> {
+        self.inner.info.provenance.vocabulary.labels.clone()
+    }
+
+    /// Kinds of the labels, as a model has them.
+    fn label_kinds(&self) -> PyResult<Vec<String>> {
+        kinds_of(&self.inner.info.provenance.vocabulary)
+    }
+
+    /// The same path with other names, and kinds, for its labels.
+    #[pyo3(signature = (labels, kinds=Vec::new()))]
+    fn with_labels(&self, labels: Vec<String>, kinds: Vec<String>) -> PyResult<PathModelObject> {
         let mut inner = self.inner.clone();
-        rename(&mut inner.info.provenance.vocabulary.labels, labels)?;
+        rename(&mut inner.info.provenance.vocabulary, labels, &kinds)?;
         Ok(PathModelObject { inner })
     }
 

@@ -114,7 +114,7 @@ def test_bad_input_is_told():
         (([(x[0][0], np.array([[0, 0]]))], y[:1]), r"X\[0\]\[1\]\[0\]: joins node 0 to itself"),
         (([(x[0][0], np.array([[0, 9]]))], y[:1]), r"X\[0\]\[1\]\[0\]: joins the nodes 0 and 9, expected numbers from 0 to 8"),
         (([(x[0][0] * np.nan, x[0][1])], y[:1]), "found NaN|found nan"),
-        ((x[:1], [[*y[0][:8], None]]), r"y\[0\]\[8\] is None, a missing label: -1 stands for one that is not known"),
+        ((x[:1], [["a"] * 8 + [0]]), r"y\[0\]\[8\] is 0, y\[0\]\[0\] is 'a': expected labels of one kind"),
         (([x[0], (x[1][0][:, :2], x[1][1])], y[:2]), r"X\[1\] has 2 features of a node"),
     ]
     for (inputs, labels), message in bad:

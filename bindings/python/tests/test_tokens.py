@@ -137,23 +137,6 @@ def test_empty_sequences_have_empty_answers_whatever_the_model_was_trained_on():
             assert [len(labels) for labels in model.predict(given)] == [len(sequence) for sequence in given]
 
 
-@pytest.mark.parametrize("hole", [None, float("nan"), np.float64("nan")])
-def test_missing_labels_are_refused(hole):
-    """With sequence and position, in fit, test data and score: no label is called None or nan."""
-    x = [[{"a": 1}, {"b": 1}], [{"a": 2}]]
-    y, holed = [["A", "B"], ["A"]], [["A", hole], ["A"]]
-    told = r"\[0\]\[1\] is (None|nan|np.float64\(nan\)), a missing label: expected one for every part"
-    for given in (holed, [np.array(["A", hole], dtype=object), ["A"]]):
-        with pytest.raises(ValueError, match="^y" + told):
-            ChainSSVM().fit(x, given)
-    with pytest.raises(ValueError, match="^y_test" + told):
-        ChainSSVM().fit(x, y, X_test=x, y_test=holed)
-    with pytest.raises(ValueError, match="^y" + told):
-        ChainSSVM(gap="5%").fit(x, y).score(x, holed)
-    with pytest.raises(ValueError, match=r"^y\[0\]\[1\] is nan, a missing label"):
-        ChainSSVM().fit([np.eye(2)], [np.array([0.0, np.nan])])
-
-
 def test_forms_are_not_mixed_up():
     """A model of one form refuses the others."""
     model = ChainSSVM(gap="1%").fit(DICTS, LABELS)

@@ -101,7 +101,7 @@ def test_the_command_line_reads_the_model(cli, tmp_path):
         ((np.zeros((2, 2)), [-1]), [0, 1], "X\\[0\\]: found 1 parents for 2 nodes"),
         ((np.zeros((2, 2)), [-1, 0], ["a"]), [0, 1], "X\\[0\\]: found 1 types for 2 nodes"),
         ((np.zeros((2, 2)), [-1, 0]), [0], "X\\[0\\]: found 1 labels for 2 nodes"),
-        ((np.zeros((2, 2)), [-1, 0]), ["a", float("nan")], "y\\[0\\]\\[1\\] is nan, a missing label: None stands for one that is not known"),
+        ((np.zeros((2, 2)), [-1, 0]), [None, float("nan")], "y holds no known label: there is nothing to learn from"),
         ((np.zeros((2, 2)), None), [0, 1], "found 2 nodes without any parent"),
         ((np.full((1, 2), np.nan), [-1]), [0], "NaN|nan"),
         (([{"a": float("inf")}], [-1]), [0], "X\\[0\\]: node 0: found inf as feature `a`"),

@@ -285,7 +285,7 @@ def test_class_weights_by_name():
     assert np.array_equal(one.coef_, BinarySSVM(class_weight=[1, 3], **work).fit(x, binary).coef_)
 
 
-@pytest.mark.parametrize("names", [["b", "a", "C"], [10, 9, -1], ["10", "9", "x"]], ids=str)
+@pytest.mark.parametrize("names", [["b", "a", "C"], [10, 9, -2], ["10", "9", "x"]], ids=str)
 def test_class_weights_of_sequences(names):
     """The order is the core's, for names, numbers, and names that look like numbers; tokens are counted."""
     x, y = sequences()

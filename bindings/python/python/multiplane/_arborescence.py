@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,7 +58,12 @@ class ArborescenceSSVM(PartLabeller):
         tree["task"]["structure"] = {**(given if isinstance(given, dict) else {}), "name": found}
         return tree
 
-    _has_missing = False  # None is the parent of a root
+    def _merged(self, y: list[list[Any]], known: Iterable[Any] = (), what: str = "y") -> list[list[Any]]:
+        """Parents as they are."""
+        return y
+
+    def _counted(self, y: list[list[Any]], weights: NDArray[Any]) -> list[list[Any]]:
+        return y
 
     def _labels(self, y: Any, what: str = "y") -> list[list[Any]]:
         plain = super()._labels(y, what)
@@ -68,7 +73,7 @@ class ArborescenceSSVM(PartLabeller):
     def _learn_classes(self, y: list[list[Any]]) -> None:
         """Heads are numbers, the same for all sentences."""
 
-    def _dataset(self, x: Any, y: list[list[Any]] | None, filler: str = "") -> _core.Dataset:
+    def _dataset(self, x: Any, y: list[list[Any]] | None) -> _core.Dataset:
         features = []
         for i, item in enumerate(listed(x, "X")):
             if isinstance(item, tuple) and not all(isinstance(word, dict) for word in item):

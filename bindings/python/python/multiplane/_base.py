@@ -57,6 +57,12 @@ _HOLDOUT = """
             trained on, and are what ``patience`` watches."""
 
 
+_UNKNOWN = """
+        unknown: A label, or a list of labels, that stands for one that is not known, as None, NaN and masked labels do. Such parts
+            and their edges are left out of training and of scores. By default -1; in sequences and trees only beside two or more
+            labels from 0 up, with a warning."""
+
+
 class Estimator(Looked, Parameters):
     """The parameters and attributes of all estimators.
 
@@ -113,8 +119,9 @@ class Estimator(Looked, Parameters):
         own, shared = vars(cls).get("__doc__"), Estimator.__doc__
         if own and shared and cls.__module__.startswith("multiplane.") and "_task" in vars(cls):
             head, attributes = own.rstrip() + ("" if "Args:" in own else "\n\n    Args:"), shared.split("Args:", 1)[1]
+            open_ended = _UNKNOWN if "unknown" in cls._names() else ""
             drawn = _HOLDOUT if "holdout" in cls._names() else ""  # examples of a user's task are the user's to divide
-            cls.__doc__ = f"{head}\n{documented(cls._task, task_names(cls), own)}{cls._further}{drawn}{attributes}"
+            cls.__doc__ = f"{head}\n{documented(cls._task, task_names(cls), own)}{cls._further}{open_ended}{drawn}{attributes}"
 
     _further: ClassVar[str] = ""
     """Documentation of further keywords."""

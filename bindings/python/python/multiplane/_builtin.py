@@ -6,12 +6,13 @@ import json
 import os
 import re
 import warnings
+from collections.abc import Sequence
 from typing import Any, ClassVar, Never, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane import _core, _costs
+from multiplane import _core, _costs, _labels
 from multiplane._base import Estimator
 from multiplane._check import Findings, diagnosed
 from multiplane._given import STOPS, USUAL, task_names
@@ -110,9 +111,9 @@ class BuiltIn(Estimator):
         return np.array([known.get(label, len(known)) for label in labels.tolist()], dtype=np.int64)
 
     def _classes_of(self, model: _core.Model) -> None:
-        """Takes ``classes_`` over from a model that was trained elsewhere: numbers where all are."""
-        self.classes_ = _costs.labels_named(model.labels())
-        self._named = self.classes_.dtype.kind != "i"
+        """Takes ``classes_`` over from a model that was trained elsewhere."""
+        self.classes_ = _labels.of_file(model.labels(), model.label_kinds())
+        self._named = not _labels.are_whole(self.classes_)
 
     def _numbered_labels(self, model: _core.Model) -> _core.Model:
         if not self._named:
@@ -121,7 +122,21 @@ class BuiltIn(Estimator):
         return model.with_labels([number.get(name, name if name not in number.values() else f"{name}.") for name in model.labels()])
 
     def _named_path(self, model: _core.PathModel) -> _core.PathModel:
-        return model.with_labels([str(label) for label in self.classes_]) if self._named else model
+        found: _core.PathModel = self._with_kinds(model)
+        return found
+
+    def _file_labels(self, model: Any) -> Sequence[Any]:
+        """The labels that a model or path names, in its order; empty if it names none of them."""
+        found: list[Any] = self.classes_.tolist() if hasattr(self, "classes_") else []
+        return found
+
+    def _with_kinds(self, model: Any) -> Any:
+        """A model or path with the names of its labels and, if these do not say them, their kinds."""
+        labels = self._file_labels(model)
+        kinds = _labels.kinds_of(labels)
+        if not labels or not self._named and kinds == model.label_kinds():
+            return model
+        return model.with_labels([str(label) for label in labels] if self._named else model.labels(), kinds)
 
     # -- what may be asked beside fit --
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane import _core
+from multiplane import _core, _labels
 from multiplane._explain import Explanation, positions
 from multiplane._kernel import Kernels, kernel_docs
 from multiplane._labeller import PartLabeller, listed, refuse_text
@@ -38,6 +38,7 @@ class ChainSSVM(Kernels, PartLabeller):
         "all rows",
     )
 
+    unknown: Any = None
     bias: bool = False
     ends: bool = False
     transitions: str | list[str] | None = None
@@ -54,7 +55,7 @@ class ChainSSVM(Kernels, PartLabeller):
         except ValueError:  # text
             return np.zeros(0, dtype=np.int64)
         number = {name: k for k, name in enumerate(model.labels())}
-        return np.array([number[name] for name in names], dtype=np.int64)
+        return np.array([number.get(name, _labels.NO_LABEL) for name in names], dtype=np.int64)  # some are not known
 
     def _has_template(self, is_training: bool) -> bool:
         """Whether there are templates, for which lists of texts are columns."""
@@ -62,18 +63,18 @@ class ChainSSVM(Kernels, PartLabeller):
             return bool(self._own("template"))
         return self.template is not None or "task.template" in (self.params or {})
 
-    def _dataset(self, x: Any, y: list[list[Any]] | None, filler: str = "") -> _core.Dataset:
+    def _dataset(self, x: Any, y: list[list[Any]] | None) -> _core.Dataset:
         x = listed(x, "X")
         for i, sequence in enumerate(x):
             refuse_text(sequence, f"X[{i}]", "tokens")
         refuse_empty(x)
-        names = None if y is None else [[str(label) for label in sequence] for sequence in y]
+        names = None if y is None else [[None if label is None else str(label) for label in sequence] for sequence in y]
         kind = kind_of(x, self._has_template(is_training=y is not None))
         if kind == "columns":
             x = [columns(i, sentence) for i, sentence in enumerate(x)]
         elif kind == "rows":
             kind, x = "sequences", [canonical(one) if hasattr(one, "tocsr") else one for one in x]
-        return _core.dataset(kind, x=x, y=names, filler=filler)
+        return _core.dataset(kind, x=x, y=names)
 
     def _parts(self, example: Any) -> int:
         return int(example.shape[0]) if hasattr(example, "shape") else len(example)

@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane import _core, _graphs
-from multiplane._nodes import NO_LABEL, NodeLabeller
+from multiplane import _core, _graphs, _labels
+from multiplane._nodes import Labels, NodeLabeller
 from multiplane._validation import refuse_width
 
 
@@ -56,43 +56,46 @@ class GraphSSVM(NodeLabeller):
     def _nodes(self, example: _graphs.Graph) -> int:
         return len(example.features)
 
-    def _checked(self, labels: NDArray[Any], example: _graphs.Graph, what: str) -> NDArray[Any]:
-        if labels.dtype.kind == "f":
-            odd = np.flatnonzero(~np.isfinite(labels) | (labels != np.round(labels)))
+    def _checked(self, labels: Labels, example: _graphs.Graph, what: str) -> Labels:
+        found, known = np.array(labels.data.tolist()) if labels.dtype.kind == "O" else labels.data, ~labels.mask
+        if found.dtype.kind == "f":
+            odd = np.flatnonzero(known & (~np.isfinite(found) | (found != np.round(found))))
             if len(odd):
-                raise ValueError(f"{what}[{odd[0]}]: found {labels[odd[0]]}, expected a whole number or a name as a label")
-        if labels.dtype.kind in "if" and (labels < NO_LABEL).any():
-            node = int(np.argmax(labels < NO_LABEL))
+                raise ValueError(f"{what}[{odd[0]}]: found {found[odd[0]]}, expected a whole number or a name as a label")
+        if found.dtype.kind in "if" and (known & (found < 0)).any():
+            node = int(np.argmax(known & (found < 0)))
             raise ValueError(
-                f"{what}[{node}]: found the label {labels[node]}, expected labels >= 0, or -1 for a node without one"
+                f"{what}[{node}]: found the label {found[node]}, expected labels >= 0, or -1 for a node without one; "
+                f"unknown={found[node]} makes it another mark of such nodes"
             )
         return labels
 
-    def _learn(self, examples: list[_graphs.Graph] | None, labels: list[NDArray[Any]]) -> None:
+    def _learn(self, examples: list[_graphs.Graph] | None, labels: list[Labels]) -> None:
         self._has_edge_features = None
         self._seen = None
         if examples is None:
+            self.__dict__.pop("classes_", None)
             return
         joined = [one for one in examples if len(one.edges)]
         if joined:
             self._has_edge_features = joined[0].edge_features is not None
-        every = np.concatenate(labels) if labels else np.zeros(0, dtype=np.int64)
-        whole = every.dtype.kind in "iubf"
-        classes = np.unique(every)
-        if whole:
+        known = [one.compressed() for one in labels if not one.mask.all()]
+        _labels.refuse_mixed((f"y[{i}]", one.compressed()[0]) for i, one in enumerate(labels) if not one.mask.all())
+        kinds = {one.dtype.kind.replace("u", "i") for one in known}
+        if len(kinds) > 1 and not kinds <= {"i", "f"}:  # NumPy makes integers of booleans beside them
+            first = {label: label for label in reversed([label for one in known for label in one.tolist()])}
+            classes = _labels.array_of(sorted(first.values()))
+        else:
+            classes = np.unique(np.concatenate(known)) if known else np.zeros(0, dtype=np.int64)
+        if classes.dtype.kind in "iu" or "i" in kinds and classes.dtype.kind == "f":
             classes = classes.astype(np.int64)
-            classes = classes[classes != NO_LABEL]
+        _labels.Unknown([] if self.unknown is not None else None).take_rest(classes.tolist())
         self.classes_ = classes
         self._seen = classes.tolist()
-        self._named = not whole
+        self._named = bool(len(classes)) and not _labels.are_whole(classes)
 
     def _codes(self, labels: NDArray[Any]) -> NDArray[np.int64]:
-        if self._named:
-            return self._numbered(labels)
-        whole = labels.astype(np.int64)
-        if labels.dtype.kind not in "iub" and not np.array_equal(whole, labels):
-            raise ValueError("labels hold numbers that are not whole")
-        return whole
+        return self._numbered(labels) if self._named else labels.astype(np.int64)
 
     def _packed(
         self, examples: list[_graphs.Graph], labels: list[NDArray[np.int64]], weights: list[NDArray[np.float64]] | None
@@ -109,11 +112,10 @@ class GraphSSVM(NodeLabeller):
     # -- results --
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
-        if self._named:
-            model = model.with_labels([str(label) for label in self.classes_])
-        else:
-            self.classes_ = np.array([int(label) for label in model.labels()], dtype=np.int64)
-        super()._take(model, summary)
+        if not self._named:
+            kind = getattr(self, "classes_", np.zeros(0, dtype=np.int64)).dtype
+            self.classes_ = np.array([int(label) for label in model.labels()], dtype=kind)
+        super()._take(self._with_kinds(model), summary)
         self.n_features_in_ = model.features()
 
     @property

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Never, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane import _core, _validation
-from multiplane._costs import in_order, labels_named
+from multiplane import _core, _labels, _validation
+from multiplane._costs import in_order
 from multiplane._fit_options import FitOptions, refuse_others, with_options
 from multiplane._report import Labellings
 from multiplane._several import Several
@@ -43,10 +43,8 @@ class PartLabeller(Several):
     """Labels the parts of examples: ``y`` is a list of sequences of labels, one for each part."""
 
     _copies_late = True
-    _none_is_unknown = False
-    _has_missing = True  # labels that stand for a missing value are refused
 
-    def _dataset(self, x: Any, y: list[list[Any]] | None, filler: str = "") -> _core.Dataset:
+    def _dataset(self, x: Any, y: list[list[Any]] | None) -> _core.Dataset:
         """The core's data set; without labels one to predict."""
         raise NotImplementedError
 
@@ -58,63 +56,73 @@ class PartLabeller(Several):
         """Refuses examples whose features are not those of training."""
 
     def _labels(self, y: Any, what: str = "y") -> list[list[Any]]:
+        """The labels of every example, None for those that are masked."""
         plain = []
         for i, sequence in enumerate(listed(y, what)):
             refuse_text(sequence, f"{what}[{i}]", "labels")
             if not hasattr(sequence, "__len__") or getattr(sequence, "ndim", 1) != 1:
                 raise ValueError(f"{what}[{i}] is {sequence!r}: expected a sequence of labels")
             plain.append(sequence.tolist() if isinstance(sequence, np.ndarray) else list(sequence))
-            is_whole = isinstance(sequence, np.ndarray) and sequence.dtype.kind in "biuSU" and not np.ma.isMaskedArray(sequence)
-            if self._has_missing and not is_whole:
-                self._refuse_missing(plain[-1], f"{what}[{i}]")
         return plain
 
-    def _merged(self, y: list[list[Any]], known: Iterable[Any], what: str = "y") -> list[list[Any]]:
-        """The labels with equal ones (1, 1.0 and True) made one: that of ``known``, else the first."""
+    def _merged(self, y: list[list[Any]], known: Iterable[Any] = (), what: str = "y") -> list[list[Any]]:
+        """The labels with equal ones (1, 1.0 and True) made one, that of ``known``, else the first, and None for all unknown."""
         first = {label: label for label in known}
+        seen = dict(first)
         for i, sequence in enumerate(y):
             try:
-                y[i] = [first.setdefault(label, label) for label in sequence]
+                seen.update(dict.fromkeys(sequence))
             except TypeError:  # no hash
                 raise ValueError(f"{what}[{i}] is {sequence!r}: expected numbers, texts, or tuples as labels") from None
-        return y
-
-    def _refuse_missing(self, labels: list[Any], what: str) -> None:
-        """Refuses labels that are not there: their names would be labels like others."""
-        for at, label in enumerate(labels):
-            if _validation.is_missing(label) and not (label is None and self._none_is_unknown):
-                rule = "None stands for one that is not known" if self._none_is_unknown else "expected one for every part"
-                raise ValueError(f"{what}[{at}] is {label!r}, a missing label: {rule}")
+        unknown = _labels.Unknown(getattr(self, "unknown", None))
+        if first and unknown.given is None and _labels.NO_LABEL not in first:
+            unknown.given = [_labels.NO_LABEL]
+        if not first:
+            unknown.take_rest(seen)
+            first.update((label, int(label)) for label in _labels.whole_floats(seen))
+        first.update((label, None) for label in seen if label in unknown)
+        return [[first.setdefault(label, label) for label in sequence] for sequence in y]
 
     def _learn_classes(self, y: list[list[Any]]) -> None:
         by_name: dict[str, Any] = {}
-        kinds: dict[bool, Any] = {}  # whether it is a text: the first label
+        first: dict[Any, str] = {}  # labels: where each is first
         for i, sequence in enumerate(y):
             for label in sequence:
-                if label is None and self._none_is_unknown:
-                    continue
-                name = str(label)
-                kinds.setdefault(isinstance(label, str), label)
-                if len(kinds) == 2:
-                    other = kinds[not isinstance(label, str)]
-                    raise ValueError(f"y[{i}] holds {label!r}, y holds {other!r}: expected labels of one kind")
-                if by_name.setdefault(name, label) != label:
-                    raise ValueError(f"y[{i}] holds {label!r} beside {by_name[name]!r}: labels that look the same")
-                if not name or name.isspace() or "\n" in name:
-                    raise ValueError(f"y[{i}] holds the label {name!r}: expected one that shows")
+                if label is not None and label not in first:
+                    first[label] = f"y[{i}][{sequence.index(label)}]"
+        _labels.refuse_mixed((place, label) for label, place in first.items())
+        for label, place in first.items():
+            name = str(label)
+            if by_name.setdefault(name, label) != label:
+                raise ValueError(f"{place} is {label!r}, {first[by_name[name]]} is {by_name[name]!r}: labels that look the same")
+            if not name or name.isspace() or "\n" in name:
+                raise ValueError(f"{place} is the label {name!r}: expected one that shows")
+        if not by_name:
+            raise ValueError("y holds no known label: there is nothing to learn from")
         self._by_name = by_name
         self._seen = [by_name[name] for name in in_order(by_name)]
 
-    def _data(self, x: Any, y: Any) -> _core.Dataset:
-        labels = self._merged(self._labels(y), ())
+    def _data(self, x: Any, y: Any, weights: Any = None) -> _core.Dataset:
+        labels = self._counted(self._merged(self._labels(y)), np.asarray(weights))
         data = self._dataset(x, labels)
         self._learn_classes(labels)
         return data
 
+    def _counted(self, y: list[list[Any]], weights: NDArray[Any]) -> list[list[Any]]:
+        """Labels without those that only examples of weight 0 have."""
+        if weights.shape != (len(y),) or weights.dtype.kind not in "iuf" or (weights > 0).all():
+            return y
+        there = {label for labels, weight in zip(y, weights, strict=True) if weight > 0 for label in labels}
+        return [[label if label in there else None for label in labels] for labels in y]
+
     def _test_data(self, x: Any, y: Any) -> _core.Dataset | None:
         if x is None:
             return None
-        return self._dataset(x, self._merged(self._labels(y, "y_test"), getattr(self, "_by_name", {}).values(), "y_test"))
+        x, labels = listed(x, "X_test"), self._merged(self._labels(y, "y_test"), getattr(self, "_by_name", {}).values(), "y_test")
+        if len(x) == len(labels):  # what is empty has no loss
+            there = [i for i in range(len(x)) if labels[i] or not _is_empty(x[i])]
+            x, labels = [x[i] for i in there], [labels[i] for i in there]
+        return self._dataset(x, labels)
 
     @with_options
     def fit(
@@ -124,45 +132,45 @@ class PartLabeller(Several):
         """Trains on sequences ``X`` and their labels ``y``. Returns self. Raises ValueError for unusable input.
 
         With test data its mean loss is in every entry of ``history_``. ``sample_weight`` (``[n]``, at least 0) says how much each
-        sequence counts: a weight of 2 is one that is there twice.
+        sequence counts: a weight of 2 is one that is there twice, and labels that only sequences of weight 0 have are not there.
         """
         _validation.refuse_positional(others, type(self).__name__)
         refuse_others(options, self)
         with self._all_or_nothing():
-            data = _validation.weighted(self._data(X, y), sample_weight)
+            data = _validation.weighted(self._data(X, y, sample_weight), sample_weight)
             self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data), options=options)
         return self
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
-        super()._take(model, summary)
-        labels = [self._by_name.get(name, name) for name in model.labels()]
-        scalar = all(isinstance(label, (str, int, float, np.generic)) for label in labels)
-        self.classes_ = np.array(labels) if scalar else np.fromiter(labels, dtype=object, count=len(labels))
+        super()._take(self._with_kinds(model), summary)
+        self.classes_ = _labels.array_of(self._file_labels(model))
+
+    def _file_labels(self, model: Any) -> Sequence[Any]:
+        return [self._by_name.get(name, name) for name in model.labels()]
 
     def _from_model(self, model: _core.Model) -> None:
         """Takes over a model that was trained elsewhere."""
         names = model.labels()
-        self._by_name = dict(zip(names, labels_named(names).tolist(), strict=True))
+        self._by_name = dict(zip(names, _labels.of_file(names, model.label_kinds()).tolist(), strict=True))
         self._take(model, json.loads(model.info()))
 
     def _to_ask(self, X: Any) -> tuple[_core.Dataset | None, list[int]]:
         x = listed(X, "X")
         if not x:
             return None, []
-        self._refuse_others(x)
-        return self._dataset(x, None, filler=next(iter(self._model.labels()), "")), [self._parts(example) for example in x]
+        asked = [example for example in x if not _is_empty(example)]
+        sizes = [0 if _is_empty(example) else self._parts(example) for example in x]
+        if not asked:
+            return None, sizes
+        self._refuse_others(asked)
+        return self._dataset(asked, None), sizes
 
     def _labelling(self, numbers: NDArray[np.uint32]) -> Any:
         return self.classes_[numbers]
 
     def predict(self, X: Any) -> list[NDArray[Any]]:
         """The predicted labels of every example: a list of arrays, a label for each part; an empty one of an empty sequence."""
-        x = listed(X, "X")
-        is_empty = [_is_empty(example) for example in x]
-        if not any(is_empty):
-            return Labellings(self._labellings(X))
-        found = iter(self._labellings([example for example, empty in zip(x, is_empty, strict=True) if not empty]))
-        return Labellings(self.classes_[:0] if empty else next(found) for empty in is_empty)
+        return Labellings(self._labellings(X))
 
     def predict_marginals(self, X: Any) -> list[NDArray[np.float64]]:
         """How probable each label of every part is, ``[parts, labels]`` for each example, if the probability of a labelling is
@@ -171,11 +179,14 @@ class PartLabeller(Several):
         """
         self._check_fitted()
         data, sizes = self._to_ask(X)
-        return [] if data is None else self._tables(sizes, *self._model.marginals(data, self._workers()))
+        if data is None:
+            return [self._table([]) for _ in sizes]
+        return self._tables(sizes, *self._model.marginals(data, self._workers()))
 
     def score(self, X: Any, y: Any) -> float:
-        """Share of labels predicted rightly, over all sequences; of trees nodes whose label is None are left out."""
-        truth = self._labels(y)
+        """Share of labels predicted rightly, over all sequences; those that are not known are left out."""
+        self._check_fitted()
+        truth = self._merged(self._labels(y), getattr(self, "_by_name", {}).values())
         if not truth:
             raise ValueError("y is empty: there is nothing to measure")
         found = self.predict(X)
@@ -185,7 +196,7 @@ class PartLabeller(Several):
         for i, (a, b) in enumerate(zip(found, truth, strict=True)):
             if len(a) != len(b):
                 raise ValueError(f"X[{i}] has {len(a)} rows, y[{i}] has {len(b)} labels")
-            known = [(p, t) for p, t in zip(a.tolist(), b, strict=True) if t is not None or not self._none_is_unknown]
+            known = [(p, t) for p, t in zip(a.tolist(), b, strict=True) if t is not None]
             right += sum(p == t or str(p) == str(t) for p, t in known)  # files hold the names of labels
             total += len(known)
         if not total and any(truth):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, _mrfs
-from multiplane._nodes import NO_LABEL, NodeLabeller
+from multiplane._nodes import Labels, NodeLabeller
 from multiplane._validation import refuse_width
 
 
@@ -56,18 +56,19 @@ class MrfSSVM(NodeLabeller):
     def _nodes(self, example: _mrfs.Model) -> int:
         return len(example.counts)
 
-    def _checked(self, labels: NDArray[Any], example: _mrfs.Model, what: str) -> NDArray[np.int64]:
-        whole = labels.astype(np.int64) if labels.dtype.kind in "iubf" else None
-        if whole is None or not np.array_equal(whole, labels):
+    def _checked(self, labels: Labels, example: _mrfs.Model, what: str) -> Labels:
+        known = ~labels.mask
+        whole = np.where(known, labels.data, 0).astype(np.int64) if labels.dtype.kind in "iubf" else None
+        if whole is None or not np.array_equal(whole[known], labels.compressed()):
             raise ValueError(f"{what}: expected whole numbers, the labels of the nodes")
-        wrong = np.flatnonzero((whole < NO_LABEL) | (whole >= example.counts))
+        wrong = np.flatnonzero(known & ((whole < 0) | (whole >= example.counts)))
         if len(wrong):
             v = int(wrong[0])
             raise ValueError(
                 f"{what}[{v}]: found {whole[v]}, a node with {example.counts[v]} labels: expected 0 to "
-                f"{example.counts[v] - 1}, or -1 where the truth is not known"
+                f"{example.counts[v] - 1}, or -1 where the truth is not known; unknown={whole[v]} makes it another mark of that"
             )
-        return whole
+        return np.ma.MaskedArray(whole, ~known)
 
     def _packed(
         self, examples: list[_mrfs.Model], labels: list[NDArray[np.int64]], weights: list[NDArray[np.float64]] | None

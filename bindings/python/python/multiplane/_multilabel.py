@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, Never, Self, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane import _core, _costs, _validation
+from multiplane import _core, _costs, _labels, _validation
 from multiplane._fit_options import WeightedFitOptions, refuse_others, with_options
 from multiplane._params import plain
 from multiplane._several import Several
@@ -116,12 +117,15 @@ class MultiLabelSSVM(Several):
             self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data), options=options)
         return self
 
-    def _named_path(self, model: _core.PathModel) -> _core.PathModel:
+    def _file_labels(self, model: Any) -> Sequence[Any]:
+        return [] if self._pair is None else self._pair[1:].tolist()
+
+    def _named_path(self, model: Any) -> Any:
         model = super()._named_path(model)
         return model if self._pair is None else model.with_other(str(self._pair[0]))
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
-        super()._take(model if self._pair is None else model.with_other(str(self._pair[0])), summary)
+        super()._take(self._named_path(model), summary)
         info = json.loads(model.info())
         labels, pairwise = len(model.labels()), info["spec"]["task"]["pairwise"]
         pairs = {
@@ -141,7 +145,7 @@ class MultiLabelSSVM(Several):
         pair, other = self._pair, info.get("other")  # of the estimator whose path this model is of, and of the file
         self._classes_of(model)
         if pair is None or model.labels() != [str(pair[1])]:
-            pair = None if other is None else _costs.labels_named([other, *model.labels()])
+            pair = None if other is None else _labels.of_file([other, *model.labels()], 2 * model.label_kinds())
         self._pair = pair
         if pair is not None:
             self.classes_ = pair

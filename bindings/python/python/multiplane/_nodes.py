@@ -8,23 +8,26 @@ from typing import Any, ClassVar, Never, Self, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane import _core, _validation
+from multiplane import _core, _labels, _validation
 from multiplane._arrays import is_path
 from multiplane._fit_options import FitOptions, refuse_others, with_options
 from multiplane._report import Labellings
 from multiplane._several import Several
 
-NO_LABEL = -1
-"""The label of a node whose truth is not known."""
+Labels = np.ma.MaskedArray[Any, Any]
+"""The labels of an example's nodes; those that are not known are masked."""
 
 
-def _filled(given: Any, what: str) -> Any:
-    """Labels with -1 for those that are masked."""
-    if not np.ma.isMaskedArray(given):
-        return given
-    if given.dtype.kind not in "iu":
-        raise ValueError(f"{what}: found a masked array of {given.dtype}, expected one of whole numbers: masked labels are not known")
-    return np.ma.filled(given.astype(np.int64), NO_LABEL)
+def _known(given: Any, found: NDArray[Any], unknown: _labels.Unknown) -> NDArray[np.bool_]:
+    """Marks the labels that are known."""
+    if found.dtype.kind in "OU":  # NumPy makes the text "nan" of a NaN among texts
+        labels = given if isinstance(given, (list, tuple)) else found.tolist()
+        return np.array([label not in unknown for label in labels], dtype=bool).reshape(found.shape)
+    known = ~np.isnan(found) if found.dtype.kind == "f" else np.ones(found.shape, dtype=bool)
+    for label in unknown.given or []:
+        if not isinstance(label, str):
+            known &= found != label
+    return known
 
 
 class NodeLabeller(Several):
@@ -32,6 +35,8 @@ class NodeLabeller(Several):
 
     _things: ClassVar[str]
     """What the examples are, in the plural."""
+
+    unknown: Any = None
 
     # -- what differs --
 
@@ -43,16 +48,16 @@ class NodeLabeller(Several):
         """How many nodes it has."""
         raise NotImplementedError
 
-    def _checked(self, labels: NDArray[Any], example: Any, what: str) -> NDArray[Any]:
+    def _checked(self, labels: Labels, example: Any, what: str) -> Labels:
         """Labels of an example's nodes, one for each."""
         return labels
 
-    def _learn(self, examples: list[Any] | None, labels: list[NDArray[Any]]) -> None:
+    def _learn(self, examples: list[Any] | None, labels: list[Labels]) -> None:
         """Notes what later data must be like; ``examples`` is None for a container."""
 
     def _codes(self, labels: NDArray[Any]) -> NDArray[np.int64]:
-        """The numbers that the core knows the labels by."""
-        return labels
+        """The numbers that the core knows labels by."""
+        return labels.astype(np.int64)
 
     def _packed(
         self, examples: list[Any], labels: list[NDArray[np.int64]], weights: list[NDArray[np.float64]] | None
@@ -73,17 +78,23 @@ class NodeLabeller(Several):
             raise ValueError(f"X is empty: expected at least one {self._things.removesuffix('s')}")
         return [self._example(x[i], f"X[{i}]") for i in range(len(x))]
 
-    def _labels(self, y: Any, examples: list[Any], what: str = "y") -> list[NDArray[Any]]:
+    def _labels(self, y: Any, examples: list[Any], what: str = "y") -> list[Labels]:
         if y is None:
             raise ValueError(f"requires {what} to be passed, but the target {what} is None")
+        unknown = _labels.Unknown(self.unknown)
+        unknown.given = [*(unknown.given or []), _labels.NO_LABEL]
         found = []
         for i, one in enumerate(self._one_each(y, examples, what)):
             nodes = self._nodes(examples[i])
             if one.shape != (nodes,):
                 raise ValueError(f"{what}[{i}] has the shape {one.shape}, expected one label for each of {nodes} nodes")
-            for at, label in _validation.missing(y[i], one):
-                raise ValueError(f"{what}[{i}][{at}] is {label!r}, a missing label: -1 stands for one that is not known")
-            found.append(self._checked(one, examples[i], f"{what}[{i}]"))
+            known = _known(y[i], one, unknown) & ~np.ma.getmaskarray(y[i] if np.ma.isMaskedArray(y[i]) else one)
+            if one.dtype.kind in "OU":
+                given = y[i] if isinstance(y[i], (list, tuple)) else one.tolist()
+                _labels.refuse_mixed((f"{what}[{i}][{at}]", given[at]) for at in np.flatnonzero(known).tolist())
+                if one.dtype.kind == "O":
+                    one = _labels.array_of([label if k else given[known.argmax()] for label, k in zip(given, known.tolist(), strict=True)])
+            found.append(self._checked(np.ma.MaskedArray(one, ~known), examples[i], f"{what}[{i}]"))
         return found
 
     def _weights(self, weights: Any, examples: list[Any]) -> list[NDArray[np.float64]] | None:
@@ -108,14 +119,15 @@ class NodeLabeller(Several):
             raise ValueError(f"X has {len(examples)} examples, {what} has {len(given)}")
         found = []
         for i in range(len(examples)):
-            one = _filled(given[i], f"{what}[{i}]")
             try:
-                found.append(np.asarray(one))
+                found.append(np.asarray(given[i]))
             except ValueError:  # lists of unequal lengths
                 raise ValueError(f"{what}[{i}]: expected an array of one dimension") from None
         return found
 
-    def _dataset(self, x: Any, y: Any, weights: Any = None, *, learn: bool = False, what: str = "y") -> _core.Dataset:
+    def _dataset(
+        self, x: Any, y: Any, weights: Any = None, *, learn: bool = False, what: str = "y", sample_weight: Any = None
+    ) -> _core.Dataset:
         if is_path(x):
             if y is not None or weights is not None:
                 raise ValueError(f"X is the path of a container, which holds its labels and weights: give no {what}")
@@ -125,9 +137,18 @@ class NodeLabeller(Several):
             return _core.Dataset.read(x, self._task)
         examples = self._examples(x)
         labels = self._labels(y, examples, what)
+        counted = np.asarray(sample_weight)
+        if counted.shape == (len(labels),) and counted.dtype.kind in "iuf":
+            there = {label for one, weight in zip(labels, counted, strict=True) if weight > 0 for label in one.compressed().tolist()}
+            for one in labels:
+                one.mask |= np.array([label not in there for label in one.data.tolist()], dtype=bool)
         if learn:
             self._learn(examples, labels)
-        return self._packed(examples, [self._codes(one) for one in labels], self._weights(weights, examples))
+        codes = []
+        for one in labels:
+            codes.append(np.full(one.shape, _labels.NO_LABEL, dtype=np.int64))
+            codes[-1][~one.mask] = self._codes(one.compressed())
+        return self._packed(examples, codes, self._weights(weights, examples))
 
     def _data(self, x: Any, y: Any) -> _core.Dataset:
         return self._dataset(x, y, learn=True)
@@ -152,7 +173,8 @@ class NodeLabeller(Several):
         refuse_others(options, self)
         with self._all_or_nothing():
             before = getattr(self, "classes_", None)
-            data = _validation.weighted(self._dataset(X, y, node_weights, learn=True), sample_weight)
+            made = self._dataset(X, y, node_weights, learn=True, sample_weight=sample_weight)
+            data = _validation.weighted(made, sample_weight)
             same = is_path(X) or np.array_equal(before, getattr(self, "classes_", None))  # type: ignore[arg-type]
             self._train(data, self._test_data(X_test, y_test), same and self._was_fitted_on(data), options=options)
         return self
@@ -164,7 +186,7 @@ class NodeLabeller(Several):
             return None, []
         else:
             examples = self._examples(X)
-            data = self._unlabelled(examples, [np.full(self._nodes(one), NO_LABEL) for one in examples])
+            data = self._unlabelled(examples, [np.full(self._nodes(one), _labels.NO_LABEL) for one in examples])
         return data, data.sizes()[0]
 
     def predict(self, X: Any) -> list[NDArray[Any]]:
@@ -185,12 +207,12 @@ class NodeLabeller(Several):
             share, every = accuracy, len(data)
         else:
             truth = self._labels(y, self._examples(X))
-            known = [np.ones(len(one), dtype=bool) if self._named else one != NO_LABEL for one in truth]
+            known = [~one.mask for one in truth]
             unlabelled, every = sum(not one.any() for one in known), len(known)
             share = None
             if unlabelled < every:
                 answers = zip(self.predict(X), truth, known, strict=True)
-                right = sum(int((found[labelled] == one[labelled]).sum()) for found, one, labelled in answers)
+                right = sum(int((found[labelled] == one.compressed()).sum()) for found, one, labelled in answers)
                 share = right / sum(int(labelled.sum()) for labelled in known)
         if share is None:
             raise ValueError(f"no node of these {self._things} has a known label: there is nothing to measure")

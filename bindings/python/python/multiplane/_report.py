@@ -27,12 +27,17 @@ class Report(dict[str, Any]):
     _text = ""
 
     @classmethod
-    def _of(cls, model: _core.Model, data: _core.Dataset, threads: int, names: list[str] | None) -> Report | None:
-        """The report of a model on labelled data, with other names for its labels; None if the task has none."""
+    def _of(
+        cls, model: _core.Model, data: _core.Dataset, threads: int, names: list[str] | None, labels: dict[str, Any]
+    ) -> Report | None:
+        """The report of a model on labelled data, with other names for its labels, and these labels by name; None if the task has none."""
         found = _core.report(model, data, threads, names)
         if found is None:
             return None
         report = cls(json.loads(found[0]))
+        of_labels = report["report"]
+        for row in [*of_labels["labels"], *(of_labels["confusions"] or [])]:
+            row.update((key, labels.get(row[key], row[key])) for key in ("label", "truth", "predicted") if isinstance(row.get(key), str))
         report._text = found[1].replace("--json lists all", '["report"]["confusions"] lists all')
         return report
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Never, Self, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane import _core, _validation
+from multiplane import _core, _labels, _validation
 from multiplane._errors import UnusedParameterWarning
 from multiplane._fit_options import WeightedFitOptions, refuse_others, with_options
 from multiplane._given import STOPS
@@ -89,9 +89,7 @@ class _RowClassifier(Kernels):
 
     def _learn_classes(self, y: NDArray[Any]) -> None:
         self.classes_ = np.unique(y)
-        kind = self.classes_.dtype.kind
-        whole = kind in "iuf" and np.abs(self.classes_.astype(np.float64)).max() < 2.0**53
-        self._named = not whole  # whole numbers are class names of the file; anything else is numbered
+        self._named = not _labels.are_whole(self.classes_)  # whole numbers are class names of the file; anything else is numbered
         self._refuse_one_class(self.classes_, "")
         if not self._multi_class and len(self.classes_) > 2:
             raise ValueError(
@@ -124,6 +122,7 @@ class _RowClassifier(Kernels):
         with self._all_or_nothing():
             before = getattr(self, "classes_", None)
             try:
+                y = _validation.counted(y, sample_weight)
                 data = _validation.weighted(self._data(X, y), sample_weight)
                 if sample_weight is not None:
                     counted = np.unique(np.ravel(np.asarray(y))[np.asarray(sample_weight, dtype=np.float64) > 0])
@@ -230,9 +229,7 @@ class _RowClassifier(Kernels):
         return super()._reason(name)
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
-        if self._named:
-            model = model.with_labels([str(label) for label in self.classes_])
-        super()._take(model, summary)
+        super()._take(self._with_kinds(model), summary)
         self._take_intercept(json.loads(model.info()))
 
     def _from_model(self, model: _core.Model) -> None:

@@ -35,7 +35,7 @@ class Several(BuiltIn):
     """Estimators whose task lists its best labellings and has max-marginals."""
 
     def _to_ask(self, X: Any) -> tuple[_core.Dataset | None, list[int]]:
-        """The data, None where there is no example, and the number of variables of each example."""
+        """The data of the examples that have variables, None where none has, and the number of variables of each example."""
         raise NotImplementedError
 
     def _labelling(self, numbers: NDArray[np.uint32]) -> Any:
@@ -50,9 +50,7 @@ class Several(BuiltIn):
         """The predicted labelling of every example."""
         self._check_fitted()
         data, sizes = self._to_ask(X)
-        if data is None:
-            return []
-        numbers = np.frombuffer(self._model.predict(data, self._workers()), dtype=np.uint32)
+        numbers = np.frombuffer(b"" if data is None else self._model.predict(data, self._workers()), dtype=np.uint32)
         ends = accumulate(sizes)
         return [self._labelling(numbers[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
 
@@ -76,7 +74,8 @@ class Several(BuiltIn):
         if self._named:  # the core knows data by the numbers of classes
             names = model.labels()
             model = model.with_labels([str(number) for number in range(len(names))])
-        found = Report._of(model, data, self._workers(), names)
+        labels = dict(zip(self._model.labels(), self._file_labels(self._model), strict=False))
+        found = Report._of(model, data, self._workers(), names, labels)
         if found is None:
             raise ValueError(f"{type(self).__name__} has no report: its labellings are not made of labels that all variables share")
         return found
@@ -94,18 +93,20 @@ class Several(BuiltIn):
         if isinstance(m, (bool, np.bool_)) or not 1 <= count <= _MOST:
             raise ValueError(f"m = {m!r}: must be a whole number from 1 to {_MOST}")
         data, sizes = self._to_ask(X)
-        if data is None:
-            return []
-        counts, exact, scores, numbers = self._model.top(data, count, self._workers())
-        lengths = np.frombuffer(counts, dtype=np.uint32).astype(np.int64)
+        counts, exact, scores, numbers = (b"",) * 4 if data is None else self._model.top(data, count, self._workers())
+        lengths = iter(zip(np.frombuffer(counts, dtype=np.uint32).tolist(), np.frombuffer(exact, dtype=np.uint32).tolist(), strict=True))
         of_labellings = np.frombuffer(scores, dtype=np.float64)
         labels = np.frombuffer(numbers, dtype=np.uint32)
         found, first, start = [], 0, 0
-        for length, size, proven in zip(lengths, sizes, np.frombuffer(exact, dtype=np.uint32), strict=True):
+        for size in sizes:
+            if size == 0:
+                found.append(TopLabellings([self._labelling(labels[:0])], np.zeros(1), True))
+                continue
+            length, proven = next(lengths)
             rows = labels[start : start + length * size].reshape(length, size)
             listed = [self._labelling(row) for row in rows]
             found.append(TopLabellings(listed, of_labellings[first : first + length].copy(), bool(proven)))
-            first, start = first + int(length), start + int(length) * size
+            first, start = first + length, start + length * size
         return found
 
     def max_marginals(self, X: Any) -> Any:
@@ -133,7 +134,7 @@ class Several(BuiltIn):
         self._check_fitted()
         data, sizes = self._to_ask(X)
         if data is None:
-            return [], []
+            return [self._table([]) for _ in sizes], [np.zeros(0) for _ in sizes]
         _, counts, scores, margins = self._model.max_marginals(data, self._workers())
         parts = np.split(np.frombuffer(margins, dtype=np.float64), np.cumsum(sizes)[:-1])
         return self._tables(sizes, counts, scores), [part.copy() for part in parts]

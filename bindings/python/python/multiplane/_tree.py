@@ -90,8 +90,8 @@ class TreeSSVM(PartLabeller):
     """
 
     _task = "tree"
-    _none_is_unknown = True
 
+    unknown: Any = None
     bias: bool = False
     class_weight: Any = None
     loss: Any = "hamming"
@@ -108,7 +108,7 @@ class TreeSSVM(PartLabeller):
             raise ValueError("params: task.structure = 'arborescence': ArborescenceSSVM finds trees")
         return tree
 
-    def _dataset(self, x: Any, y: list[list[Any]] | None, filler: str = "") -> _core.Dataset:
+    def _dataset(self, x: Any, y: list[list[Any]] | None) -> _core.Dataset:
         examples = [_example(item, i) for i, item in enumerate(listed(x, "X"))]
         if not examples:
             raise ValueError("X is empty: expected at least one tree")

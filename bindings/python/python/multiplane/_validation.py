@@ -201,6 +201,11 @@ def labels(y: Any, n: int, what: str = "y") -> np.ndarray[Any, Any]:
             raise ValueError(f"Unknown label type: continuous: {what}[{at}] is {found[at]}, expected class labels")
     for at, label in missing(y, found):
         raise ValueError(f"{what}[{at}] is {label!r}, a missing label: leave such rows out")
+    if found.dtype.kind == "U" and isinstance(y, (list, tuple)):  # NumPy makes texts of numbers beside texts
+        strange = next((at for at, label in enumerate(y) if not isinstance(label, str)), None)
+        text = next((at for at, label in enumerate(y) if isinstance(label, str)), None)
+        if strange is not None and text is not None:
+            raise ValueError(f"{what}[{strange}] is {y[strange]!r}, {what}[{text}] is {y[text]!r}: expected labels of one kind")
     if found.dtype.kind == "O":
         kinds = {type(label) for label in found}
         if len({issubclass(kind, str) for kind in kinds}) > 1:
@@ -330,6 +335,19 @@ def _weights(sample_weight: Any, n: int) -> np.ndarray[Any, Any]:
     if weights.ndim != 1:
         raise ValueError(f"sample_weight: expected [n], found shape {list(weights.shape)}")
     return weights
+
+
+def counted(y: Any, sample_weight: Any) -> Any:
+    """Labels of rows in which classes whose rows all weigh 0, which are not there, give way to one that is: rows of weight 0
+    count for nothing. As they are, where less than two classes would be left.
+    """
+    weights = np.asarray(sample_weight)
+    if weights.ndim != 1 or weights.dtype.kind not in "iuf" or np.shape(y) != weights.shape or (weights > 0).all():
+        return y
+    found = np.asarray(y)
+    there = found[weights > 0]
+    is_there = np.isin(found, there)
+    return y if is_there.all() or len(set(there.tolist())) < 2 else np.where(is_there, found, there[0])
 
 
 def weighted_mean(right: np.ndarray[Any, Any], sample_weight: Any) -> float:

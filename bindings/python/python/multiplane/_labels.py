@@ -1,0 +1,113 @@
+"""Labels: which are one, of what kind they are, and which stand for one that is not known.
+
+Labels are texts, or numbers: booleans, integers and floats. Equal numbers (1, 1.0, True) are one label, of the kind that comes
+first; floats that are whole are integers beside integers, as NaN makes floats of them. A number and a text are two labels, which no
+data may have together, as files know labels by their names. A model file holds the kinds of labels whose names do not say them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multiplane._costs import labels_named
+from multiplane._validation import is_missing
+
+NO_LABEL = -1
+"""The number of a label that is not known."""
+
+_VOID = (255, -100)
+"""Labels that stand for no label in images and in texts of other packages."""
+
+_MAKE: dict[str, Any] = {"bool": lambda name: name == "True", "int": int, "float": float, "text": str}
+"""Labels of their names, by kind."""
+
+
+def _kind(label: Any) -> str:
+    if isinstance(label, (bool, np.bool_)):
+        return "bool"
+    if isinstance(label, (int, np.integer)):
+        return "int"
+    return "float" if isinstance(label, (float, np.floating)) else "text"
+
+
+def array_of(labels: Sequence[Any]) -> NDArray[Any]:
+    """Labels as an array: of their type if they are of one kind, else of objects."""
+    if len({_kind(label) for label in labels}) <= 1 and all(isinstance(label, (str, int, float, np.generic)) for label in labels):
+        return np.array(labels)
+    return np.fromiter(labels, dtype=object, count=len(labels))
+
+
+def are_whole(classes: NDArray[Any]) -> bool:
+    """Returns True if all are whole numbers that the core takes as they are."""
+    return classes.dtype.kind in "iuf" and bool(np.abs(classes.astype(np.float64)).max() < 2.0**53)
+
+
+def kinds_of(labels: Sequence[Any]) -> list[str]:
+    """The kinds of labels, as a model file holds them: none if their names say them."""
+    kinds = [_kind(label) for label in labels]
+    said = "int" if labels_named([str(label) for label in labels]).dtype.kind == "i" else "text"
+    return [] if all(kind == said for kind in kinds) else kinds
+
+
+def of_file(names: Sequence[str], kinds: Sequence[str]) -> NDArray[Any]:
+    """The labels that a model file names, by their kinds."""
+    if not kinds:
+        return labels_named(names)
+    return array_of([_MAKE[kind](name) for name, kind in zip(names, kinds, strict=True)])
+
+
+def refuse_mixed(labels: Iterable[tuple[str, Any]]) -> None:
+    """Refuses texts beside numbers; labels come with their places."""
+    first: dict[bool, tuple[str, Any]] = {}
+    for place, label in labels:
+        first.setdefault(isinstance(label, str), (place, label))
+        if len(first) == 2:
+            where, other = first[not isinstance(label, str)]
+            raise ValueError(f"{place} is {label!r}, {where} is {other!r}: expected labels of one kind, texts or numbers")
+
+
+def whole_floats(labels: Iterable[Any]) -> list[Any]:
+    """The labels that are floats and whole, if there are integers beside them."""
+    found = list(labels)
+    floats = [label for label in found if _kind(label) == "float" and float(label).is_integer()]
+    return floats if any(_kind(label) == "int" for label in found) else []
+
+
+class Unknown:
+    """The labels that stand for one that is not known: those given, and all that is missing."""
+
+    def __init__(self, given: Any) -> None:
+        several = isinstance(given, (list, set, frozenset)) or (isinstance(given, np.ndarray) and given.ndim == 1)
+        self.given: list[Any] | None = None if given is None else list(given) if several else [given]
+        if any(not isinstance(label, (str, int, float, np.generic)) for label in self.given or []):
+            raise ValueError(f"unknown = {given!r}: expected a label, or a list of labels")
+
+    def __contains__(self, label: Any) -> bool:
+        return is_missing(label) or any(label == other and isinstance(label, str) == isinstance(other, str) for other in self.given or [])
+
+    def take_rest(self, distinct: Iterable[Any]) -> None:
+        """Takes -1, if no labels were given, beside two or more labels from 0. Hints at labels that may stand for none."""
+        if self.given is not None:
+            return
+        numbers = {label for label in distinct if _kind(label) in ("int", "float") and not is_missing(label)}
+        others = numbers - {*_VOID, NO_LABEL}
+        for void in sorted(numbers & {*_VOID}):
+            if others and (void < 0 <= min(others) or 0 <= min(others) <= max(others) < void - 1):
+                warnings.warn(
+                    f"y holds the label {void:g}, which elsewhere stands for no label, and is one here: unknown={void:g} leaves such "
+                    "parts out",
+                    UserWarning,
+                    stacklevel=6,
+                )
+        if NO_LABEL in numbers and len(others) > 1 and min(others) >= 0:
+            self.given = [NO_LABEL]
+            warnings.warn(
+                "y holds -1: such parts are left out, as their labels are not known; unknown=[] makes it a label, unknown=-1 says so",
+                UserWarning,
+                stacklevel=6,
+            )

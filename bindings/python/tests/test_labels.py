@@ -1,0 +1,205 @@
+"""Labels keep their kind through fits and files, and what is not known is left out, in whatever way it is said."""
+
+import json
+import pickle
+import subprocess
+import warnings
+
+import numpy as np
+import pytest
+
+import multiplane
+from multiplane import BinarySSVM, ChainSSVM, GraphSSVM, MrfSSVM, MulticlassSSVM, TreeSSVM
+
+RNG = np.random.default_rng(3)
+ROWS = [RNG.normal(size=(5, 2)) for _ in range(16)]
+ABOVE = [rows[:, 0] > 0 for rows in ROWS]
+PATH = np.array([[0, 1], [1, 2], [2, 3], [3, 4]])
+INPUTS = {
+    ChainSSVM: ROWS,
+    TreeSSVM: [(rows, [-1, 0, 1, 2, 3]) for rows in ROWS],
+    GraphSSVM: [(rows, PATH) for rows in ROWS],
+    MrfSSVM: [(np.stack([np.zeros_like(rows), rows], axis=1), PATH, np.tile(np.eye(2)[:, :, None], (4, 1, 1, 2))) for rows in ROWS],
+}
+PAIRS = {
+    "booleans": (False, True), "digits": ("0", "1"), "padded digits": ("01", "1"), "floats": (0.0, 1.0), "integers": (0, 1),
+    "texts": ("no", "yes"), "mixed numbers": (False, 2), "halves": (0.5, 1.5),
+}  # fmt: skip
+
+
+def same(one, other):
+    """Returns True if labels are the same and of the same kinds."""
+    plain = lambda labels: [(type(label), label) for label in (labels.tolist() if isinstance(labels, np.ndarray) else labels)]
+    return sorted(map(repr, plain(one))) == sorted(map(repr, plain(other)))
+
+
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
+@pytest.mark.parametrize("kind", [BinarySSVM, MulticlassSSVM, ChainSSVM, TreeSSVM, GraphSSVM], ids=lambda kind: kind.__name__)
+def test_labels_keep_their_kind(kind, pair, tmp_path):
+    """In classes, predictions, scores and reports, after saving and loading, and of paths."""
+    dtype = object if pair == (False, 2) else None
+    x = INPUTS.get(kind, ROWS[0])
+    if kind in INPUTS:
+        y = [np.array([pair[int(one)] for one in above], dtype=dtype) for above in ABOVE]
+    else:
+        y = np.array([pair[int(one)] for one in ROWS[0][:, 1] > 0], dtype=dtype)
+    if 0.5 in pair and kind not in (ChainSSVM, TreeSSVM):
+        pytest.skip("labels that are not whole are refused")
+    model = kind(lam=0.01, gap="5%").fit(x, y)
+    assert same(model.classes_, pair)
+    model.save(tmp_path / "m")
+    loaded = multiplane.load(tmp_path / "m")
+    flat = lambda found: found if isinstance(found, np.ndarray) else np.concatenate(found)
+    for one in (loaded, pickle.loads(pickle.dumps(model)), model.path(x, y, lambda_min=0.05).at(0.06)):
+        assert same(one.classes_, pair), one
+        assert {type(label) for label in flat(one.predict(x)).tolist()} <= {type(label) for label in pair}
+    assert same(flat(loaded.predict(x)), flat(model.predict(x))) and loaded.score(x, y) == model.score(x, y) > 0.5
+    for one in (model, loaded):
+        assert same([row["label"] for row in one.report(x, y)["report"]["labels"]], pair)
+
+
+def test_kinds_in_files(tmp_path):
+    """A file has kinds only where names do not say them; one without them is read as ever, one with too few is refused."""
+    for labels, kinds in (((0, 1), None), (("a", "b"), None), (("0", "1"), ["text", "text"]), ((False, True), ["bool", "bool"])):
+        model = ChainSSVM(lam=0.1).fit(ROWS, [[labels[int(one)] for one in above] for above in ABOVE])
+        model.save(tmp_path / "m")
+        assert json.loads(model._model.info()).get("label_kinds") == kinds
+        assert (b"label_kinds" in (tmp_path / "m").read_bytes()) == (kinds is not None)
+    with pytest.raises(ValueError):
+        model._model.with_labels(["a", "b"], ["text"])
+
+
+def test_labels_of_lines_of_json_keep_their_kind(cli, tmp_path):
+    """Texts of digits stay texts, and numbers are numbers; a number beside the text that looks the same is refused by both names."""
+    def trained(*labels):
+        lines = [{"tokens": [{"a": 1}, {"b": 1}], "labels": list(pair)} for pair in labels]
+        (tmp_path / "d.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        command = [cli, "train", "--task", "chain", "--data", tmp_path / "d.jsonl", "--quiet", "--out", tmp_path / "m"]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    for given in (("1", "2"), (1, 2), ("a", "b")):
+        assert trained(given, given).returncode == 0
+        assert same(multiplane.load(tmp_path / "m").classes_, given)
+    told = trained((1, 2), ("1", 2))
+    assert told.returncode == 2 and "d.jsonl:2:" in told.stderr
+    assert "found the text `1` as label, expected the number 1 as on line 1" in told.stderr
+
+
+@pytest.mark.parametrize("kind", [MulticlassSSVM, ChainSSVM, TreeSSVM, GraphSSVM], ids=lambda kind: kind.__name__)
+def test_a_number_is_no_text(kind):
+    """1 and "1" are two labels that files cannot tell apart: both are named, and none is made the other."""
+    x, y = INPUTS.get(kind, ROWS), [[1, "1", 0, 0, 0]] * len(ROWS)
+    x, y = (x, y) if kind in INPUTS else (ROWS[0], y[0])
+    with pytest.raises(ValueError, match=r"is (1, .* is '1'|'1', .* is 1): expected labels of one kind"):
+        kind().fit(x, y)
+
+
+MARKS = {
+    "None": (None, {}),
+    "NaN": (float("nan"), {}),
+    "-1": (-1, {}),
+    "unknown=-1": (-1, {"unknown": -1}),
+    "unknown=255": (255, {"unknown": 255}),
+    "unknown=[-100, 7]": (-100, {"unknown": [-100, 7]}),
+    "mask": ("mask", {}),
+}
+
+
+@pytest.mark.parametrize(("mark", "given"), MARKS.values(), ids=MARKS)
+@pytest.mark.parametrize("kind", INPUTS, ids=lambda kind: kind.__name__)
+def test_what_is_not_known_is_left_out(kind, mark, given):
+    """Unknown labels at the ends of examples: the weights are those of shorter ones, and no score counts them."""
+    x = INPUTS[kind]
+    plain = {"lam": 0.05, "gap": "1%", "clock": "work"}
+    marked = []
+    for above in ABOVE:
+        labels = [int(one) for one in above[:3]]
+        if mark == "mask":
+            marked.append(np.ma.MaskedArray([*labels, 0, 1], [False] * 3 + [True] * 2))
+        else:
+            marked.append([*labels, mark, mark])
+    if kind in (ChainSSVM, TreeSSVM) and mark == -1 and not given:
+        with pytest.warns(UserWarning, match="y holds -1: such parts are left out"):
+            model = kind(**plain).fit(x, marked)
+    else:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message="y holds")
+            model = kind(**plain, **given).fit(x, marked)
+    cut = {
+        ChainSSVM: lambda one: one[:3],
+        TreeSSVM: lambda one: (one[0][:3], one[1][:3]),
+        GraphSSVM: lambda one: (one[0][:3], one[1][:2]),
+        MrfSSVM: lambda one: (one[0][:3], one[1][:2], one[2][:2]),
+    }[kind]
+    shorter = kind(**plain).fit([cut(one) for one in x], [above[:3].astype(int) for above in ABOVE])
+    np.testing.assert_allclose(model.coef_, shorter.coef_, rtol=0, atol=1e-9)
+    assert model.dual_ == pytest.approx(shorter.dual_, abs=1e-9) and model.certified_
+    found = model.predict(x)
+    assert {int(label) for one in found for label in one} <= {0, 1} and [len(one) for one in found] == [5] * len(x)
+    known = np.concatenate([one[:3] for one in found]) == np.concatenate([above[:3] for above in ABOVE])
+    assert model.score(x, marked) == pytest.approx(known.mean())
+    if kind is not MrfSSVM:
+        assert sum(row["support"] for row in model.report(x, marked)["report"]["labels"]) == 3 * len(x)
+    with pytest.raises(ValueError, match="nothing to learn from|no node has a label"):
+        kind(**given).fit(x[:1], [np.ma.MaskedArray(np.zeros(5, dtype=int), True)])
+
+
+def test_gaps_within_sequences(cli, tmp_path):
+    """Positions without a label cut a sequence; every solver family takes them, a list and the checker of models, too."""
+    names = [[None if (i + k) % 4 == 0 else "BA"[int(one)] for k, one in enumerate(above)] for i, above in enumerate(ABOVE)]
+    for kind in (ChainSSVM, TreeSSVM):
+        x, bounds = INPUTS[kind], []
+        for solver in ("auto", "bcfw", "mp-bcfw", "one-slack", "ssg", "fw"):
+            model = kind(lam=0.05, gap="2%", passes=300, solver=solver).fit(x, names, X_test=x, y_test=names)
+            bounds.append((model.dual_, model.primal_))
+        assert max(low for low, _ in bounds if low == low) <= min(high for _, high in bounds)
+        assert not model.check(x, names) and model.predict_top(x[:1], 3)[0].exact
+        assert kind(lam=0.05, rescaling="slack", passes=20).fit(x, names).score(x, names) > 0.8
+    with pytest.raises(RuntimeError, match="a label of it is not known: sums over labellings"):
+        ChainSSVM(lam=0.05, solver="eg").fit(ROWS, names)
+    lines = [{"tokens": rows.tolist(), "labels": labels} for rows, labels in zip(ROWS, names, strict=True)]
+    (tmp_path / "d.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    run = lambda *args: subprocess.run([cli, *map(str, args)], capture_output=True, text=True, cwd=tmp_path)
+    assert run("train", "--task", "chain", "--data", "d.jsonl", "--lambda", 0.05, "--quiet", "--out", "m").returncode == 0
+    told = run("verify", "--model", "m", "--data", "d.jsonl")
+    assert told.returncode == 0, told.stderr
+    told = json.loads(run("evaluate", "--model", "m", "--data", "d.jsonl", "--json").stdout)
+    assert told["accuracy"] == pytest.approx(ChainSSVM.load(tmp_path / "m").score(ROWS, names))
+
+
+def test_marks_of_other_packages_are_told():
+    """255 and -100 are labels here, with a hint, but where they are one of many; -1 beside one other label is a class."""
+    for kind in (ChainSSVM, GraphSSVM):
+        y = [np.where(np.arange(5) > 3, 255, above) for above in ABOVE]
+        with pytest.warns(UserWarning, match="y holds the label 255, .*: unknown=255 leaves such parts out"):
+            assert kind(lam=0.1).fit(INPUTS[kind], y).classes_.tolist() == [0, 1, 255]
+    with pytest.warns(UserWarning, match="unknown=-100 leaves such parts out"):
+        ChainSSVM(lam=0.1).fit(ROWS, [np.where(np.arange(5) > 3, -100, above) for above in ABOVE])
+    with pytest.raises(ValueError, match="the label -100, .*; unknown=-100 makes it"):
+        GraphSSVM().fit(INPUTS[GraphSSVM], [np.where(np.arange(5) > 3, -100, above) for above in ABOVE])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="y holds")
+        assert ChainSSVM(lam=0.1).fit(ROWS, [2 * above.astype(int) - 1 for above in ABOVE]).classes_.tolist() == [-1, 1]
+        many = [np.array([250 + i % 6] * 5) for i in range(len(ROWS))]
+        assert 255 in ChainSSVM(lam=0.1).fit(ROWS, many).classes_
+        trits = [np.where(np.arange(5) > 3, -1, above) for above in ABOVE]
+        assert ChainSSVM(lam=0.1, unknown=[]).fit(ROWS, trits).classes_.tolist() == [-1, 0, 1]
+
+
+def test_empty_sequences_have_empty_answers(cli, tmp_path):
+    """In every answer of Python, in reports and scores, and as lines of a stream."""
+    words, tags = [["the", "cat"], ["a", "dog", "barks"]], [["D", "N"], ["D", "N", "V"]]
+    model = ChainSSVM(lam=0.01, template="w[0]").fit(words, tags)
+    asked, truth = [words[0], [], words[1], []], [tags[0], [], tags[1], []]
+    for x, y in ((asked, truth), ([[]], [[]])):
+        sizes = [len(one) for one in x]
+        for answers in (ask(x) for ask in (model.predict, model.margins, model.max_marginals, model.predict_marginals)):
+            assert [len(one) for one in answers] == sizes
+        assert [len(top.labels[0]) for top in model.predict_top(x, 2)] == sizes
+    assert model.score(asked, truth) == model.score(words, tags)
+    assert model.report(asked, truth) == model.report(words, tags)
+    model.save(tmp_path / "m")
+    lines = "".join(json.dumps({"tokens": one}) + "\n" for one in [[], *asked])
+    command = [cli, "predict", "--model", tmp_path / "m", "--data", "-", "--format", "jsonl"]
+    done = subprocess.run(command, input=lines, capture_output=True, text=True)
+    assert done.stdout == "\nD N\n\nD N V\n\n" and done.returncode == 0
