@@ -220,6 +220,7 @@ mod tests {
         let labels = vec!["-1".into(), "1".into()];
         let vocabulary = Vocabulary {
             labels,
+            label_kinds: Vec::new(),
             features: 3,
             own: Map::from_iter([("template".into(), vec!["w[0]"].into())]),
             dictionary: Some(Arc::new(names)),
