@@ -372,6 +372,11 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         self.clock.charge(crate::clock::COEFFICIENT_WORK * coefficients as f64);
     }
 
+    /// Charges work of so many seconds.
+    pub fn charge(&mut self, seconds: f64) {
+        self.clock.charge(seconds);
+    }
+
     /// Charges a pass for the blocks that it leaves out.
     pub fn charge_waiting(&mut self, blocks: usize) {
         self.clock.charge(crate::clock::WAITING_BLOCK_WORK * blocks as f64);

@@ -80,6 +80,16 @@ impl Slope {
         self.pass_start = (now, value);
     }
 
+    /// Returns what the pass in hand gained, and the seconds that it took.
+    pub fn of_pass(&self, now: f64, value: f64) -> (f64, f64) {
+        (value - self.pass_start.1, now - self.pass_start.0)
+    }
+
+    /// Returns what the outer iteration in hand gained, and the seconds that it took.
+    pub fn of_iteration(&self, now: f64, value: f64) -> (f64, f64) {
+        (value - self.iteration_start.1, now - self.iteration_start.0)
+    }
+
     /// Returns true if the approximate pass that ends here was worth a further one. `by_slope` false: it need only
     /// have gained anything at all.
     pub fn go_on(&self, now: f64, value: f64, by_slope: bool) -> bool {

@@ -7,5 +7,5 @@ mod store;
 mod working_sets;
 
 pub use balance::{Balance, Slope};
-pub use planes::{GapCache, Interleave, MultiPlane, Planes, Recombine};
+pub use planes::{GapCache, Interleave, Joint, MultiPlane, Planes, Recombine};
 pub use working_sets::WorkingSets;

@@ -78,6 +78,20 @@ pub struct MultiPlane {
     /// Whether, before an approximate step, the oracle puts together the best labelling from parts of those kept;
     /// only where the task offers it.
     pub recombine: Recombine,
+    /// Whether, in the place of approximate passes, the masses of all examples are moved at once to the optimum over
+    /// the planes kept. Plays no part with a kernel or with Frank-Wolfe steps.
+    pub joint: Joint,
+}
+
+/// When the masses of all examples are solved for at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Joint {
+    /// Never.
+    #[default]
+    Never,
+    /// Where approximate passes would take longer to gain as much (`docs/adr/0054-the-joint-master.md`).
+    ByCost,
 }
 
 /// What approximate passes follow.
@@ -160,6 +174,7 @@ impl Default for MultiPlane {
             slope_rule: true,
             interleave,
             recombine,
+            joint: Joint::default(),
         }
     }
 }

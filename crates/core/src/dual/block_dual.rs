@@ -114,6 +114,18 @@ pub trait BlockDual: DualPoint {
     /// [`Iterate::step_jointly`].
     fn step_jointly(&mut self, sum: &mut [f64], circ: f64, corners: &[Option<u32>]);
 
+    /// Returns the seconds that moving all masses at once is likely to take; `None` where that cannot be done.
+    fn joint_price(&self) -> Option<f64> {
+        None
+    }
+
+    /// Moves the masses of all examples at once to within `tolerance` of the optimum over the planes kept; returns the
+    /// seconds that this takes, by the count of products. F does not fall. Planes with mass become active at iteration
+    /// `now`.
+    fn solve_jointly(&mut self, _tolerance: f64, _now: u32, _source: &mut impl Capabilities) -> f64 {
+        0.0
+    }
+
     /// Brings a block nearer that is about to be visited, and its planes where they will be scored; returns whether the
     /// oracle may do so too.
     fn prefetch(&self, block: usize, planes: bool) -> bool;

@@ -137,6 +137,12 @@ impl BlockDual for HullState {
             }
         }
     }
+    fn joint_price(&self) -> Option<f64> {
+        HullState::joint_price(self)
+    }
+    fn solve_jointly(&mut self, tolerance: f64, now: u32, source: &mut impl Capabilities) -> f64 {
+        HullState::solve_jointly(self, tolerance, now, source)
+    }
     fn prefetch(&self, block: usize, _planes: bool) -> bool {
         self.sets.prefetch(block)
     }

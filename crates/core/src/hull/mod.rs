@@ -5,6 +5,7 @@
 //! inner products (O(planes) a step), and writes w once, for the planes whose mass changed.
 
 mod block_dual;
+mod joint;
 mod state;
 #[cfg(test)]
 mod tests;

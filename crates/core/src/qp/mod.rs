@@ -7,9 +7,11 @@
 //! planes' scores at the present w. Coordinates whose weights must stay `>= 0` are carried beside G.
 
 mod constrained;
+mod joint;
 mod simplex;
 #[cfg(test)]
 mod tests;
 
 pub use constrained::ConstrainedPart;
+pub use joint::{JointAnswer, JointQp, joint_work};
 pub use simplex::{Gram, SimplexQp};

@@ -1,5 +1,5 @@
 //! The n-slack cutting-plane method (Tsochantaridis et al. 2005): a working set per example, and a master problem over
-//! a product of simplices, solved block by block in cycles.
+//! a product of simplices, solved block by block in cycles, or at once where these take long.
 //!
 //! An outer iteration is a pass of n calls at one w, whose hinges are P(w), and the solution of the master over all
 //! planes kept.
@@ -28,6 +28,9 @@ const BLOCK_ACCURACY: f64 = 0.3;
 /// A cycle leaves out blocks whose last gap was below this share of the mean.
 const WAIT_BELOW: f64 = 0.3;
 
+/// Solved for all masses at once, the master goes to this share of what is asked for: that costs some iterations more.
+const JOINT_ACCURACY: f64 = 0.01;
+
 /// Cycles of a master at most: what is not solved then is left to the next pass.
 const MOST_CYCLES: u64 = 400;
 
@@ -51,6 +54,8 @@ pub struct NSlackSolver {
     cycles: u64,
     /// Cycles before the master in hand.
     cycles_before: u64,
+    /// Work when the master in hand began.
+    began: f64,
     /// P - F at the last pass.
     gap: Option<f64>,
 }
@@ -70,6 +75,7 @@ impl NSlackSolver {
             iterations: 0,
             cycles: 0,
             cycles_before: 0,
+            began: 0.0,
             gap: None,
         }
     }
@@ -93,12 +99,12 @@ impl NSlackSolver {
         Ok(self.sweep.visited() == self.blocks)
     }
 
-    fn end_pass(&mut self) {
+    fn end_pass<O: MaxOracle + ?Sized>(&mut self, ctx: &Ctx<'_, O>) {
         let primal = self.dual.iterate().regularizer().penalty(self.sweep.at()) + self.sweep.hinges();
         let gap = primal - self.dual.value();
         self.gap = Some(gap);
         self.master.aim(self.config.master.accuracy * gap);
-        (self.solves, self.visits_all, self.cycles_before) = (true, true, self.cycles);
+        (self.solves, self.visits_all, self.cycles_before, self.began) = (true, true, self.cycles, ctx.now());
     }
 
     /// Solves blocks in turn, all or those whose gaps are large; returns whether the master is solved.
@@ -131,6 +137,17 @@ impl NSlackSolver {
             || self.cycles.saturating_sub(self.cycles_before) > MOST_CYCLES;
         self.visits_all = !self.visits_all && (left <= tolerance || still || self.cycles.is_multiple_of(ALL_EVERY));
         solved
+    }
+
+    /// Solves for all masses at once, where cycles have taken as long as that takes; returns whether it did.
+    fn solve_jointly<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> bool {
+        let due = self.dual.joint_price().is_some_and(|price| ctx.now() - self.began >= price);
+        if due {
+            let tolerance = JOINT_ACCURACY * self.master.tolerance();
+            let seconds = self.dual.solve_jointly(tolerance, self.master.solved(), ctx);
+            ctx.charge(seconds);
+        }
+        due
     }
 
     fn end_master<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) {
@@ -171,7 +188,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for NSlackSolver {
         let mut report = StepReport::default();
         if self.solves {
             let since = ctx.shown();
-            report.part_ended = self.cycle(ctx);
+            report.part_ended = self.solve_jointly(ctx) || self.cycle(ctx);
             if report.part_ended {
                 self.end_master(ctx);
             }
@@ -179,7 +196,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for NSlackSolver {
         } else {
             report.iteration_ended = self.call(ctx)?;
             if report.iteration_ended {
-                self.end_pass();
+                self.end_pass(ctx);
             }
         }
         Ok(report)

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::average::{Averaging, Recent};
-use crate::cache::{GapCache, Interleave, MultiPlane, Planes, Recombine};
+use crate::cache::{GapCache, Interleave, Joint, MultiPlane, Planes, Recombine};
 use crate::dual::{Solve, StepRule};
 use crate::order::{GapSampling, Order, Shrinking, Uniform};
 use crate::parameter::{ParameterError, not_negative, require};
@@ -90,7 +90,7 @@ impl BlockFrankWolfe {
     /// (`docs/adr/0014-the-automatic-solver.md`).
     pub fn auto() -> Self {
         let (interleave, recombine) = (Interleave::ByCost, Recombine::WhenCheap);
-        let planes = MultiPlane { max_idle: 3, interleave, recombine, ..MultiPlane::default() };
+        let planes = MultiPlane { max_idle: 3, interleave, recombine, joint: Joint::ByCost, ..MultiPlane::default() };
         BlockFrankWolfe {
             order: Order::Shrinking(Shrinking::default()),
             step: StepRule::Solve(Solve::default()),

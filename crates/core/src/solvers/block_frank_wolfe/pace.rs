@@ -13,6 +13,12 @@ const RECOMBINING: f64 = 3.0;
 /// (`docs/adr/0030-calls-in-batches.md`).
 const PASSES_PER_RECOMBINATION: u32 = 24;
 
+/// Share of the gaps met that moving all masses at once is thought to gain before it was done.
+const FIRST_SHARE: f64 = 0.3;
+
+/// Growth of what moving all masses at once is thought to gain, for each time that it was not done.
+const JOINT_HOPE: f64 = 1.1;
+
 /// The cost and gain of the exact pass in hand so far, and the decisions that follow.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct PassBudget {
@@ -28,6 +34,8 @@ pub(super) struct PassBudget {
     steps: usize,
     pass_start: f64,
     decisions: Decisions,
+    /// Share of the gaps met in an approximate pass that moving all masses at once gains, as far as is known.
+    joint_share: f64,
 }
 
 /// The measurements of an automatic solver in the current outer iteration, and its decisions by them.
@@ -50,7 +58,17 @@ impl PassBudget {
     pub(super) fn new(recombine: Recombine) -> Self {
         let decisions = Decisions { recombine: recombine == Recombine::Always, ..Decisions::default() };
         let (slope, balance) = (Slope::default(), Balance::default());
-        PassBudget { slope, balance, batch: None, passes: 0, turn: 0, steps: 0, pass_start: 0.0, decisions }
+        PassBudget {
+            slope,
+            balance,
+            batch: None,
+            passes: 0,
+            turn: 0,
+            steps: 0,
+            pass_start: 0.0,
+            decisions,
+            joint_share: FIRST_SHARE,
+        }
     }
 
     /// Returns what was measured, and decided by it, for records.
@@ -126,6 +144,25 @@ impl PassBudget {
             None => after_calls || self.slope.go_on(now, value, planes.slope_rule),
         };
         goes_on && self.passes < planes.pass_limit()
+    }
+
+    /// Returns whether moving all masses at once, for `price` seconds, promises more gain a second than further
+    /// approximate passes, the last of which met gaps of `model_gap` in all, and than the iteration so far.
+    pub(super) fn joint_pays(&mut self, price: f64, model_gap: f64, now: f64, value: f64) -> bool {
+        let promised = self.joint_share * model_gap;
+        let (gained, seconds) = self.slope.of_pass(now, value);
+        let (all_gained, all_seconds) = self.slope.of_iteration(now, value);
+        let pays = promised * seconds > gained * price && promised * all_seconds > all_gained * price;
+        if !pays {
+            self.joint_share = (JOINT_HOPE * self.joint_share).min(1.0);
+        }
+        pays
+    }
+
+    /// Learns what moving all masses at once gained where the gaps met were `model_gap` in all.
+    pub(super) fn learn_joint(&mut self, gained: f64, model_gap: f64) {
+        let share = if model_gap > 0.0 { (gained / model_gap).clamp(0.0, 1.0) } else { 0.0 };
+        self.joint_share = 0.5 * (self.joint_share + share);
     }
 
     /// Ends calls or a pass: measures what calls and approximate steps cost, and decides by it.

@@ -8,7 +8,7 @@ use super::config::{BlockFrankWolfe, GapStep};
 use super::given::PrepaidCalls;
 use super::pace::PassBudget;
 use crate::average::UpdateKind;
-use crate::cache::Planes;
+use crate::cache::{Joint, MultiPlane, Planes};
 use crate::context::Ctx;
 use crate::dual::{BlockDual, BlockVisit};
 use crate::gaps::GapTable;
@@ -20,6 +20,9 @@ use crate::state::{StateError, ensure};
 
 /// Passes (exact and approximate) after which w and F are recomputed from the blocks.
 const REBUILD_PASSES: u64 = 64;
+
+/// The optimum over the planes kept is wanted to this share of the gaps that the last approximate pass met.
+const JOINT_ACCURACY: f64 = 1e-4;
 
 /// A pass over the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -206,7 +209,9 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             self.batch.end();
             self.begin_batch(ctx);
         }
+        let solved = !exact && self.solve_jointly(ctx);
         if let Planes::MultiPlane(planes) = &self.config.planes
+            && !solved
             && self.pace.another_pass(planes, exact, ctx.now(), self.dual.value())
         {
             self.approximate_passes += 1;
@@ -222,6 +227,20 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             batch.begin(self.dual.weights().len());
         }
         Some(PassKind::Gap)
+    }
+
+    /// Moves the masses of all blocks at once after an approximate pass, where that pays; returns whether it did.
+    fn solve_jointly<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> bool {
+        let Planes::MultiPlane(MultiPlane { joint: Joint::ByCost, .. }) = self.config.planes else { return false };
+        let (met, before) = (self.gaps.mean_visited() * self.length as f64, self.dual.value());
+        let Some(price) = self.dual.joint_price() else { return false };
+        if !self.pace.joint_pays(price, met, ctx.now(), before) {
+            return false;
+        }
+        let seconds = self.dual.solve_jointly(JOINT_ACCURACY * met, self.iterations as u32, ctx);
+        ctx.charge(seconds);
+        self.pace.learn_joint(self.dual.value() - before, met);
+        true
     }
 
     /// Leaves the outer iteration in hand, and answers that were fetched for it.

@@ -1,0 +1,403 @@
+//! The QP over the planes of all examples at once, by a primal-dual interior point method (Mehrotra 1992):
+//! `min_w  lambda/2 |w - w0|^2 + sum_i max_p (<c_p, w> + b_p)`, some `w_k >= 0`, the maxima over each example's planes.
+//!
+//! One step at a time over the blocks is coordinate ascent, which many planes on few weights bring to a standstill.
+//! Here the Newton system has one unknown for each weight, however many planes there are. Cost of an iteration:
+//! `d^2 / 2` products for each plane and `d^3 / 6`; there are 10 to 30.
+
+use crate::linalg::{self, Cholesky};
+use crate::regularizer::{Constraint, Regularizer};
+
+/// Iterations at most; the answer is the best point met.
+const MOST_ITERATIONS: usize = 60;
+
+/// Iterations that may pass without a better point.
+const PATIENCE: usize = 6;
+
+/// Share of the way to the nearest bound that a step goes.
+const TO_BOUND: f64 = 0.99;
+
+/// Seconds that a product of the Newton system takes.
+const PRODUCT: f64 = 2e-10;
+
+/// Rows of the Newton system that are added at a time.
+const ROWS: usize = 32;
+
+/// The QP: vertices of all blocks, one after the other.
+#[derive(Clone, Debug)]
+pub struct JointQp<'a> {
+    regularizer: &'a Regularizer,
+    width: usize,
+    /// Coordinates that must stay `>= 0`.
+    nonnegative: Vec<usize>,
+    /// Linear parts, `width` numbers each.
+    stars: Vec<f64>,
+    circs: Vec<f64>,
+    /// The first vertex of each block, and the number of all.
+    starts: Vec<usize>,
+}
+
+/// How far a QP was solved.
+#[derive(Clone, Copy, Debug)]
+pub struct JointAnswer {
+    /// Dual value of the masses.
+    pub value: f64,
+    /// What the best weights can be worse than `value` says at most.
+    pub gap: f64,
+    /// Iterations that it took.
+    pub iterations: usize,
+}
+
+/// An interior point: weights and their multipliers, hinges, and slacks and masses of the vertices.
+#[derive(Clone, Debug)]
+struct Point {
+    w: Vec<f64>,
+    /// Multipliers of the weights that must stay `>= 0`.
+    duals: Vec<f64>,
+    hinges: Vec<f64>,
+    slacks: Vec<f64>,
+    masses: Vec<f64>,
+}
+
+impl Point {
+    /// Visits every pair of numbers whose product goes to 0, with what `step` changes them by.
+    fn pairs<'a>(&'a self, step: &'a Point, nonnegative: &'a [usize]) -> impl Iterator<Item = [(f64, f64); 2]> {
+        let of = |a: &'a [f64], da: &'a [f64]| a.iter().copied().zip(da.iter().copied());
+        let planes = of(&self.slacks, &step.slacks).zip(of(&self.masses, &step.masses));
+        let weights = nonnegative.iter().map(|&k| (self.w[k], step.w[k])).zip(of(&self.duals, &step.duals));
+        planes.chain(weights).map(|(one, other)| [one, other])
+    }
+
+    /// Returns the longest step, at most 1, that keeps all of them positive.
+    fn longest(&self, step: &Point, nonnegative: &[usize]) -> f64 {
+        let bound =
+            |length: f64, (at, change): (f64, f64)| if change < 0.0 { length.min(-at / change) } else { length };
+        self.pairs(step, nonnegative).flatten().fold(1.0, bound)
+    }
+
+    /// Returns the mean of the products after a step of this length.
+    fn complementarity(&self, step: &Point, length: f64, nonnegative: &[usize]) -> f64 {
+        let moved = |(at, change): (f64, f64)| at + length * change;
+        let products = self.pairs(step, nonnegative).map(|[one, other]| moved(one) * moved(other));
+        let (sum, count) = products.fold((0.0, 0usize), |(sum, count), product| (sum + product, count + 1));
+        sum / count.max(1) as f64
+    }
+
+    fn go(&mut self, length: f64, step: &Point) {
+        linalg::axpy(length, &step.w, &mut self.w);
+        linalg::axpy(length, &step.duals, &mut self.duals);
+        linalg::axpy(length, &step.hinges, &mut self.hinges);
+        linalg::axpy(length, &step.slacks, &mut self.slacks);
+        linalg::axpy(length, &step.masses, &mut self.masses);
+    }
+}
+
+/// The Newton system at a point, and by how much the point misses its equations.
+#[derive(Debug)]
+struct Newton {
+    factor: Cholesky,
+    /// `mass / slack` of each vertex, and the sum over each block.
+    ratios: Vec<f64>,
+    sums: Vec<f64>,
+    /// Of the gradient in w, of the sums of masses, and of the slacks.
+    gradient: Vec<f64>,
+    missing: Vec<f64>,
+    slack: Vec<f64>,
+}
+
+/// Returns the seconds that so many iterations over these vertices and weights take, by the count of products.
+pub fn joint_work(iterations: usize, vertices: usize, width: usize) -> f64 {
+    let (vertices, width) = (vertices as f64, width as f64);
+    let products = vertices * (0.5 * width * width + 8.0 * width + 40.0) + width * width * width / 6.0 + 30.0 * width;
+    PRODUCT * products * iterations as f64
+}
+
+impl<'a> JointQp<'a> {
+    /// Returns a QP without blocks, over `width` weights.
+    pub fn new(regularizer: &'a Regularizer, width: usize) -> Self {
+        let constraints = regularizer.constraints().unwrap_or_default().iter().enumerate();
+        let nonnegative = constraints.filter(|(_, sign)| **sign == Constraint::NonNegative).map(|(k, _)| k).collect();
+        JointQp { regularizer, width, nonnegative, stars: Vec::new(), circs: Vec::new(), starts: vec![0] }
+    }
+
+    /// Adds a vertex to the block in hand: a linear part (`[width]`) and a constant.
+    pub fn push(&mut self, star: &[f64], circ: f64) {
+        self.stars.extend_from_slice(star);
+        self.circs.push(circ);
+    }
+
+    /// Ends the block in hand.
+    pub fn end_block(&mut self) {
+        self.starts.push(self.circs.len());
+    }
+
+    fn vertices(&self) -> usize {
+        self.circs.len()
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
+        self.starts.windows(2).map(|ends| ends[0]..ends[1])
+    }
+
+    fn star(&self, vertex: usize) -> &[f64] {
+        &self.stars[vertex * self.width..][..self.width]
+    }
+
+    /// Writes `<c_p, w>` of every vertex into `out`.
+    fn products(&self, w: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        out.extend((0..self.vertices()).map(|p| linalg::dot(self.star(p), w)));
+    }
+
+    /// Adds `sum_p amounts[p] c_p` to `out`.
+    fn combine(&self, amounts: &[f64], out: &mut [f64]) {
+        for (p, &amount) in amounts.iter().enumerate().filter(|(_, amount)| **amount != 0.0) {
+            linalg::axpy(amount, self.star(p), out);
+        }
+    }
+
+    /// Returns P at `w`.
+    fn primal(&self, w: &[f64]) -> f64 {
+        let mut scores = Vec::new();
+        self.products(w, &mut scores);
+        linalg::axpy(1.0, &self.circs, &mut scores);
+        let best = |block: std::ops::Range<usize>| scores[block].iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        self.regularizer.penalty(w) + self.blocks().map(best).sum::<f64>()
+    }
+
+    /// Returns F of masses that sum to 1 in each block, and P at their weights.
+    fn bounds(&self, masses: &[f64]) -> (f64, f64) {
+        let mut w = vec![0.0; self.width];
+        self.combine(masses, &mut w);
+        self.regularizer.free_weights(&mut w);
+        let value = self.regularizer.dual(&w, linalg::dot(masses, &self.circs));
+        self.regularizer.clip_all(&mut w);
+        (value, self.primal(&w))
+    }
+
+    /// Moves `masses`, which sum to 1 in each block, to where F is at most `tolerance` from its largest value, if
+    /// rounding allows. F falls nowhere.
+    pub fn solve(&self, masses: &mut [f64], tolerance: f64) -> JointAnswer {
+        let (value, primal) = self.bounds(masses);
+        let mut point = self.start();
+        let mut answer = JointAnswer { value, gap: primal - value, iterations: 0 };
+        let (mut least, mut before, mut idle) = (primal, f64::INFINITY, 0);
+        while answer.gap > tolerance && answer.iterations < MOST_ITERATIONS && idle < PATIENCE {
+            answer.iterations += 1;
+            let newton = self.newton(&point);
+            let here = point.complementarity(&point, 0.0, &self.nonnegative);
+            let straight = self.direction(&point, &newton, 0.0, None);
+            let length = point.longest(&straight, &self.nonnegative);
+            let there = point.complementarity(&straight, length, &self.nonnegative);
+            let target = here * (there / here).clamp(0.0, 1.0).powi(3);
+            let bent = self.direction(&point, &newton, target, Some(&straight));
+            let length = (TO_BOUND * point.longest(&bent, &self.nonnegative)).min(1.0);
+            if !(length.is_finite() && length > 1e-12) {
+                break;
+            }
+            point.go(length, &bent);
+            let mut normal = point.masses.clone();
+            for block in self.blocks() {
+                let sum: f64 = normal[block.clone()].iter().sum();
+                linalg::scale(1.0 / sum, &mut normal[block]);
+            }
+            let (value, primal) = self.bounds(&normal);
+            let primal = primal.min(self.primal(&point.w)); // which rounding shakes less where lambda is small
+            idle = if value > answer.value || primal < least || here < 0.5 * before { 0 } else { idle + 1 };
+            (least, before) = (least.min(primal), here);
+            if value > answer.value {
+                answer.value = value;
+                masses.copy_from_slice(&normal);
+            }
+            answer.gap = least - answer.value;
+        }
+        answer
+    }
+
+    /// Returns the interior point of equal masses, which misses no equation. Slacks are so large that they are of one
+    /// size.
+    fn start(&self) -> Point {
+        let masses: Vec<f64> =
+            self.blocks().flat_map(|block| block.clone().map(move |_| 1.0 / block.len() as f64)).collect();
+        let mut w = vec![0.0; self.width];
+        self.combine(&masses, &mut w);
+        self.regularizer.free_weights(&mut w);
+        let (lambda, free) = (self.regularizer.lambda(), w.clone());
+        self.regularizer.clip_all(&mut w);
+        let mut slacks = Vec::new();
+        self.products(&w, &mut slacks);
+        linalg::axpy(1.0, &self.circs, &mut slacks);
+        let most = |scores: &[f64]| scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let least = |scores: &[f64]| scores.iter().copied().fold(f64::INFINITY, f64::min);
+        let ranges = self.blocks().map(|block| most(&slacks[block.clone()]) - least(&slacks[block]));
+        let room = ranges.fold(f64::MIN_POSITIVE.sqrt(), f64::max);
+        let mut hinges = Vec::with_capacity(self.starts.len());
+        for block in self.blocks() {
+            let scores = &mut slacks[block];
+            let hinge = most(scores) + room;
+            scores.iter_mut().for_each(|score| *score = hinge - *score);
+            hinges.push(hinge);
+        }
+        // A multiplier is lambda (w - free); its product with w is to be the mean of the others.
+        let target = linalg::dot(&masses, &slacks) / slacks.len().max(1) as f64;
+        let inside = |free: f64| {
+            let root = (free * free + 4.0 * target / lambda).sqrt();
+            if free > 0.0 { 0.5 * (root + free) } else { 2.0 * target / lambda / (root - free) }
+        };
+        self.nonnegative.iter().for_each(|&k| w[k] = inside(free[k]));
+        let duals = self.nonnegative.iter().map(|&k| target / w[k]).collect();
+        Point { w, duals, hinges, slacks, masses }
+    }
+
+    /// Sets up the Newton system at `point`.
+    fn newton(&self, point: &Point) -> Newton {
+        let (width, lambda) = (self.width, self.regularizer.lambda());
+        let ratios: Vec<f64> = point.masses.iter().zip(&point.slacks).map(|(mass, slack)| mass / slack).collect();
+        let sums: Vec<f64> = self.blocks().map(|block| ratios[block].iter().sum()).collect();
+
+        // lambda I + Z/W + sum_i sum_p D_p (c_p - mean_i)(c_p - mean_i)', the means weighted by D.
+        let mut matrix = vec![0.0; width * width];
+        (0..width).for_each(|k| matrix[k * width + k] = lambda);
+        for (&k, dual) in self.nonnegative.iter().zip(&point.duals) {
+            matrix[k * width + k] += dual / point.w[k];
+        }
+        let (mut rows, mut mean) = (Vec::with_capacity(ROWS * width), vec![0.0; width]);
+        for (block, &sum) in self.blocks().zip(&sums) {
+            if let [one, other] = ratios[block.clone()] {
+                let (factor, first) = ((one / sum * other).sqrt(), block.start);
+                let pair = self.star(first).iter().zip(self.star(first + 1));
+                rows.extend(pair.map(|(one, other)| factor * (one - other)));
+            } else {
+                mean.fill(0.0);
+                block.clone().for_each(|p| linalg::axpy(ratios[p] / sum, self.star(p), &mut mean));
+                for p in block {
+                    let factor = ratios[p].sqrt();
+                    rows.extend(self.star(p).iter().zip(&mean).map(|(star, mean)| factor * (star - mean)));
+                }
+            }
+            if rows.len() >= ROWS * width {
+                linalg::add_outer_products(&rows, width, &mut matrix);
+                rows.clear();
+            }
+        }
+        linalg::add_outer_products(&rows, width, &mut matrix);
+
+        let mut gradient = vec![0.0; width];
+        self.combine(&point.masses, &mut gradient);
+        linalg::axpy(lambda, &point.w, &mut gradient);
+        if let Some(prior) = self.regularizer.prior() {
+            linalg::axpy(-lambda, prior, &mut gradient);
+        }
+        self.nonnegative.iter().zip(&point.duals).for_each(|(&k, dual)| gradient[k] -= dual);
+        let missing = self.blocks().map(|block| 1.0 - point.masses[block].iter().sum::<f64>()).collect();
+        let mut slack = Vec::new();
+        self.products(&point.w, &mut slack);
+        linalg::axpy(1.0, &self.circs, &mut slack);
+        linalg::axpy(1.0, &point.slacks, &mut slack);
+        for (block, hinge) in self.blocks().zip(&point.hinges) {
+            slack[block].iter_mut().for_each(|slack| *slack -= hinge);
+        }
+        Newton { factor: Cholesky::new(matrix, width), ratios, sums, gradient, missing, slack }
+    }
+
+    /// Returns the step to where all products are `target`, to first order; to second order where `straight` is the
+    /// step to 0.
+    fn direction(&self, point: &Point, newton: &Newton, target: f64, straight: Option<&Point>) -> Point {
+        let aim = |(one, other): (f64, f64), (dx, dy): (f64, f64)| target - one * other - dx * dy;
+        // What masses and multipliers change by if w and the hinges stay.
+        let mut masses: Vec<f64> = (0..self.vertices())
+            .map(|p| {
+                let bend = straight.map_or((0.0, 0.0), |step| (step.slacks[p], step.masses[p]));
+                let product = aim((point.slacks[p], point.masses[p]), bend);
+                product / point.slacks[p] + newton.ratios[p] * newton.slack[p]
+            })
+            .collect();
+        let of_dual = |(i, &k): (usize, &usize)| {
+            let bend = straight.map_or((0.0, 0.0), |step| (step.w[k], step.duals[i]));
+            aim((point.w[k], point.duals[i]), bend) / point.w[k]
+        };
+        let mut duals: Vec<f64> = self.nonnegative.iter().enumerate().map(of_dual).collect();
+
+        // The hinges follow from the sums of masses; what is left is a system in w.
+        let free: Vec<f64> = (self.blocks().zip(&newton.missing))
+            .map(|(block, missing)| masses[block].iter().sum::<f64>() - missing)
+            .collect();
+        let mut pulls = masses.clone();
+        for (i, block) in self.blocks().enumerate() {
+            let share = free[i] / newton.sums[i];
+            pulls[block.clone()].iter_mut().zip(&newton.ratios[block]).for_each(|(pull, ratio)| *pull -= ratio * share);
+        }
+        let mut w = newton.gradient.clone();
+        self.combine(&pulls, &mut w);
+        linalg::scale(-1.0, &mut w);
+        self.nonnegative.iter().zip(&duals).for_each(|(&k, dual)| w[k] += dual);
+        newton.factor.solve(&mut w);
+
+        let mut slacks = Vec::new();
+        self.products(&w, &mut slacks);
+        let mut hinges = Vec::with_capacity(free.len());
+        for (i, block) in self.blocks().enumerate() {
+            let ratios = &newton.ratios[block.clone()];
+            let pull: f64 = ratios.iter().zip(&slacks[block.clone()]).map(|(ratio, product)| ratio * product).sum();
+            let hinge = (free[i] + pull) / newton.sums[i];
+            for p in block {
+                masses[p] += newton.ratios[p] * (slacks[p] - hinge);
+                slacks[p] = hinge - slacks[p] - newton.slack[p];
+            }
+            hinges.push(hinge);
+        }
+        for ((dual, &k), before) in duals.iter_mut().zip(&self.nonnegative).zip(&point.duals) {
+            *dual -= before / point.w[k] * w[k];
+        }
+        Point { w, duals, hinges, slacks, masses }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    /// Many planes on few weights are solved to a gap of 1e-6, with priors, signs, frozen weights and columns of all
+    /// sizes, from any start.
+    #[test]
+    fn random_problems_are_solved() {
+        use Constraint::{Free, Frozen, NonNegative};
+        for seed in 0..300 {
+            let mut rng = Rng::new(seed, 0);
+            let (width, blocks) = (1 + rng.below(12) as usize, 1 + rng.below(30) as usize);
+            let constraints: Vec<Constraint> =
+                (0..width).map(|_| [Free, Free, NonNegative, Frozen][rng.below(4) as usize]).collect();
+            let prior: Vec<f64> = (0..width).map(|_| rng.unit() - 0.5).collect();
+            let lambda = 10f64.powi(-(rng.below(6) as i32));
+            let mut regularizer = Regularizer::from(lambda);
+            if seed % 2 == 0 {
+                regularizer = regularizer.with_prior(prior);
+            }
+            if seed % 3 == 0 {
+                regularizer = regularizer.with_constraints(constraints.clone());
+            }
+            let frozen = |k: usize| seed % 3 == 0 && constraints[k] == Frozen;
+            let mut qp = JointQp::new(&regularizer, width);
+            let mut masses = Vec::new();
+            for _ in 0..blocks {
+                let planes = 1 + rng.below(8) as usize;
+                let at = rng.below(1 + planes as u64) as usize;
+                qp.push(&vec![0.0; width], 0.0);
+                for _ in 0..planes {
+                    let size = |k: usize| if k == 0 { 1000.0 } else { 1.0 };
+                    let value = |k: usize, rng: &mut Rng| if frozen(k) { 0.0 } else { size(k) * (rng.unit() - 0.5) };
+                    let star: Vec<f64> = (0..width).map(|k| value(k, &mut rng) / blocks as f64).collect();
+                    qp.push(&star, rng.unit() / blocks as f64);
+                }
+                qp.end_block();
+                masses.extend((0..=planes).map(|p| f64::from(u8::from(p == at))));
+            }
+            let answer = qp.solve(&mut masses, 1e-6);
+            let (value, primal) = qp.bounds(&masses);
+            assert!(answer.gap <= 1e-6, "seed {seed}: {answer:?}");
+            assert!(value == answer.value && primal >= value, "seed {seed}: {answer:?}, {value} to {primal}");
+            assert!(answer.iterations < 40, "seed {seed}: {answer:?}");
+        }
+    }
+}
