@@ -47,6 +47,11 @@ impl Balance {
         }
     }
 
+    /// Returns whether time is left after the pass in hand.
+    pub fn has_time(&self, now: f64) -> bool {
+        self.left > now - self.start.0
+    }
+
     /// Returns whether there is time for an approximate pass.
     pub fn goes_on(&self) -> bool {
         self.left > 0.0

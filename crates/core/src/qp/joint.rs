@@ -18,7 +18,7 @@ const PATIENCE: usize = 6;
 const TO_BOUND: f64 = 0.99;
 
 /// Seconds that a product of the Newton system takes.
-const PRODUCT: f64 = 2e-10;
+const PRODUCT: f64 = 2.5e-10;
 
 /// Rows of the Newton system that are added at a time.
 const ROWS: usize = 32;

@@ -29,7 +29,7 @@ const BLOCK_ACCURACY: f64 = 0.3;
 const WAIT_BELOW: f64 = 0.3;
 
 /// Solved for all masses at once, the master goes to this share of what is asked for: that costs some iterations more.
-const JOINT_ACCURACY: f64 = 0.01;
+const JOINT_ACCURACY: f64 = 1e-4;
 
 /// Cycles of a master at most: what is not solved then is left to the next pass.
 const MOST_CYCLES: u64 = 400;

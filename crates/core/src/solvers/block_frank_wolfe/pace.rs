@@ -153,14 +153,22 @@ impl PassBudget {
         let (gained, seconds) = self.slope.of_pass(now, value);
         let (all_gained, all_seconds) = self.slope.of_iteration(now, value);
         let pays = promised * seconds > gained * price && promised * all_seconds > all_gained * price;
+        if self.batch.is_some() && !self.balance.has_time(now) {
+            return false;
+        }
         if !pays {
             self.joint_share = (JOINT_HOPE * self.joint_share).min(1.0);
         }
         pays
     }
 
-    /// Learns what moving all masses at once gained where the gaps met were `model_gap` in all.
-    pub(super) fn learn_joint(&mut self, gained: f64, model_gap: f64) {
+    /// Learns that moving all masses at once gained so much, now that it ends at dual value `value`; the gaps met were
+    /// `model_gap` in all.
+    pub(super) fn end_joint(&mut self, gained: f64, model_gap: f64, now: f64, value: f64) {
+        if self.batch.is_some() {
+            self.balance.end_pass(now, value, false);
+        }
+        self.turn = 0; // labellings recombined at these weights are worth most
         let share = if model_gap > 0.0 { (gained / model_gap).clamp(0.0, 1.0) } else { 0.0 };
         self.joint_share = 0.5 * (self.joint_share + share);
     }

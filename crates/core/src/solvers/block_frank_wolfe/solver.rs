@@ -239,7 +239,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         }
         let seconds = self.dual.solve_jointly(JOINT_ACCURACY * met, self.iterations as u32, ctx);
         ctx.charge(seconds);
-        self.pace.learn_joint(self.dual.value() - before, met);
+        self.pace.end_joint(self.dual.value() - before, met, ctx.now(), self.dual.value());
         true
     }
 
