@@ -115,7 +115,7 @@ pub trait BlockDual: DualPoint {
     fn step_jointly(&mut self, sum: &mut [f64], circ: f64, corners: &[Option<u32>]);
 
     /// Returns the seconds that moving all masses at once is likely to take; `None` where that cannot be done.
-    fn joint_price(&self) -> Option<f64> {
+    fn joint_price(&mut self, _source: &mut impl Capabilities) -> Option<f64> {
         None
     }
 

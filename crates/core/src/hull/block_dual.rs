@@ -137,8 +137,8 @@ impl BlockDual for HullState {
             }
         }
     }
-    fn joint_price(&self) -> Option<f64> {
-        HullState::joint_price(self)
+    fn joint_price(&mut self, source: &mut impl Capabilities) -> Option<f64> {
+        HullState::joint_price(self, source)
     }
     fn solve_jointly(&mut self, tolerance: f64, now: u32, source: &mut impl Capabilities) -> f64 {
         HullState::solve_jointly(self, tolerance, now, source)

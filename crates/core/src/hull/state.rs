@@ -22,6 +22,8 @@ pub struct HullState {
     pub(super) scores: Vec<f64>,
     /// The block in hand where weights must stay `>= 0`.
     pub(super) constrained: Option<ConstrainedPart>,
+    /// Products that a plane adds to an iteration of the joint master; 0 where that is not known.
+    pub(super) joint_products: f64,
     #[serde(skip)]
     pub(super) work: Buffers,
 }
@@ -48,7 +50,7 @@ impl HullState {
         let iterate = Iterate::new(dim, regularizer, averaging);
         let sets = WorkingSets::with_inner_products(blocks, dim, iterate.metric().clone());
         let (truths, work) = (vec![1.0; blocks], Buffers::default());
-        HullState { iterate, sets, truths, scores: Vec::new(), constrained, work }
+        HullState { iterate, sets, truths, scores: Vec::new(), constrained, joint_products: 0.0, work }
     }
 
     /// Begins anew with another problem: no planes, all mass on the truths, and w at the prior mean `prior` (`[d]`).

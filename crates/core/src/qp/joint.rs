@@ -5,7 +5,10 @@
 //! Here the Newton system has one unknown for each weight, however many planes there are. Cost of an iteration:
 //! `d^2 / 2` products for each plane and `d^3 / 6`; there are 10 to 30.
 
+use std::ops::Range;
+
 use crate::linalg::{self, Cholesky};
+use crate::plane::Star;
 use crate::regularizer::{Constraint, Regularizer};
 
 /// Iterations at most; the answer is the best point met.
@@ -17,24 +20,31 @@ const PATIENCE: usize = 6;
 /// Share of the way to the nearest bound that a step goes.
 const TO_BOUND: f64 = 0.99;
 
-/// Seconds that a product of the Newton system takes.
-const PRODUCT: f64 = 2.5e-10;
-
 /// Rows of the Newton system that are added at a time.
 const ROWS: usize = 32;
 
-/// The QP: vertices of all blocks, one after the other.
+/// The QP: vertices of all blocks, one after the other. A block's linear parts have the coordinates that some of its
+/// vertices has.
 #[derive(Clone, Debug)]
 pub struct JointQp<'a> {
     regularizer: &'a Regularizer,
     width: usize,
     /// Coordinates that must stay `>= 0`.
     nonnegative: Vec<usize>,
-    /// Linear parts, `width` numbers each.
+    blocks: Vec<Block>,
+    /// Of all blocks, in ascending order within each.
+    coordinates: Vec<u32>,
+    /// Linear parts: for each vertex as many numbers as its block has coordinates.
     stars: Vec<f64>,
     circs: Vec<f64>,
-    /// The first vertex of each block, and the number of all.
-    starts: Vec<usize>,
+}
+
+/// Where a block's vertices, coordinates and linear parts are.
+#[derive(Clone, Debug)]
+struct Block {
+    vertices: Range<usize>,
+    coordinates: Range<usize>,
+    stars: usize,
 }
 
 /// How far a QP was solved.
@@ -105,54 +115,80 @@ struct Newton {
     slack: Vec<f64>,
 }
 
-/// Returns the seconds that so many iterations over these vertices and weights take, by the count of products.
-pub fn joint_work(iterations: usize, vertices: usize, width: usize) -> f64 {
-    let (vertices, width) = (vertices as f64, width as f64);
-    let products = vertices * (0.5 * width * width + 8.0 * width + 40.0) + width * width * width / 6.0 + 30.0 * width;
-    PRODUCT * products * iterations as f64
-}
-
 impl<'a> JointQp<'a> {
     /// Returns a QP without blocks, over `width` weights.
     pub fn new(regularizer: &'a Regularizer, width: usize) -> Self {
         let constraints = regularizer.constraints().unwrap_or_default().iter().enumerate();
         let nonnegative = constraints.filter(|(_, sign)| **sign == Constraint::NonNegative).map(|(k, _)| k).collect();
-        JointQp { regularizer, width, nonnegative, stars: Vec::new(), circs: Vec::new(), starts: vec![0] }
+        let (blocks, coordinates) = (Vec::new(), Vec::new());
+        JointQp { regularizer, width, nonnegative, blocks, coordinates, stars: Vec::new(), circs: Vec::new() }
     }
 
-    /// Adds a vertex to the block in hand: a linear part (`[width]`) and a constant.
-    pub fn push(&mut self, star: &[f64], circ: f64) {
-        self.stars.extend_from_slice(star);
-        self.circs.push(circ);
+    /// Adds a block: the truth, which is 0, and these linear parts (`[width]` each) with their constants.
+    pub fn push<'b>(&mut self, planes: impl Iterator<Item = (&'b [f64], f64)> + Clone) {
+        let (vertices, stars, start) = (self.circs.len(), self.stars.len(), self.coordinates.len());
+        let is_used = |k: &u32| planes.clone().any(|(star, _)| star[*k as usize] != 0.0);
+        self.coordinates.extend((0..self.width as u32).filter(is_used));
+        let coordinates = &self.coordinates[start..];
+        self.stars.resize(stars + coordinates.len(), 0.0);
+        self.circs.push(0.0);
+        for (star, circ) in planes {
+            self.stars.extend(coordinates.iter().map(|&k| star[k as usize]));
+            self.circs.push(circ);
+        }
+        let (vertices, coordinates) = (vertices..self.circs.len(), start..self.coordinates.len());
+        self.blocks.push(Block { vertices, coordinates, stars });
     }
 
-    /// Ends the block in hand.
-    pub fn end_block(&mut self) {
-        self.starts.push(self.circs.len());
+    /// Returns the products that an iteration takes.
+    pub fn products_of_iteration(&self) -> f64 {
+        let of_block = |block: &Block| {
+            let (vertices, width) = (block.vertices.len() as f64, block.coordinates.len() as f64);
+            vertices * (0.5 * width * width + 8.0 * width + 40.0) + width * width
+        };
+        let width = self.width as f64;
+        self.blocks.iter().map(of_block).sum::<f64>() + width * width * width / 6.0 + 30.0 * width
     }
 
     fn vertices(&self) -> usize {
         self.circs.len()
     }
 
-    fn blocks(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
-        self.starts.windows(2).map(|ends| ends[0]..ends[1])
+    fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        self.blocks.iter().map(|block| block.vertices.clone())
     }
 
-    fn star(&self, vertex: usize) -> &[f64] {
-        &self.stars[vertex * self.width..][..self.width]
+    fn coordinates(&self, block: &Block) -> &[u32] {
+        &self.coordinates[block.coordinates.clone()]
+    }
+
+    /// Returns the linear parts of a block's vertices.
+    fn rows(&self, block: &Block) -> impl Iterator<Item = &[f64]> + Clone {
+        let width = block.coordinates.len();
+        (0..block.vertices.len()).map(move |p| &self.stars[block.stars + p * width..][..width])
     }
 
     /// Writes `<c_p, w>` of every vertex into `out`.
     fn products(&self, w: &[f64], out: &mut Vec<f64>) {
         out.clear();
-        out.extend((0..self.vertices()).map(|p| linalg::dot(self.star(p), w)));
+        let mut own = Vec::new();
+        for block in &self.blocks {
+            own.clear();
+            own.extend(self.coordinates(block).iter().map(|&k| w[k as usize]));
+            out.extend(self.rows(block).map(|row| linalg::dot(row, &own)));
+        }
     }
 
     /// Adds `sum_p amounts[p] c_p` to `out`.
     fn combine(&self, amounts: &[f64], out: &mut [f64]) {
-        for (p, &amount) in amounts.iter().enumerate().filter(|(_, amount)| **amount != 0.0) {
-            linalg::axpy(amount, self.star(p), out);
+        let mut own = Vec::new();
+        for block in &self.blocks {
+            own.clear();
+            own.resize(block.coordinates.len(), 0.0);
+            for (row, &amount) in self.rows(block).zip(&amounts[block.vertices.clone()]) {
+                linalg::axpy(amount, row, &mut own);
+            }
+            Star::Sparse { indices: self.coordinates(block), values: &own }.add_to(1.0, out);
         }
     }
 
@@ -161,8 +197,8 @@ impl<'a> JointQp<'a> {
         let mut scores = Vec::new();
         self.products(w, &mut scores);
         linalg::axpy(1.0, &self.circs, &mut scores);
-        let best = |block: std::ops::Range<usize>| scores[block].iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        self.regularizer.penalty(w) + self.blocks().map(best).sum::<f64>()
+        let best = |block: Range<usize>| scores[block].iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        self.regularizer.penalty(w) + self.ranges().map(best).sum::<f64>()
     }
 
     /// Returns F of masses that sum to 1 in each block, and P at their weights.
@@ -197,7 +233,7 @@ impl<'a> JointQp<'a> {
             }
             point.go(length, &bent);
             let mut normal = point.masses.clone();
-            for block in self.blocks() {
+            for block in self.ranges() {
                 let sum: f64 = normal[block.clone()].iter().sum();
                 linalg::scale(1.0 / sum, &mut normal[block]);
             }
@@ -218,7 +254,7 @@ impl<'a> JointQp<'a> {
     /// size.
     fn start(&self) -> Point {
         let masses: Vec<f64> =
-            self.blocks().flat_map(|block| block.clone().map(move |_| 1.0 / block.len() as f64)).collect();
+            self.ranges().flat_map(|block| block.clone().map(move |_| 1.0 / block.len() as f64)).collect();
         let mut w = vec![0.0; self.width];
         self.combine(&masses, &mut w);
         self.regularizer.free_weights(&mut w);
@@ -229,10 +265,10 @@ impl<'a> JointQp<'a> {
         linalg::axpy(1.0, &self.circs, &mut slacks);
         let most = |scores: &[f64]| scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let least = |scores: &[f64]| scores.iter().copied().fold(f64::INFINITY, f64::min);
-        let ranges = self.blocks().map(|block| most(&slacks[block.clone()]) - least(&slacks[block]));
+        let ranges = self.ranges().map(|block| most(&slacks[block.clone()]) - least(&slacks[block]));
         let room = ranges.fold(f64::MIN_POSITIVE.sqrt(), f64::max);
-        let mut hinges = Vec::with_capacity(self.starts.len());
-        for block in self.blocks() {
+        let mut hinges = Vec::with_capacity(self.blocks.len());
+        for block in self.ranges() {
             let scores = &mut slacks[block];
             let hinge = most(scores) + room;
             scores.iter_mut().for_each(|score| *score = hinge - *score);
@@ -253,7 +289,7 @@ impl<'a> JointQp<'a> {
     fn newton(&self, point: &Point) -> Newton {
         let (width, lambda) = (self.width, self.regularizer.lambda());
         let ratios: Vec<f64> = point.masses.iter().zip(&point.slacks).map(|(mass, slack)| mass / slack).collect();
-        let sums: Vec<f64> = self.blocks().map(|block| ratios[block].iter().sum()).collect();
+        let sums: Vec<f64> = self.ranges().map(|block| ratios[block].iter().sum()).collect();
 
         // lambda I + Z/W + sum_i sum_p D_p (c_p - mean_i)(c_p - mean_i)', the means weighted by D.
         let mut matrix = vec![0.0; width * width];
@@ -261,23 +297,38 @@ impl<'a> JointQp<'a> {
         for (&k, dual) in self.nonnegative.iter().zip(&point.duals) {
             matrix[k * width + k] += dual / point.w[k];
         }
-        let (mut rows, mut mean) = (Vec::with_capacity(ROWS * width), vec![0.0; width]);
-        for (block, &sum) in self.blocks().zip(&sums) {
-            if let [one, other] = ratios[block.clone()] {
-                let (factor, first) = ((one / sum * other).sqrt(), block.start);
-                let pair = self.star(first).iter().zip(self.star(first + 1));
-                rows.extend(pair.map(|(one, other)| factor * (one - other)));
+        let (mut rows, mut mean, mut own) = (Vec::new(), Vec::new(), Vec::new());
+        for (block, &sum) in self.blocks.iter().zip(&sums) {
+            let ratios = &ratios[block.vertices.clone()];
+            let size = block.coordinates.len();
+            if let [one, other] = ratios {
+                let factor = (one / sum * other).sqrt(); // of the difference, and the truth is 0
+                rows.extend(self.rows(block).skip(1).flatten().map(|star| factor * star));
             } else {
-                mean.fill(0.0);
-                block.clone().for_each(|p| linalg::axpy(ratios[p] / sum, self.star(p), &mut mean));
-                for p in block {
-                    let factor = ratios[p].sqrt();
-                    rows.extend(self.star(p).iter().zip(&mean).map(|(star, mean)| factor * (star - mean)));
+                mean.clear();
+                mean.resize(size, 0.0);
+                self.rows(block).zip(ratios).for_each(|(row, ratio)| linalg::axpy(ratio / sum, row, &mut mean));
+                for (row, ratio) in self.rows(block).zip(ratios) {
+                    let factor = ratio.sqrt();
+                    rows.extend(row.iter().zip(&mean).map(|(star, mean)| factor * (star - mean)));
                 }
             }
-            if rows.len() >= ROWS * width {
-                linalg::add_outer_products(&rows, width, &mut matrix);
-                rows.clear();
+            if size == width {
+                if rows.len() >= ROWS * width {
+                    linalg::add_outer_products(&rows, width, &mut matrix);
+                    rows.clear();
+                }
+                continue;
+            }
+            own.clear();
+            own.resize(size * size, 0.0);
+            let from = rows.len() - (if ratios.len() == 2 { 1 } else { ratios.len() }) * size;
+            linalg::add_outer_products(&rows[from..], size, &mut own);
+            rows.truncate(from);
+            let coordinates = self.coordinates(block);
+            for (i, row) in own.chunks_exact(size.max(1)).enumerate() {
+                let out = &mut matrix[coordinates[i] as usize * width..][..width];
+                Star::Sparse { indices: &coordinates[i..], values: &row[i..] }.add_to(1.0, out);
             }
         }
         linalg::add_outer_products(&rows, width, &mut matrix);
@@ -289,12 +340,12 @@ impl<'a> JointQp<'a> {
             linalg::axpy(-lambda, prior, &mut gradient);
         }
         self.nonnegative.iter().zip(&point.duals).for_each(|(&k, dual)| gradient[k] -= dual);
-        let missing = self.blocks().map(|block| 1.0 - point.masses[block].iter().sum::<f64>()).collect();
+        let missing = self.ranges().map(|block| 1.0 - point.masses[block].iter().sum::<f64>()).collect();
         let mut slack = Vec::new();
         self.products(&point.w, &mut slack);
         linalg::axpy(1.0, &self.circs, &mut slack);
         linalg::axpy(1.0, &point.slacks, &mut slack);
-        for (block, hinge) in self.blocks().zip(&point.hinges) {
+        for (block, hinge) in self.ranges().zip(&point.hinges) {
             slack[block].iter_mut().for_each(|slack| *slack -= hinge);
         }
         Newton { factor: Cholesky::new(matrix, width), ratios, sums, gradient, missing, slack }
@@ -319,11 +370,11 @@ impl<'a> JointQp<'a> {
         let mut duals: Vec<f64> = self.nonnegative.iter().enumerate().map(of_dual).collect();
 
         // The hinges follow from the sums of masses; what is left is a system in w.
-        let free: Vec<f64> = (self.blocks().zip(&newton.missing))
+        let free: Vec<f64> = (self.ranges().zip(&newton.missing))
             .map(|(block, missing)| masses[block].iter().sum::<f64>() - missing)
             .collect();
         let mut pulls = masses.clone();
-        for (i, block) in self.blocks().enumerate() {
+        for (i, block) in self.ranges().enumerate() {
             let share = free[i] / newton.sums[i];
             pulls[block.clone()].iter_mut().zip(&newton.ratios[block]).for_each(|(pull, ratio)| *pull -= ratio * share);
         }
@@ -336,7 +387,7 @@ impl<'a> JointQp<'a> {
         let mut slacks = Vec::new();
         self.products(&w, &mut slacks);
         let mut hinges = Vec::with_capacity(free.len());
-        for (i, block) in self.blocks().enumerate() {
+        for (i, block) in self.ranges().enumerate() {
             let ratios = &newton.ratios[block.clone()];
             let pull: f64 = ratios.iter().zip(&slacks[block.clone()]).map(|(ratio, product)| ratio * product).sum();
             let hinge = (free[i] + pull) / newton.sums[i];
@@ -383,14 +434,17 @@ mod tests {
             for _ in 0..blocks {
                 let planes = 1 + rng.below(8) as usize;
                 let at = rng.below(1 + planes as u64) as usize;
-                qp.push(&vec![0.0; width], 0.0);
+                let absent = rng.below(1 + width as u64) as usize; // a coordinate that the block has not
+                let mut own = Vec::new();
                 for _ in 0..planes {
                     let size = |k: usize| if k == 0 { 1000.0 } else { 1.0 };
-                    let value = |k: usize, rng: &mut Rng| if frozen(k) { 0.0 } else { size(k) * (rng.unit() - 0.5) };
+                    let value = |k: usize, rng: &mut Rng| {
+                        if frozen(k) || k == absent { 0.0 } else { size(k) * (rng.unit() - 0.5) }
+                    };
                     let star: Vec<f64> = (0..width).map(|k| value(k, &mut rng) / blocks as f64).collect();
-                    qp.push(&star, rng.unit() / blocks as f64);
+                    own.push((star, rng.unit() / blocks as f64));
                 }
-                qp.end_block();
+                qp.push(own.iter().map(|(star, circ)| (&star[..], *circ)));
                 masses.extend((0..=planes).map(|p| f64::from(u8::from(p == at))));
             }
             let answer = qp.solve(&mut masses, 1e-6);

@@ -13,5 +13,5 @@ mod simplex;
 mod tests;
 
 pub use constrained::ConstrainedPart;
-pub use joint::{JointAnswer, JointQp, joint_work};
+pub use joint::{JointAnswer, JointQp};
 pub use simplex::{Gram, SimplexQp};

@@ -141,7 +141,7 @@ impl NSlackSolver {
 
     /// Solves for all masses at once, where cycles have taken as long as that takes; returns whether it did.
     fn solve_jointly<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> bool {
-        let due = self.dual.joint_price().is_some_and(|price| ctx.now() - self.began >= price);
+        let due = self.dual.joint_price(ctx).is_some_and(|price| ctx.now() - self.began >= price);
         if due {
             let tolerance = JOINT_ACCURACY * self.master.tolerance();
             let seconds = self.dual.solve_jointly(tolerance, self.master.solved(), ctx);

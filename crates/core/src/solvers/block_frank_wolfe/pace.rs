@@ -36,6 +36,8 @@ pub(super) struct PassBudget {
     decisions: Decisions,
     /// Share of the gaps met in an approximate pass that moving all masses at once gains, as far as is known.
     joint_share: f64,
+    /// Seconds that it took so far.
+    joint_seconds: f64,
 }
 
 /// The measurements of an automatic solver in the current outer iteration, and its decisions by them.
@@ -68,6 +70,7 @@ impl PassBudget {
             pass_start: 0.0,
             decisions,
             joint_share: FIRST_SHARE,
+            joint_seconds: 0.0,
         }
     }
 
@@ -153,7 +156,8 @@ impl PassBudget {
         let (gained, seconds) = self.slope.of_pass(now, value);
         let (all_gained, all_seconds) = self.slope.of_iteration(now, value);
         let pays = promised * seconds > gained * price && promised * all_seconds > all_gained * price;
-        if self.batch.is_some() && !self.balance.has_time(now) {
+        let affords = self.joint_seconds + price <= now && (self.batch.is_none() || self.balance.has_time(now));
+        if !affords {
             return false;
         }
         if !pays {
@@ -162,9 +166,10 @@ impl PassBudget {
         pays
     }
 
-    /// Learns that moving all masses at once gained so much, now that it ends at dual value `value`; the gaps met were
-    /// `model_gap` in all.
-    pub(super) fn end_joint(&mut self, gained: f64, model_gap: f64, now: f64, value: f64) {
+    /// Learns that moving all masses at once took these seconds and gained so much, now that it ends at dual value
+    /// `value`; the gaps met were `model_gap` in all.
+    pub(super) fn end_joint(&mut self, seconds: f64, gained: f64, model_gap: f64, now: f64, value: f64) {
+        self.joint_seconds += seconds;
         if self.batch.is_some() {
             self.balance.end_pass(now, value, false);
         }

@@ -233,13 +233,13 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
     fn solve_jointly<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> bool {
         let Planes::MultiPlane(MultiPlane { joint: Joint::ByCost, .. }) = self.config.planes else { return false };
         let (met, before) = (self.gaps.mean_visited() * self.length as f64, self.dual.value());
-        let Some(price) = self.dual.joint_price() else { return false };
+        let Some(price) = self.dual.joint_price(ctx) else { return false };
         if !self.pace.joint_pays(price, met, ctx.now(), before) {
             return false;
         }
         let seconds = self.dual.solve_jointly(JOINT_ACCURACY * met, self.iterations as u32, ctx);
         ctx.charge(seconds);
-        self.pace.end_joint(self.dual.value() - before, met, ctx.now(), self.dual.value());
+        self.pace.end_joint(seconds, self.dual.value() - before, met, ctx.now(), self.dual.value());
         true
     }
 
