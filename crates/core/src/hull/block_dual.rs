@@ -86,6 +86,7 @@ impl DualPoint for HullState {
         ensure(self.constrained.is_some() == constrained, "the constraints")?;
         let by_code = self.sets.by_code() && self.iterate.regularizer().constraints().is_some();
         ensure(!by_code, "planes without numbers under constraints")?;
+        ensure(self.joint_products.is_finite() && self.joint_products >= 0.0, "the price of a plane")?;
         self.iterate.check(dim)
     }
 }

@@ -65,6 +65,26 @@ fn the_constrained_optimum_is_reached() {
     }
 }
 
+/// The joint master keeps signs, frozen weights and priors: brackets hold the optimum, and it is reached.
+#[test]
+fn the_joint_master_respects_constraints() {
+    for seed in 0..30 {
+        let problem = small::long(seed);
+        let regularizer = random_regularizer(seed, problem.dim, 0.02);
+        let optimum = constrained_optimum(&problem, &regularizer);
+        for (name, passes) in [("auto", 100.0), ("n-slack", 400.0)] {
+            let (entry, name) = (find(name).unwrap(), format!("{name} on {}", problem.name));
+            let stop = Stop { gap: Some((1e-4 * optimum).into()), passes: Some(passes), ..Stop::default() };
+            let outcome = run(entry, (entry.preset)(), &problem, &regularizer, stop);
+            let (primal, dual) = (outcome.certificate.primal, outcome.certificate.dual.unwrap());
+            let doubt = 1e-6 * (1.0 + optimum);
+            assert!(dual <= optimum + doubt && primal >= optimum - doubt, "{name}: {dual}, {optimum}, {primal}");
+            assert!(primal - dual <= 1e-4 * optimum + doubt, "{name}: {dual} to {primal}");
+            assert_allowed(&outcome.w, &regularizer, &name);
+        }
+    }
+}
+
 /// Every solver keeps the bracket, answers with allowed weights and reports the primal value of these weights.
 #[test]
 fn all_solvers_respect_constraints() {

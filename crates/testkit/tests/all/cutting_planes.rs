@@ -147,3 +147,27 @@ fn planes_kept_save_passes() {
     let (with, without) = (passes(20), passes(0));
     assert!(2.0 * with <= without, "{with} passes with planes kept, {without} without");
 }
+
+/// Few weights and long planes: with the joint master some passes reach 0.1 % of P, without it block steps do not in
+/// hundreds. F is a lower bound on the optimum of the independent solver.
+#[test]
+fn long_planes_need_few_passes() {
+    for seed in 0..10 {
+        let problem = small::long(seed);
+        let lambda = 1.0 / problem.blocks() as f64;
+        let (optimum, doubt) = reference::optimum(&problem, lambda);
+        let stop = |passes: f64| Stop { gap: Some((1e-3 * optimum).into()), passes: Some(passes), ..Stop::default() };
+        for name in ["auto", "n-slack"] {
+            let entry = find(name).unwrap();
+            let (outcome, _) = run(entry, (entry.preset)(), &problem, lambda, seed, stop(40.0));
+            let (found, name) = (outcome.certificate, format!("{name} on {}", problem.name));
+            assert_eq!(outcome.stop_reason, StopReason::Gap, "{name}: {found:?}");
+            assert!(found.dual.unwrap() <= optimum + doubt && found.primal >= optimum - doubt, "{name}: {found:?}");
+        }
+        let auto = find("auto").unwrap();
+        let mut parameters = (auto.preset)();
+        parameters["planes"]["joint"] = "never".into();
+        let (outcome, _) = run(auto, parameters, &problem, lambda, seed, stop(200.0));
+        assert_eq!(outcome.stop_reason, StopReason::Passes, "{}: {:?}", problem.name, outcome.certificate);
+    }
+}

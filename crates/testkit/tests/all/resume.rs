@@ -59,6 +59,19 @@ fn passes(passes: f64) -> Stop {
     Stop { passes: Some(passes), ..Stop::default() }
 }
 
+/// Also where all masses are moved at once.
+#[test]
+fn joint_masters_resume() {
+    for seed in 0..6 {
+        for name in ["auto", "n-slack"] {
+            let entry = find(name).unwrap();
+            for cuts in [&[1, 43, 90, 200, 333][..], &[41, 81, 121, 161, 400]] {
+                check(entry, &(entry.preset)(), &small::long(seed), passes(8.0), cuts);
+            }
+        }
+    }
+}
+
 /// Every registered solver, cut at random steps: at one, at several, at each of the first ones.
 #[test]
 fn every_solver_resumes_to_the_bit() {
