@@ -160,23 +160,18 @@ pub fn random(seed: u64) -> Small {
     }
 }
 
-/// A multiclass problem with 9 weights and 40 rows of large numbers, the first column the largest: steps of one block at
-/// a time hardly move it.
+/// A multiclass problem of 9 weights and 40 rows of large numbers, which steps of one block at a time hardly move.
 pub fn long(seed: u64) -> Small {
     let mut rng = Rng::new(seed, 31);
-    let (labels, features) = (3, 3);
-    let mut examples = Examples::new(Vec::new(), Vec::new());
-    for _ in 0..40 {
-        let mut x = SparseRows::new(features);
-        let sizes = [3000.0, 30.0, 30.0];
-        let row = sizes.map(|size| size * (rng.unit() - 0.5));
+    let mut examples = Examples::new(vec![SparseRows::new(3); 40], Vec::new());
+    for x in &mut examples.inputs {
+        let row = [3000.0, 30.0, 30.0].map(|size| size * (rng.unit() - 0.5));
         x.push(&[0, 1, 2], &row);
-        examples.inputs.push(x);
         let planted = u32::from(row[1] > 0.0) + u32::from(row[2] > 0.0);
-        examples.labels.push(if rng.below(8) == 0 { rng.below(labels as u64) as u32 } else { planted });
+        examples.labels.push(if rng.below(8) == 0 { rng.below(3) as u32 } else { planted });
     }
-    let task = Multiclass::new(labels, features, costs(&mut rng, labels));
-    of_task(format!("long rows, seed {seed}"), task, examples, move |_| (0..labels as u32).collect())
+    let task = Multiclass::new(3, 3, costs(&mut rng, 3));
+    of_task(format!("long rows, seed {seed}"), task, examples, move |_| (0..3).collect())
 }
 
 fn random_chain(seed: u64, rng: &mut Rng, n: usize, features: usize) -> Small {

@@ -75,11 +75,11 @@ pub struct MultiPlane {
     pub slope_rule: bool,
     /// What approximate passes follow: whole exact passes, or batches of calls.
     pub interleave: Interleave,
-    /// Whether, before an approximate step, the oracle puts together the best labelling from parts of those kept;
-    /// only where the task offers it.
+    /// Has the oracle put together the best labelling from parts of those kept, before an approximate step; only where
+    /// the task offers it.
     pub recombine: Recombine,
-    /// Whether, in the place of approximate passes, the masses of all examples are moved at once to the optimum over
-    /// the planes kept. Plays no part with a kernel or with Frank-Wolfe steps.
+    /// Moves the masses of all examples at once to the optimum over the planes kept, in the place of approximate
+    /// passes. Plays no part with a kernel, with Frank-Wolfe steps or with more than 4096 weights.
     pub joint: Joint,
 }
 

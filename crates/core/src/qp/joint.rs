@@ -31,7 +31,7 @@ pub struct JointQp<'a> {
     width: usize,
     /// Coordinates that must stay `>= 0`.
     nonnegative: Vec<usize>,
-    blocks: Vec<Block>,
+    blocks: Vec<PlaneBlock>,
     /// Of all blocks, in ascending order within each.
     coordinates: Vec<u32>,
     /// Linear parts: for each vertex as many numbers as its block has coordinates.
@@ -39,9 +39,9 @@ pub struct JointQp<'a> {
     circs: Vec<f64>,
 }
 
-/// Where a block's vertices, coordinates and linear parts are.
+/// Places of a block's vertices, coordinates and linear parts.
 #[derive(Clone, Debug)]
-struct Block {
+struct PlaneBlock {
     vertices: Range<usize>,
     coordinates: Range<usize>,
     stars: usize,
@@ -137,12 +137,12 @@ impl<'a> JointQp<'a> {
             self.circs.push(circ);
         }
         let (vertices, coordinates) = (vertices..self.circs.len(), start..self.coordinates.len());
-        self.blocks.push(Block { vertices, coordinates, stars });
+        self.blocks.push(PlaneBlock { vertices, coordinates, stars });
     }
 
     /// Returns the products that an iteration takes.
     pub fn products_of_iteration(&self) -> f64 {
-        let of_block = |block: &Block| {
+        let of_block = |block: &PlaneBlock| {
             let (vertices, width) = (block.vertices.len() as f64, block.coordinates.len() as f64);
             vertices * (0.5 * width * width + 8.0 * width + 40.0) + width * width
         };
@@ -158,12 +158,12 @@ impl<'a> JointQp<'a> {
         self.blocks.iter().map(|block| block.vertices.clone())
     }
 
-    fn coordinates(&self, block: &Block) -> &[u32] {
+    fn coordinates(&self, block: &PlaneBlock) -> &[u32] {
         &self.coordinates[block.coordinates.clone()]
     }
 
     /// Returns the linear parts of a block's vertices.
-    fn rows(&self, block: &Block) -> impl Iterator<Item = &[f64]> + Clone {
+    fn rows(&self, block: &PlaneBlock) -> impl Iterator<Item = &[f64]> + Clone {
         let width = block.coordinates.len();
         (0..block.vertices.len()).map(move |p| &self.stars[block.stars + p * width..][..width])
     }
