@@ -187,7 +187,7 @@ impl ReadExamples for WordLines {
         tree.types.push((fields[RELATION] != "_").then(|| fields[RELATION].to_owned()));
         match (fields[HEAD], fields[HEAD].parse::<i64>()) {
             ("_", _) => {}
-            (_, Ok(head)) => tree.parents.get_or_insert_default().push((head != 0).then_some(head - 1)),
+            (_, Ok(head)) => tree.parents.get_or_insert_default().push((head != 0).then_some(head.saturating_sub(1))),
             (head, _) => {
                 let at = fields[..HEAD].iter().map(|field| field.len() + 1).sum();
                 let fault = line.bad(at, head, "head", "the number of a word, 0 at the root, or _");
@@ -213,7 +213,7 @@ impl ReadExamples for WordLines {
                 data.fault.get_or_insert(fault);
             }
         }
-        if let Some(fault) = data.fault.take() {
+        if let (Some(fault), true) = (data.fault.take(), data.trees.is_ok()) {
             data.trees = Err(fault);
         }
     }

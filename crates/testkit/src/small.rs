@@ -187,7 +187,7 @@ fn random_chain(seed: u64, rng: &mut Rng, n: usize, features: usize) -> Small {
         let rule = AllowedSteps::new(&serde_json::from_value(steps.into()).unwrap(), &names).unwrap();
         Arc::new(rule)
     });
-    let rule = rule.filter(|rule| rule.first_impossible(4).is_none());
+    let rule = rule.filter(|rule| rule.impossible(4).is_empty());
     let mut examples = Examples::new(Vec::new(), Vec::new());
     for _ in 0..n {
         let len = rng.below(5) as usize; // the empty sequence among them

@@ -171,7 +171,8 @@ class Kernels(Several):
             if found is None:
                 return
             self.support_ = found
-        self.n_support_ = np.bincount(truth[self.support_], minlength=len(model.labels()))
+        found = truth[self.support_]
+        self.n_support_ = np.bincount(found[found >= 0], minlength=len(model.labels()))
 
     def _truth(self, model: _core.Model, source: Any) -> NDArray[np.int64]:
         """The numbers of the true labels of the training rows."""

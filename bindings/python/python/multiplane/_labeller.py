@@ -62,7 +62,8 @@ class PartLabeller(Several):
             refuse_text(sequence, f"{what}[{i}]", "labels")
             if not hasattr(sequence, "__len__") or getattr(sequence, "ndim", 1) != 1:
                 raise ValueError(f"{what}[{i}] is {sequence!r}: expected a sequence of labels")
-            plain.append(sequence.tolist() if isinstance(sequence, np.ndarray) else list(sequence))
+            own = sequence.tolist() if isinstance(sequence, np.ndarray) else list(sequence)
+            plain.append([label.item() if isinstance(label, np.generic) else label for label in own])
         return plain
 
     def _merged(self, y: list[list[Any]], known: Iterable[Any] = (), what: str = "y") -> list[list[Any]]:

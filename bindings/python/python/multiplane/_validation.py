@@ -345,9 +345,10 @@ def counted(y: Any, sample_weight: Any) -> Any:
     if weights.ndim != 1 or weights.dtype.kind not in "iuf" or np.shape(y) != weights.shape or (weights > 0).all():
         return y
     found = np.asarray(y)
-    there = found[weights > 0]
-    is_there = np.isin(found, there)
-    return y if is_there.all() or len(set(there.tolist())) < 2 else np.where(is_there, found, there[0])
+    there = found[weights > 0].tolist()
+    kept = set(there)
+    is_there = np.array([label in kept for label in found.tolist()])
+    return y if is_there.all() or len(kept) < 2 or np.ma.isMaskedArray(y) else np.where(is_there, found, there[0])
 
 
 def weighted_mean(right: np.ndarray[Any, Any], sample_weight: Any) -> float:

@@ -79,7 +79,7 @@ pub struct MultiPlane {
     /// the task offers it.
     pub recombine: Recombine,
     /// Moves the masses of all examples at once to the optimum over the planes kept, in the place of approximate
-    /// passes. Plays no part with a kernel, with Frank-Wolfe steps or with more than 4096 weights.
+    /// passes. Plays no part with a kernel, with Frank-Wolfe steps, with a weighted average or with more than 4096 weights.
     pub joint: Joint,
 }
 
@@ -90,7 +90,7 @@ pub enum Joint {
     /// Never.
     #[default]
     Never,
-    /// Where approximate passes would take longer to gain as much (`docs/adr/0054-the-joint-master.md`).
+    /// Where approximate passes would take longer to gain as much (`docs/adr/0069-the-joint-master.md`).
     ByCost,
 }
 

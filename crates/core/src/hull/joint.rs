@@ -9,6 +9,12 @@ use crate::qp::JointQp;
 /// Weights at most: the Newton system has a number for each pair of them.
 const MOST_WEIGHTS: usize = 4096;
 
+/// Seconds and bytes of a solution at most: nothing interrupts it.
+const MOST: (f64, f64) = (5.0, 1e9);
+
+/// Examples whose planes the first price is told from.
+const SAMPLE: usize = 16;
+
 /// Iterations that a solution takes, as far as is known before.
 const LIKELY_ITERATIONS: f64 = 15.0;
 
@@ -19,21 +25,27 @@ const PRODUCT: f64 = 2.5e-10;
 const LEAST_SHARE: f64 = 1e-6;
 
 impl HullState {
-    /// Returns the seconds that moving all masses at once is likely to take, by the count of products; `None` where the
-    /// weights are too many, as with a kernel. The first time it looks at the planes of one example.
+    /// Returns the seconds that moving all masses at once is likely to take, by the count of products; `None` where that
+    /// cannot be done (with a kernel, or a weighted average, which has to see each step) or takes too much. The first
+    /// time it looks at the planes of some examples.
     pub fn joint_price(&mut self, source: &mut impl Capabilities) -> Option<f64> {
         let dim = self.iterate.weights().len();
         let planes = self.sets.planes();
-        if self.iterate.metric().has_kernel() || dim > MOST_WEIGHTS || planes == 0 {
+        let cannot = self.iterate.metric().has_kernel() || self.iterate.has_weighted_average();
+        if cannot || dim > MOST_WEIGHTS || planes == 0 {
             return None;
         }
         if self.joint_products == 0.0 {
-            let first = (0..self.truths.len()).find(|&block| !self.sets.is_empty(block))?;
-            let products = self.joint_qp(&[first], source).0.products_of_iteration();
-            let share = (self.sets.len(first) as f64).recip();
-            self.joint_products = share * products - share * cube(dim);
+            let used: Vec<usize> = (0..self.truths.len()).filter(|&block| !self.sets.is_empty(block)).collect();
+            let sample: Vec<usize> = used.iter().step_by(used.len().div_ceil(SAMPLE)).copied().collect();
+            let products = self.joint_qp(&sample, source).0.products_of_iteration() - cube(dim);
+            let planes: usize = sample.iter().map(|&block| self.sets.len(block)).sum();
+            self.joint_products = (products / planes as f64).max(1.0);
         }
-        Some(PRODUCT * LIKELY_ITERATIONS * (self.joint_products * planes as f64 + cube(dim)))
+        let price = PRODUCT * LIKELY_ITERATIONS * (self.joint_products * planes as f64 + cube(dim));
+        // Half the square of the coordinates of an example are the products of a plane.
+        let bytes = 8.0 * (2.0 * self.joint_products).sqrt() * planes as f64;
+        (price <= MOST.0 && bytes <= MOST.1).then_some(price)
     }
 
     /// Returns the QP over the planes of these blocks, and their masses.

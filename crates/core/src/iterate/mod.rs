@@ -143,6 +143,11 @@ impl Iterate {
         self.waiting.is_empty()
     }
 
+    /// Returns whether there is an average that has to see each step.
+    pub fn has_weighted_average(&self) -> bool {
+        self.averages.is_some()
+    }
+
     /// Moves all weights that are behind.
     pub fn catch_up(&mut self) {
         self.regularizer.metric().flush(&mut self.weights, &mut self.waiting);

@@ -12,7 +12,7 @@ use crate::plane::Star;
 use crate::regularizer::{Constraint, Regularizer};
 
 /// Iterations at most; the answer is the best point met.
-const MOST_ITERATIONS: usize = 60;
+const MOST_ITERATIONS: usize = 40;
 
 /// Iterations that may pass without a better point.
 const PATIENCE: usize = 6;

@@ -45,12 +45,13 @@ fn write_columns(data: &Columns, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_tagged(data: &Tagged, out: &mut dyn Write) -> io::Result<()> {
+    let labelled = (0..data.len()).flat_map(|sequence| data.range(sequence)).any(|token| data.tag(token).is_some());
     for sequence in 0..data.len() {
         let mut line = "{\"tokens\": ".to_owned();
         push_list(&mut line, data.range(sequence), |line, token| {
             push_row(line, data.attributes.as_ref(), &data.rows, token)
         })?;
-        if data.range(sequence).any(|token| data.tag(token).is_some()) {
+        if labelled {
             line.push_str(", \"labels\": ");
             push_list(&mut line, data.range(sequence), |line, token| push_label(line, data.tag(token)))?;
         }

@@ -1,7 +1,8 @@
 //! Readers of data: every format of the registry, its streams, and the guess of a format.
 //!
-//! A file is accepted rightly where there are examples; where what was read, written again, is read back the same; and where
-//! every task that takes the data opens it, predicts, and finds finite losses at some weights.
+//! A file is accepted rightly where there are examples; where what was read, written again, is read back the same (but for
+//! CoNLL-U, which has no writer); and where every task that takes the data opens it, predicts, and finds finite losses at
+//! some weights.
 
 use std::io::{Cursor, ErrorKind, Read, Write};
 use std::path::Path;
@@ -52,6 +53,11 @@ fn corpus(format: Format) -> Vec<Vec<u8>> {
             text("the DT B-NP\r\ncat NN I-NP\n\n# # O\n\u{e9} JJ B-NP\n"),
             written(|out| data::conll::write(&synth::synthetic_chunks(3, 0), out)),
         ],
+        "conllu" => vec![text(
+            "# id = 1\n1\tA\ta\tDET\tDT\tN=S|P=3\t2\tdet\t_\t_\n2-3\tbc\t_\t_\t_\t_\t_\t_\t_\t_\n\
+             2\tb\tb\tNOUN\tNN\t_\t0\troot\t_\t_\r\n3\tc d\tc\tX\t_\t_\t2\tdep\t_\t_\n3.1\t_\t_\t_\t_\t_\t_\t_\t_\t_\n\n\
+             1\t\u{e9}\te\t_\t_\t_\t_\t_\t_\t_\n",
+        )],
         "crfsuite" => {
             vec![text("B-NP\tw=a\\:b\tp=\\\\:0.5\t\tw=a\nO\tw=x:-2\r\n\nO\n"), text("O\tw=a\n\n\nB\tw=b\tw=a:3\nO\n")]
         }
@@ -130,12 +136,14 @@ fn check(data: &Dataset, path: &Path, read: Format) -> Result<(), String> {
     if data.is_empty() {
         return Err("there is no example".into());
     }
-    let (bytes, format) = rewritten(data, read)?;
-    let copy = path.with_extension("copy");
-    std::fs::write(&copy, bytes).map_err(|error| error.to_string())?;
-    let again = data::read(&copy, Some(format)).map_err(|error| format!("what was written is refused: {error}"))?;
-    if again.fingerprint() != data.fingerprint() {
-        return Err("what was written reads back as something else".into());
+    if read != &data::conllu::FORMAT {
+        let (bytes, format) = rewritten(data, read)?;
+        let copy = path.with_extension("copy");
+        std::fs::write(&copy, bytes).map_err(|error| error.to_string())?;
+        let again = data::read(&copy, Some(format)).map_err(|error| format!("what was written is refused: {error}"))?;
+        if again.fingerprint() != data.fingerprint() {
+            return Err("what was written reads back as something else".into());
+        }
     }
     TASKS.iter().filter(|task| task.without_data.is_none()).try_for_each(|task| {
         let Ok(problem) = task.open(&(task.defaults)(), data.clone(), None) else { return Ok(()) };

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use crate::builtin::chain::layout::{self, Chain};
 use crate::builtin::chain::transitions::{AllowedSteps, StepList};
 use crate::builtin::kernelized::{self, KernelOptions, KernelSpec};
-use crate::builtin::pairwise::UNLABELLED;
 use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::sequences::{SequenceOptions, SequenceVocabulary, Sequences};
 use crate::class_weights::ClassWeights;
@@ -159,16 +158,15 @@ impl ChainSpec {
             None => OpenError::new(format!("sequence {sequence}, position {t} (from 0): {message}")),
         };
         let lengths = || sequences.inputs.iter().map(SparseRows::len);
-        if let Some(none) = rule.first_impossible(lengths().max().unwrap_or(0))
-            && let Some(sequence) = lengths().position(|len| len == none)
-        {
+        let impossible = rule.impossible(lengths().max().unwrap_or(0));
+        let none = lengths().enumerate().find(|(_, len)| impossible.binary_search(len).is_ok());
+        if let Some((sequence, none)) = none {
             let message = format!("found a sequence of length {none}, of which task.transitions allows no labelling");
             return Err(fault(sequence, 0, message));
         }
-        let labelled = |labels: &Vec<u32>| is_training && !labels.contains(&UNLABELLED);
-        for (sequence, y) in sequences.labels.iter().enumerate().filter(|(_, labels)| labelled(labels)) {
+        for (sequence, y) in sequences.labels.iter().enumerate().filter(|_| is_training) {
             if let Some(t) = rule.first_fault(y) {
-                let name = |t: usize| y.get(t).map(|&label| format!("`{}`", names[label as usize]));
+                let name = |t: usize| y.get(t).and_then(|&label| names.get(label as usize)).map(|label| format!("`{label}`"));
                 let (from, to) = (t.checked_sub(1).and_then(name), name(t));
                 let step = match (from, to) {
                     (Some(from), Some(to)) => format!("{to} after {from}"),

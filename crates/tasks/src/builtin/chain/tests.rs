@@ -41,7 +41,7 @@ fn rule(seed: u64, labels: usize) -> Option<Arc<AllowedSteps>> {
         let steps: Vec<String> = (0..rng.below(6)).filter_map(|_| step(&mut rng)).collect();
         AllowedSteps::new(&serde_json::from_value(serde_json::json!(steps)).unwrap(), &names).unwrap()
     };
-    let mut rules = std::iter::from_fn(|| Some(draw())).filter(|rule| rule.first_impossible(5).is_none());
+    let mut rules = std::iter::from_fn(|| Some(draw())).filter(|rule| rule.impossible(5).is_empty());
     rules.next().filter(|_| seed.is_multiple_of(3)).map(Arc::new)
 }
 

@@ -114,22 +114,23 @@ impl AllowedSteps {
         (0..=y.len()).find(|&t| !self.allows(before(t), y.get(t).copied()))
     }
 
-    /// Returns the first length up to `most` of which no labelling is allowed.
-    pub fn first_impossible(&self, most: usize) -> Option<usize> {
+    /// Returns the lengths up to `most` of which no labelling is allowed, in ascending order.
+    pub fn impossible(&self, most: usize) -> Vec<usize> {
+        let mut found = Vec::new();
         let all = 0..self.labels as u32;
         let mut last: Vec<u32> = all.clone().filter(|&to| self.allows(None, Some(to))).collect();
         for len in 1..=most {
-            if !last.iter().any(|&label| self.allows(Some(label), None)) {
-                return Some(len);
-            }
+            let is_possible = last.iter().any(|&label| self.allows(Some(label), None));
+            found.extend((!is_possible).then_some(len));
             let follows = |to: &u32| last.iter().any(|&from| self.allows(Some(from), Some(*to)));
             let next: Vec<u32> = all.clone().filter(follows).collect();
             if next == last {
-                return None;
+                found.extend((len + 1..=most).filter(|_| !is_possible));
+                break;
             }
             last = next;
         }
-        None
+        found
     }
 }
 
@@ -217,11 +218,12 @@ mod tests {
     /// Lengths that no labelling has are found, however the rule turns.
     #[test]
     fn impossible_lengths() {
-        let length = |steps: serde_json::Value, most| rule(steps, "a b").unwrap().first_impossible(most);
-        assert_eq!(length(json!(["a=>b", "b=>a", "b>a"]), 9), Some(1), "b leads nowhere, a to b alone");
-        assert_eq!(length(json!([">b", "a>a", "b>b", "a>"]), 9), Some(1));
-        assert_eq!(length(json!([">b", "a>a", "b>b", "b>"]), 1), None);
-        assert_eq!(length(json!([">b", "a>a", "b>b", "b>"]), 2), Some(2));
-        assert_eq!(length(json!([]), 1_000_000), None);
+        let length = |steps: serde_json::Value, most| rule(steps, "a b").unwrap().impossible(most);
+        assert_eq!(length(json!(["a=>b", "b=>a", "b>a"]), 3), [1, 2, 3], "b leads nowhere, a to b alone");
+        assert_eq!(length(json!([">b", "a>a", "b>b", "a>"]), 5), [1, 3, 5]);
+        assert_eq!(length(json!([">b", "a>a", "b>b", "b>"]), 1), []);
+        assert_eq!(length(json!([">b", "a>a", "b>b", "b>"]), 4), [2, 4]);
+        assert_eq!(length(json!(["a>a", "a>b", "b>a", "b>b"]), 4), [2, 3, 4]);
+        assert_eq!(length(json!([]), 1_000_000), []);
     }
 }
