@@ -78,9 +78,11 @@ fn predictions_are_lists() {
 fn pairs_help() {
     let scratch = Scratch::new();
     scratch.succeed("data make scenes --out train.multilabel --n 800 --seed 1");
-    scratch.succeed("data make scenes --out test.multilabel --n 800 --seed 2");
+    scratch.succeed("data make scenes --out test.multilabel --n 4000 --seed 2");
     let loss = |pairwise: &str| {
-        let train = format!("train --task multilabel --set task.pairwise={pairwise} --set task.bias=true --gap 0.1%");
+        let train = format!(
+            "train --task multilabel --set task.pairwise={pairwise} --set task.bias=true --lambda 0.05 --gap 0.1%"
+        );
         number(&scratch.json(&format!("{train} --data train.multilabel --test test.multilabel --out m")), "test_loss")
     };
     let (full, tree, none) = (loss("full"), loss("tree"), loss("none"));
