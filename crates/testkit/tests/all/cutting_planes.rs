@@ -87,8 +87,9 @@ fn further_labellings_change_no_optimum() {
 #[test]
 fn random_labellings_keep_their_distance() {
     let (entry, mut looked) = (find("div-m-best").unwrap(), 0);
-    for seed in (0..60).step_by(3) {
+    for seed in (0..150).step_by(3) {
         let problem = small::random(seed); // chains
+        let is_ruled = !problem.name.ends_with("None"); // steps that are forbidden keep labels together
         let mut parameters = (entry.preset)();
         parameters["solutions"] = json!({"name": "rand", "planes": 4, "diversity": 1.0});
         let stop = Stop { passes: Some(3.0), ..Stop::default() };
@@ -96,7 +97,7 @@ fn random_labellings_keep_their_distance() {
         for line in String::from_utf8(records).unwrap().lines() {
             let record: serde_json::Value = serde_json::from_str(line).unwrap();
             let Some(shares) = record["labellings"]["diversity"].as_array() else { continue };
-            let can_differ = problem.planes.iter().all(|planes| planes.len() > 1);
+            let can_differ = !is_ruled && problem.planes.iter().all(|planes| planes.len() > 1);
             let all_differ = shares.iter().all(|share| share.as_f64() == Some(1.0));
             assert!(shares.len() == 3 && (all_differ || !can_differ), "{}: {record}", problem.name);
             looked += usize::from(can_differ);

@@ -108,7 +108,7 @@ fn every_step_is_sound() {
 #[test]
 fn finishing_leaves_no_violation() {
     let (mut looked, mut whole) = (0, 0);
-    for seed in 0..20 {
+    for seed in 0..30 {
         let (problem, tau) = (small::random(seed), 1e-3);
         let n = problem.blocks() as f64;
         let config = LaSvm { candidates: 4, tau, ..LaSvm::default() };

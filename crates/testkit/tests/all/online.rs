@@ -25,7 +25,7 @@ fn run(entry: &SolverEntry, problem: &Small, lambda: f64, calls: u64, latest: bo
 fn the_latest_weights_are_the_answer() {
     for entry in SOLVERS.iter().filter(|entry| entry.is_online) {
         let mut above = 0;
-        for seed in 0..10 {
+        for seed in 0..100 {
             let (problem, lambda) = (small::random(seed), 1e-4);
             // Sampled cuts move when a plane is complete.
             let calls = problem.blocks() as u64 * if entry.name == "sampled-cuts" { 3 } else { 1 };
