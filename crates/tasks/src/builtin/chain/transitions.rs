@@ -221,9 +221,9 @@ mod tests {
         let length = |steps: serde_json::Value, most| rule(steps, "a b").unwrap().impossible(most);
         assert_eq!(length(json!(["a=>b", "b=>a", "b>a"]), 3), [1, 2, 3], "b leads nowhere, a to b alone");
         assert_eq!(length(json!([">b", "a>a", "b>b", "a>"]), 5), [1, 3, 5]);
-        assert_eq!(length(json!([">b", "a>a", "b>b", "b>"]), 1), []);
+        assert!(length(json!([">b", "a>a", "b>b", "b>"]), 1).is_empty());
         assert_eq!(length(json!([">b", "a>a", "b>b", "b>"]), 4), [2, 4]);
         assert_eq!(length(json!(["a>a", "a>b", "b>a", "b>b"]), 4), [2, 3, 4]);
-        assert_eq!(length(json!([]), 1_000_000), []);
+        assert!(length(json!([]), 1_000_000).is_empty());
     }
 }
