@@ -90,7 +90,7 @@ pub enum Joint {
     /// Never.
     #[default]
     Never,
-    /// Where approximate passes would take longer to gain as much (`docs/adr/0069-the-joint-master.md`).
+    /// If approximate passes would take longer to gain as much (`docs/adr/0069-the-joint-master.md`).
     ByCost,
 }
 

@@ -52,7 +52,7 @@ struct PlaneBlock {
 pub struct JointAnswer {
     /// Dual value of the masses.
     pub value: f64,
-    /// What the best weights can be worse than `value` says at most.
+    /// Bound on how much F of other masses can be above `value`.
     pub gap: f64,
     /// Iterations that it took.
     pub iterations: usize,

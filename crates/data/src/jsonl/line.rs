@@ -29,7 +29,7 @@ pub(super) struct FeatureObject(pub(super) Vec<(String, Feature)>);
 pub(super) enum Feature {
     Number(f64),
     Text(String),
-    /// What stands below the name; of a vector its numbers, by their places.
+    /// Values below the name; of a vector its numbers, by their places.
     Below(FeatureObject),
     Names(Vec<String>),
 }
