@@ -166,7 +166,8 @@ impl ChainSpec {
         }
         for (sequence, y) in sequences.labels.iter().enumerate().filter(|_| is_training) {
             if let Some(t) = rule.first_fault(y) {
-                let name = |t: usize| y.get(t).and_then(|&label| names.get(label as usize)).map(|label| format!("`{label}`"));
+                let name =
+                    |t: usize| y.get(t).and_then(|&label| names.get(label as usize)).map(|label| format!("`{label}`"));
                 let (from, to) = (t.checked_sub(1).and_then(name), name(t));
                 let step = match (from, to) {
                     (Some(from), Some(to)) => format!("{to} after {from}"),
