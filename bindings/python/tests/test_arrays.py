@@ -178,7 +178,7 @@ BAD_SEQUENCES = [
     ("NaN", [XS[0], np.array([[0, 0, NAN, 0]])], [YS[0], [0]], ["X[1][0, 2] is NaN"]),
     ("infinity, sparse", [XS[0], csr_matrix([[0, INF, 0, 0]])], [YS[0], [0]], ["X[1][0, 1] is inf"]),
     ("text among numbers", [XS[0], [["a", "b", "c", "d"]]], [YS[0], [0]], ["X[1]", "numbers"]),
-    ("labels that look the same", XS[:1], [[1, "1", *YS[0][2:]]], ["y[0] holds '1'", "expected labels of one kind"]),
+    ("labels that look the same", XS[:1], [[1, "1", *YS[0][2:]]], ["y[0][1] is '1'", "expected labels of one kind"]),
     ("columns of several widths", [[("a", "b")], [("a",)]], [["x"], ["y"]], ["X[1][0] has 1 columns"]),
     ("empty label", [[("a", "b")]], [[""]], ["y[0]", "''"]),
 ]

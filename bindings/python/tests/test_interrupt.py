@@ -42,7 +42,7 @@ class Slow:
     def features(self, x, y): return y * x
     def loss(self, truth, y): return float(truth != y)
     def decode(self, x, w, truth=None):
-        time.sleep(0.01)
+        time.sleep(0.02)
         return max((-1.0, 1.0), key=lambda y: y * (w @ x) + (0 if truth is None else truth != y))
 rng = np.random.default_rng(0)
 X = list(rng.normal(size=(40, 4)))

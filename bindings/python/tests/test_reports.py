@@ -126,7 +126,7 @@ def test_a_default_fit_is_drawn_where_it_was_evaluated():
     assert lines["primal"].get_ydata().max() < 1.0 and len(lines["dual"].get_xdata()) == len(history)
     (dots,) = [drawn for drawn in axes.collections if drawn.get_label() == "evaluated"]
     assert dots.get_offsets()[:, 1].tolist() == [record["primal"] for record in evaluated]
-    assert axes.get_ylim()[1] < 1.0
+    assert axes.get_ylim()[1] < 1.05  # with the margin of the picture
     pyplot.close("all")
 
 

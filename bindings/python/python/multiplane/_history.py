@@ -75,10 +75,12 @@ class History(list[dict[str, Any]]):
         evaluated = [(when, record["primal"]) for when, record in rows if record.get("answer")]
         primal = [(when, record["primal"]) for when, record in rows[first:] if record["primal"] is not None]
         dual = [(when, record["dual"]) for when, record in rows if record["dual"] is not None]
+        most = self[0]["primal"] if self and self[0]["primal"] is not None else float("inf")  # at w = 0: no answer is worse
         thought = [
             (when, record["dual"] + record["gap_estimate"], record["dual"])
             for when, record in rows
             if record["dual"] is not None and record.get("gap_estimate") is not None
+            and record["dual"] + record["gap_estimate"] < most
         ]
         both = [(when, record["primal"], record["dual"]) for when, record in rows[first:] if record["gap"] is not None]
         _line(ax, primal, label="primal", color="#1f77b4", drawstyle="steps-post")

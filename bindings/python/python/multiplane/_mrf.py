@@ -60,7 +60,7 @@ class MrfSSVM(NodeLabeller):
         known = ~labels.mask
         whole = np.where(known, labels.data, 0).astype(np.int64) if labels.dtype.kind in "iubf" else None
         if not known.any():
-            whole = np.zeros(len(known), np.int64)
+            whole = np.zeros(labels.shape, np.int64)
         if whole is None or not np.array_equal(whole[known], labels.compressed()):
             raise ValueError(f"{what}: expected whole numbers, the labels of the nodes")
         wrong = np.flatnonzero(known & ((whole < 0) | (whole >= example.counts)))

@@ -102,6 +102,8 @@ class NodeLabeller(Several):
             return None
         found = []
         for i, one in enumerate(self._one_each(weights, examples, "node_weights")):
+            if np.ma.isMaskedArray(weights[i]):
+                raise ValueError(f"node_weights[{i}]: found a masked array of {one.dtype}, expected a number for each node")
             try:
                 found.append(np.asarray(one, dtype=np.float64))
             except (TypeError, ValueError):

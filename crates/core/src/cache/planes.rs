@@ -79,7 +79,7 @@ pub struct MultiPlane {
     /// the task offers it.
     pub recombine: Recombine,
     /// Moves the masses of all examples at once to the optimum over the planes kept, in the place of approximate
-    /// passes. Plays no part with a kernel, with Frank-Wolfe steps, with a weighted average or with more than 4096 weights.
+    /// passes. Plays no part with a kernel, Frank-Wolfe steps, a weighted average or more than 4096 weights.
     pub joint: Joint,
 }
 

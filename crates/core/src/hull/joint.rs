@@ -25,9 +25,9 @@ const PRODUCT: f64 = 2.5e-10;
 const LEAST_SHARE: f64 = 1e-6;
 
 impl HullState {
-    /// Returns the seconds that moving all masses at once is likely to take, by the count of products; `None` where that
-    /// cannot be done (with a kernel, or a weighted average, which has to see each step) or takes too much. The first
-    /// time it looks at the planes of some examples.
+    /// Returns the seconds that moving all masses at once is likely to take, by the count of products; `None` where
+    /// that cannot be done (with a kernel, or a weighted average, which has to see each step) or takes too much. The
+    /// first time it looks at the planes of some examples.
     pub fn joint_price(&mut self, source: &mut impl Capabilities) -> Option<f64> {
         let dim = self.iterate.weights().len();
         let planes = self.sets.planes();
