@@ -26,7 +26,7 @@ pub const FORMAT: FormatEntry = FormatEntry {
     )
 };
 
-/// Several words of which the last is `O`, or a letter of BIOES or BILOU, `-` and a type.
+/// Several words; the last is `O`, or a letter of BIOES or BILOU, `-` and a type.
 fn ends_in_chunk_tag(line: &FirstLine<'_>) -> bool {
     let is_tag =
         |word: &str| word == "O" || matches!(word.as_bytes(), [b'B' | b'I' | b'E' | b'S' | b'L' | b'U', b'-', _, ..]);

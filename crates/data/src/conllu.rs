@@ -79,7 +79,7 @@ pub(super) struct WordLines {
     words: usize,
 }
 
-/// Sentences under way, the last of which is a tree in hand.
+/// Sentences under way, with the tree in hand.
 pub(super) struct Underway {
     columns: Columns,
     trees: Result<Trees, DataError>,

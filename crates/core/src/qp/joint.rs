@@ -212,7 +212,7 @@ impl<'a> JointQp<'a> {
     }
 
     /// Moves `masses`, which sum to 1 in each block, to where F is at most `tolerance` from its largest value, if
-    /// rounding allows. F falls nowhere.
+    /// rounding allows. F does not fall.
     pub fn solve(&self, masses: &mut [f64], tolerance: f64) -> JointAnswer {
         let (value, primal) = self.bounds(masses);
         let mut point = self.start();

@@ -150,7 +150,7 @@ impl PassBudget {
     }
 
     /// Returns whether moving all masses at once, for `price` seconds, promises more gain a second than further
-    /// approximate passes, the last of which met gaps of `model_gap` in all, and than the iteration so far.
+    /// approximate passes and than the iteration so far. The last pass met gaps of `model_gap` in all.
     pub(super) fn joint_pays(&mut self, price: f64, model_gap: f64, now: f64, value: f64) -> bool {
         let promised = self.joint_share * model_gap;
         let (gained, seconds) = self.slope.of_pass(now, value);
