@@ -130,9 +130,14 @@ impl Columns {
         sha.update((self.width as u64).to_le_bytes());
         sha.update((self.len() as u64).to_le_bytes());
         self.ends.iter().for_each(|&end| sha.update((end as u64).to_le_bytes()));
-        for &cell in &self.cells {
-            sha.update(self.strings.get(cell));
-            sha.update(b"\n"); // which no cell holds
+        let mut bytes = Vec::new();
+        for cells in self.cells.chunks(1 << 10) {
+            bytes.clear();
+            for &cell in cells {
+                bytes.extend_from_slice(self.strings.get(cell).as_bytes());
+                bytes.push(b'\n'); // which no cell holds
+            }
+            sha.update(&bytes);
         }
     }
 

@@ -12,6 +12,7 @@ use super::text::{Line, keep_mark, words_between};
 use crate::dataset::Dataset;
 use multiplane_infer::file::DataError;
 use std::io::{self, Write};
+use std::ops::Range;
 
 /// The format as users name it.
 pub const FORMAT: FormatEntry = FormatEntry {
@@ -73,27 +74,31 @@ pub(super) struct ColumnLines {
     shape: Option<(usize, u64)>,
     /// True if the first line has a tab: only tabs divide columns then.
     by_tabs: bool,
+    /// The bytes of each column of the line whose place was told last.
+    cells: Vec<Range<usize>>,
 }
 
 impl ColumnLines {
-    /// The columns of a line with the byte where each begins.
-    fn cells<'a>(&self, text: &'a str) -> impl Iterator<Item = (usize, &'a str)> + Clone {
-        let divides: fn(&u8) -> bool = if self.by_tabs { |byte| *byte == b'\t' } else { u8::is_ascii_whitespace };
-        let trimmed = |(at, cell): (usize, &'a str)| {
-            let begun = cell.trim_ascii_start();
-            (at + cell.len() - begun.len(), begun.trim_ascii_end())
+    /// Finds the columns of a line.
+    fn divide(&mut self, text: &str) {
+        let by_tabs = self.by_tabs;
+        let divides = move |byte: &u8| *byte == b'\t' || (!by_tabs && byte.is_ascii_whitespace());
+        let trimmed = |(at, cell): (usize, &str)| {
+            let start = at + cell.len() - cell.trim_ascii_start().len();
+            start..start + cell.trim_ascii().len()
         };
-        words_between(text, divides).map(trimmed).filter(|(_, cell)| !cell.is_empty())
+        self.cells.clear();
+        self.cells.extend(words_between(text, divides).map(trimmed).filter(|cell| !cell.is_empty()));
     }
 
     /// Refuses a line of fewer columns than there must be, or of others than the first line has.
-    fn check(&self, line: &Line<'_>, found: usize, (expected, setter): (usize, u64)) -> Result<(), DataError> {
-        let end = line.text.trim_ascii_end().len();
+    fn check(&self, line: &Line<'_>, (expected, setter): (usize, u64)) -> Result<(), DataError> {
+        let (found, end) = (self.cells.len(), line.text.trim_ascii_end().len());
         let (wrong, at) = match found {
             _ if found < self.least => ("1 column, expected at least 2: the label is the last".to_owned(), end),
             _ if found == expected => return Ok(()),
             _ => {
-                let at = self.cells(line.text).nth(expected).map_or(end, |(at, _)| at);
+                let at = self.cells.get(expected).map_or(end, |cell| cell.start);
                 (format!("{found} columns, expected {expected} as on line {setter}"), at)
             }
         };
@@ -112,7 +117,7 @@ impl ReadExamples for ColumnLines {
     const EXPECTED: &'static str = "lines of columns, the label in the last";
 
     fn new(rules: &ReadRules) -> Self {
-        ColumnLines { least: if rules.unlabelled { 1 } else { 2 }, shape: None, by_tabs: false }
+        ColumnLines { least: if rules.unlabelled { 1 } else { 2 }, shape: None, by_tabs: false, cells: Vec::new() }
     }
 
     fn begin(&self) -> Columns {
@@ -123,17 +128,17 @@ impl ReadExamples for ColumnLines {
         if self.shape.is_none() {
             self.by_tabs = line.text.trim_ascii().contains('\t');
         }
-        let found = self.cells(line.text).count();
-        if found == 0 {
+        self.divide(line.text);
+        if self.cells.is_empty() {
             return Ok(LinePlace::Between);
         }
-        let shape = *self.shape.get_or_insert((found, line.number));
-        self.check(line, found, shape)?;
+        let shape = *self.shape.get_or_insert((self.cells.len(), line.number));
+        self.check(line, shape)?;
         Ok(LinePlace::Within)
     }
 
     fn push(&mut self, line: &Line<'_>, data: &mut Columns) -> Result<(), DataError> {
-        data.push_token(self.cells(line.text).map(|(_, cell)| cell));
+        data.push_token(self.cells.iter().map(|cell| &line.text[cell.clone()]));
         Ok(())
     }
 

@@ -25,7 +25,10 @@ pub fn words_of(text: &str) -> impl Iterator<Item = (usize, &str)> + Clone {
 }
 
 /// The same where other ASCII characters divide words.
-pub(super) fn words_between(text: &str, divides: fn(&u8) -> bool) -> impl Iterator<Item = (usize, &str)> + Clone {
+pub(super) fn words_between(
+    text: &str,
+    divides: impl Fn(&u8) -> bool + Clone,
+) -> impl Iterator<Item = (usize, &str)> + Clone {
     let mut at = 0;
     std::iter::from_fn(move || {
         let rest = &text.as_bytes()[at..];

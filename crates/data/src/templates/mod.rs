@@ -4,5 +4,5 @@ mod features;
 mod template;
 mod value;
 
-pub use features::{Features, build, look_up};
+pub use features::Features;
 pub use template::{Template, TemplateList};

@@ -18,12 +18,12 @@ pub(super) struct Value {
     pub(super) offset: i32,
     pub(super) column: usize,
     /// The innermost first.
-    functions: Vec<TemplateFunction>,
+    pub(super) functions: Vec<TemplateFunction>,
 }
 
 /// A function of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TemplateFunction {
+pub(super) enum TemplateFunction {
     /// The first so many characters; a shorter text is its own prefix.
     Prefix(usize),
     /// The last so many characters; a shorter text is its own suffix.
@@ -88,22 +88,17 @@ impl Value {
         };
         self.functions.iter().fold(column, |inner, function| function.around(&inner))
     }
+}
 
-    /// Writes what the functions make of a text after what `out` holds.
-    pub(super) fn write(&self, text: &str, out: &mut String) {
-        match &self.functions[..] {
-            [] => out.push_str(text),
-            [only] => only.write(text, out),
-            [first, others @ ..] => {
-                let (mut now, mut next) = (String::new(), String::new());
-                first.write(text, &mut now);
-                for function in others {
-                    next.clear();
-                    function.write(&now, &mut next);
-                    std::mem::swap(&mut now, &mut next);
-                }
-                out.push_str(&now);
-            }
+/// Writes what functions make of a text, the first of them the innermost, after what `out` holds.
+pub(super) fn write_made(functions: &[TemplateFunction], text: &str, out: &mut String) {
+    match functions {
+        [] => out.push_str(text),
+        [only] => only.write(text, out),
+        [first, others @ ..] => {
+            let mut inner = String::new();
+            first.write(text, &mut inner);
+            write_made(others, &inner, out);
         }
     }
 }
@@ -197,7 +192,7 @@ mod tests {
 
     fn made(value: &str, text: &str) -> String {
         let mut out = "before ".to_owned();
-        Value::read(value).unwrap().write(text, &mut out);
+        write_made(&Value::read(value).unwrap().functions, text, &mut out);
         out.strip_prefix("before ").unwrap().to_owned()
     }
 

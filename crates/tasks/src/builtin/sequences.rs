@@ -17,7 +17,7 @@ use crate::kernel::Kernel;
 use crate::problem::{
     FeatureSpace, LabelKind, MAX_DICTIONARY_BYTES, MAX_DIM, OpenError, TaskVocabulary, Vocabulary, check_dim,
 };
-use crate::text::{Template, TemplateList, build, look_up};
+use crate::text::{Features, Template, TemplateList};
 
 /// Most bytes that all label names together may have: they go into a model's header.
 pub(super) const MAX_LABEL_BYTES: usize = 1 << 19;
@@ -379,7 +379,7 @@ fn attributes(
                 dictionary.intern(name);
             }
             let labels = sorted(labels.iter().cloned());
-            with_dictionary(dictionary, labels, options, SequenceVocabulary::default())?
+            with_dictionary(dictionary.into(), labels, options, SequenceVocabulary::default())?
         }
     };
     let dictionary = vocabulary.space.dictionary.clone().unwrap_or_default();
@@ -443,17 +443,25 @@ fn text(
         });
         labels.push(tokens.collect());
     }
-    let (template, vocabulary, fresh) = match vocabulary {
-        Some(vocabulary) => (Template::of(&vocabulary.template, width)?, vocabulary, false),
+    let fresh = vocabulary.is_none();
+    let template = match &vocabulary {
+        Some(vocabulary) => Template::of(&vocabulary.template, width)?,
+        None => Template::new(options.template, width)?,
+    };
+    let features = Features::new(&template, data);
+    let vocabulary = match vocabulary {
+        Some(vocabulary) => vocabulary,
         None => {
-            let template = Template::new(options.template, width)?;
-            (template.clone(), learn(options, data, &template, sorted(names.iter().cloned()))?, true)
+            require(options.min_count > 0, "min_count", options.min_count, "must be at least 1")?;
+            let (columns, template) = (data.width(), template.names());
+            let made = SequenceVocabulary { columns, template, ..SequenceVocabulary::default() };
+            with_dictionary(features.frequent(options.min_count), sorted(names.iter().cloned()), options, made)?
         }
     };
     let dictionary = vocabulary.space.dictionary.clone().unwrap_or_default();
-    let features = look_up(&template, data, &dictionary, options.bias);
-    let warning = unknown_features(if fresh { 0 } else { features.unknown }, options);
-    Ok(sequences(features.sentences, labels, &names, vocabulary, warning))
+    let (sentences, unknown) = features.rows(data, &dictionary, options.bias);
+    let warning = unknown_features(if fresh { 0 } else { unknown }, options);
+    Ok(sequences(sentences, labels, &names, vocabulary, warning))
 }
 
 /// Returns if text lacks the column of the labels: it has one column fewer than that of training or, of a model that
@@ -466,23 +474,9 @@ fn lacks_labels(known: &SequenceVocabulary, data: &Columns) -> bool {
     }
 }
 
-/// The vocabulary of training text.
-fn learn(
-    options: &SequenceOptions<'_>,
-    data: &Columns,
-    template: &Template,
-    labels: Vec<String>,
-) -> Result<SequenceVocabulary, OpenError> {
-    require(options.min_count > 0, "min_count", options.min_count, "must be at least 1")?;
-    let dictionary = build(template, data, options.min_count);
-    let made =
-        SequenceVocabulary { columns: data.width(), template: template.names(), ..SequenceVocabulary::default() };
-    with_dictionary(dictionary, labels, options, made)
-}
-
 /// A vocabulary with names of features.
 fn with_dictionary(
-    dictionary: Strings,
+    dictionary: Arc<Strings>,
     labels: Vec<String>,
     options: &SequenceOptions<'_>,
     made: SequenceVocabulary,
@@ -495,6 +489,6 @@ fn with_dictionary(
             "the names of the features take {bytes} bytes, expected at most {MAX_DICTIONARY_BYTES}: use fewer templates or a higher task.min_count"
         )));
     }
-    let space = FeatureSpace { dictionary: Some(Arc::new(dictionary)), ..FeatureSpace::default() };
+    let space = FeatureSpace { dictionary: Some(dictionary), ..FeatureSpace::default() };
     Ok(SequenceVocabulary { labels, features, space, ..made })
 }
