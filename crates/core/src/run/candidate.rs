@@ -65,7 +65,7 @@ impl<O: MaxOracle> Evaluator<O> {
             lost = of_other.calls;
         }
         whole = whole && self.ask_patiently(&candidate.w, &rest, &mut found, stop, training)?;
-        self.other = other.map(|other| other.w).unwrap_or_default();
+        drop(other); // has the length of w, and is not needed again
         let name = candidate.name();
         if whole {
             let primal = self.primal_of(&candidate.w, &found, training);

@@ -1,14 +1,15 @@
 //! A single run: from a [`Session`] to a certified [`Model`].
 
 use std::borrow::Cow;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use multiplane_core::observe::{Certificate, Losses};
 use multiplane_core::oracle::{BoxedOracle, MaxOracle, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::run::{Outcome, Run, RunError, StopReason};
 
-use super::checkpointer::{Ending, RunOptions};
+use super::checkpointer::{CheckpointReport, Ending, RunOptions};
 use super::open::Session;
 use super::summary::{KernelCost, Summary};
 use crate::error::Error;
@@ -20,6 +21,19 @@ const CONTRADICTION: f64 = 1e-6;
 /// Examples that are looked at once more.
 const ASKED: usize = 8;
 
+/// A run that is over.
+pub(super) struct EndedRun {
+    outcome: Outcome,
+    checkpoints: Option<CheckpointReport>,
+    /// As in [`RunOptions`].
+    abort: Option<Arc<AtomicBool>>,
+}
+
+/// Returns true if a flag is raised.
+fn is_aborted(abort: Option<&Arc<AtomicBool>>) -> bool {
+    abort.is_some_and(|flag| flag.load(Ordering::Relaxed))
+}
+
 impl Session {
     /// Trains to the end.
     ///
@@ -30,18 +44,15 @@ impl Session {
         self.check_patience()?;
         let ending = options.ending();
         let mut run = self.prepare(self.lambda(), self.target(), options)?;
-        self.finish(&mut run, ending, true)
+        let ended = self.train(&mut run, ending)?;
+        drop(run); // which holds several times the memory of w
+        self.finish(ended, true)
     }
 
     /// Runs to the end, from a checkpoint if there is one; once it is aborted, to where it stands.
-    pub(super) fn finish(
-        &self,
-        run: &mut Run<BoxedOracle>,
-        ending: Ending,
-        losses: bool,
-    ) -> Result<(Model, Summary), Error> {
+    pub(super) fn train(&self, run: &mut Run<BoxedOracle>, ending: Ending) -> Result<EndedRun, Error> {
         ending.resume.iter().try_for_each(|checkpoint| self.restore(run, checkpoint))?;
-        let is_aborted = || ending.abort.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
+        let is_aborted = || is_aborted(ending.abort.as_ref());
         let (outcome, checkpoints) = match ending.checkpointer {
             Some(mut checkpointer) => {
                 let (outcome, report) = checkpointer.drive(run, &self.origin(), &is_aborted)?;
@@ -52,9 +63,15 @@ impl Session {
                 ended => (ended?, None),
             },
         };
+        Ok(EndedRun { outcome, checkpoints, abort: ending.abort })
+    }
+
+    /// The model and the figures of a run that is over, as [`conclude`](Session::conclude).
+    pub(super) fn finish(&self, ended: EndedRun, losses: bool) -> Result<(Model, Summary), Error> {
+        let EndedRun { outcome, checkpoints, abort } = ended;
         let (model, summary) = match self.conclude(&outcome, losses) {
             // An oracle that fails can be asked nothing: what it has proven is not looked at again.
-            Err(_) if is_aborted() => {
+            Err(_) if is_aborted(abort.as_ref()) => {
                 let Certificate { primal, dual, .. } = outcome.certificate;
                 self.conclude(&Outcome { certificate: Certificate::new(primal, dual, false), ..outcome }, false)?
             }

@@ -64,7 +64,7 @@ impl Session {
             self.go_on(&mut run, start)?;
         }
         let losses = self.wants_lambda_hint() || self.spec().data.holdout.is_some();
-        let (model, mut summary) = self.finish(&mut run, ending, losses)?;
+        let (model, mut summary) = self.finish(self.train(&mut run, ending)?, losses)?;
         if let (ClockKind::Wall, Some(start)) = (self.spec().clock, start) {
             summary.wall_seconds += start.wall_seconds; // all other figures go on with the run; so does work
         }
