@@ -315,6 +315,26 @@ pub trait CodedFeatures<T: Task + ?Sized> {
 
     /// Adds `sum_k scale amounts[k] (phi(x, y_k) - phi(x, truth))` to `target`; nothing may be compiled of the planes.
     fn add_planes(&self, case: Case<'_, T>, planes: Coded<'_>, amounts: &[f64], target: &mut [f64]);
+
+    /// Appends to `out` the inner products of `scale (phi(x, y) - phi(x, truth))` of the encoded labelling `y` with
+    /// those of `planes`, then with itself. Returns false if they are not known without numbers.
+    fn inner_products(&self, _case: Case<'_, T>, _planes: Coded<'_>, _code: &[u32], _out: &mut Vec<f64>) -> bool {
+        false
+    }
+
+    /// Writes the best labelling into `out` and returns its score less that of the truth, not scaled, if it is known
+    /// and `above` this: since the decoder was asked about this very example with the loss added, w has moved by
+    /// `sum_k scale amounts[k] (phi(x, y_k) - phi(x, truth))`. Of this alone scratch may remember something.
+    fn answer_after(
+        &self,
+        _case: Case<'_, T>,
+        _planes: Coded<'_>,
+        _amounts: &[f64],
+        _above: f64,
+        _out: &mut T::Label,
+    ) -> Option<f64> {
+        None
+    }
 }
 
 /// Bounds the terms of all scores of a data set, so that bounds on P and F can be rounded outward by what rounding may

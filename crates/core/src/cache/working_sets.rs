@@ -101,7 +101,7 @@ impl WorkingSets {
             return Some(k);
         }
         self.sets[block].reserve(self.spread.is_some(), plane.code().len());
-        self.take_inner_products(block, plane.view(), constraints, source);
+        self.take_inner_products(block, (plane.view(), plane.code()), constraints, source);
         let set = &mut self.sets[block];
         self.store.insert(set, plane.view(), now);
         set.codes.extend_from_slice(plane.code());
@@ -113,21 +113,28 @@ impl WorkingSets {
         Some(k)
     }
 
-    /// Appends the inner products of `plane` with the planes of `block` and with itself, where they are kept.
+    /// Appends the inner products of `plane`, whose code this is, with the planes of `block` and with itself, where
+    /// they are kept.
     fn take_inner_products(
         &mut self,
         block: usize,
-        plane: PlaneView<'_>,
+        (plane, code): (PlaneView<'_>, &[u32]),
         constraints: Option<&[Constraint]>,
         source: &mut impl Capabilities,
     ) {
         let Some(Spread(image)) = &mut self.spread else { return };
         let set = &mut self.sets[block];
+        self.products.clear();
+        if self.store.by_code()
+            && let Some(coded) = source.coded_planes()
+            && coded.inner_products(block, Coded::new(&set.codes), code, &mut self.products)
+        {
+            return set.add_products(&self.products);
+        }
         self.metric.add_image(block, plane.star, image);
         if let Some(constraints) = constraints {
             leave_out(plane.star, constraints, image);
         }
-        self.products.clear();
         self.store.products(block, set, image, source, &mut self.products);
         self.products.push(self.metric.inner(plane.star, image));
         set.add_products(&self.products);

@@ -5,7 +5,7 @@ use crate::average::Averaging;
 use crate::cache::WorkingSets;
 use crate::iterate::Iterate;
 use crate::oracle::Capabilities;
-use crate::plane::Star;
+use crate::plane::{Plane, Star};
 use crate::qp::{ConstrainedPart, SimplexQp};
 use crate::regularizer::{Constraint, Regularizer};
 use crate::rounding::{Rounded, Rounding, TermSizes, UNIT};
@@ -37,6 +37,9 @@ pub(super) struct Buffers {
     pub(super) scores: Vec<f64>,
     pub(super) alphas: Vec<f64>,
     pub(super) free: Vec<f64>,
+    /// A further answer for the block in hand, and how the weights have moved since the one before.
+    pub(super) answer: Plane,
+    pub(super) moved: Vec<f64>,
 }
 
 impl HullState {

@@ -2,8 +2,8 @@
 
 use super::state::HullState;
 use crate::average::UpdateKind;
-use crate::dual::{BlockVisit, StepRule};
-use crate::oracle::Capabilities;
+use crate::dual::{BlockDual, BlockVisit, StepRule};
+use crate::oracle::{Capabilities, Coded};
 use crate::step::Step;
 
 /// Pairwise steps that a block solve may make, for each plane.
@@ -79,6 +79,73 @@ impl<'a> HullVisit<'a> {
         let steps = SOLVE_STEPS_PER_PLANE * (qp.scores.len() + 1);
         qp.solve(tolerance, steps)
     }
+
+    /// Solves the block over all its labellings, not those kept alone, as far as the oracle can answer without a
+    /// search: its next answer joins the planes while it scores higher than a plane with mass by more than `tolerance`.
+    /// The block was just called for at iteration `now`, and has `before` as masses there. Returns the gain.
+    fn solve_on(&mut self, tolerance: f64, now: u32, source: &mut impl Capabilities) -> f64 {
+        let (block, mut gain) = (self.block, 0.0);
+        let mut answer = std::mem::take(&mut self.hull.work.answer);
+        self.hull.work.alphas.clone_from(&self.hull.work.before);
+        loop {
+            let qp = self.hull.qp(block);
+            let above = qp.score(qp.worst()) + tolerance;
+            let HullState { iterate, sets, work, .. } = &mut *self.hull;
+            let alphas = sets.alphas(block);
+            work.alphas.resize(alphas.len(), 0.0);
+            work.moved.clear();
+            work.moved.extend(alphas.iter().zip(&work.alphas).map(|(now, then)| (then - now) / iterate.lambda()));
+            work.alphas.copy_from_slice(alphas);
+            let coded = if sets.by_code() { source.coded_planes() } else { None };
+            let kept = Coded::new(sets.codes(block));
+            let score = coded.and_then(|coded| coded.answer_after(block, kept, &work.moved, above, &mut answer));
+            let Some(score) = score else { break };
+            let planes = work.alphas.len();
+            if self.hull.insert(block, &answer, now, source) != Some(planes) {
+                break; // kept already, and solved for
+            }
+            self.hull.scores.push(score);
+            gain += self.solve(tolerance).gain;
+        }
+        self.hull.work.before.resize(self.hull.sets.len(block), 0.0);
+        self.hull.work.answer = answer;
+        gain
+    }
+
+    /// Does the work of [`step`](BlockVisit::step) and [`step_after_call`](BlockVisit::step_after_call); `called` is
+    /// the iteration of the call.
+    fn step_by(
+        &mut self,
+        rule: StepRule,
+        mean_gap: f64,
+        (kind, called): (UpdateKind, Option<u32>),
+        source: &mut impl Capabilities,
+    ) -> Step {
+        self.hull.work.before.clear();
+        self.hull.work.before.extend_from_slice(self.hull.sets.alphas(self.block));
+        let gap = self.gap();
+        let worst = self.hull.qp(self.block).worst();
+        let mut step = match rule {
+            StepRule::FrankWolfe => self.step_along(Direction::Toward, worst),
+            StepRule::Pairwise => self.step_along(Direction::Pairwise, worst),
+            StepRule::Solve(solve) => self.solve(solve.accuracy * mean_gap),
+            StepRule::Away => self.step_along_best(worst, &[Direction::Toward, Direction::Away]),
+            StepRule::Best => self.step_along_best(worst, &[Direction::Toward, Direction::Away, Direction::Pairwise]),
+        };
+        if let (StepRule::Solve(solve), Some(now)) = (rule, called)
+            && step.gamma > 0.0
+        {
+            let mean_gap = if mean_gap > 0.0 { mean_gap } else { gap }; // none is known in the first pass
+            step.gain += self.solve_on(solve.accuracy * mean_gap, now, source);
+        }
+        let HullState { iterate, sets, work, .. } = &mut *self.hull;
+        if step.gamma > 0.0 {
+            sets.move_iterate(self.block, &mut work.before, iterate, source);
+            iterate.gain(step.gain); // what F rises is known from the moves
+        }
+        iterate.count(kind);
+        Step { gap, ..step }
+    }
 }
 
 impl BlockVisit for HullVisit<'_> {
@@ -92,24 +159,10 @@ impl BlockVisit for HullVisit<'_> {
         }
     }
     fn step(&mut self, rule: StepRule, mean_gap: f64, kind: UpdateKind, source: &mut impl Capabilities) -> Step {
-        self.hull.work.before.clear();
-        self.hull.work.before.extend_from_slice(self.hull.sets.alphas(self.block));
-        let gap = self.gap();
-        let worst = self.hull.qp(self.block).worst();
-        let step = match rule {
-            StepRule::FrankWolfe => self.step_along(Direction::Toward, worst),
-            StepRule::Pairwise => self.step_along(Direction::Pairwise, worst),
-            StepRule::Solve(solve) => self.solve(solve.accuracy * mean_gap),
-            StepRule::Away => self.step_along_best(worst, &[Direction::Toward, Direction::Away]),
-            StepRule::Best => self.step_along_best(worst, &[Direction::Toward, Direction::Away, Direction::Pairwise]),
-        };
-        let HullState { iterate, sets, work, .. } = &mut *self.hull;
-        if step.gamma > 0.0 {
-            sets.move_iterate(self.block, &mut work.before, iterate, source);
-            iterate.gain(step.gain); // what F rises is known from the moves
-        }
-        iterate.count(kind);
-        Step { gap, ..step }
+        self.step_by(rule, mean_gap, (kind, None), source)
+    }
+    fn step_after_call(&mut self, rule: StepRule, mean_gap: f64, now: u32, source: &mut impl Capabilities) -> Step {
+        self.step_by(rule, mean_gap, (UpdateKind::Exact, Some(now)), source)
     }
     fn prune_lowest(&mut self, limit: usize, _: &mut impl Capabilities) {
         self.hull.sets.prune_lowest(self.block, &mut self.hull.scores, limit); // scores have followed the steps

@@ -160,6 +160,27 @@ pub trait CodedPlanes {
 
     /// Adds `scale * amounts[k]` times the linear part of plane k to `target` (`[d]`), for all k.
     fn add_planes(&mut self, block: usize, planes: Coded<'_>, amounts: &[f64], scale: f64, target: &mut [f64]);
+
+    /// Appends to `out` the inner products of the linear part of the plane with `code` with those of `planes`, then
+    /// with itself. Returns false if they are not known without numbers; then nothing is appended.
+    fn inner_products(&mut self, _block: usize, _planes: Coded<'_>, _code: &[u32], _out: &mut Vec<f64>) -> bool {
+        false
+    }
+
+    /// Answers for `block` once more without a search: the weights have moved by the sum of `amounts[k]` times the
+    /// linear parts of `planes` since it was asked, by [`maximize`](super::MaxOracle::maximize) or here, and since
+    /// then nothing else was. Writes the best plane into `out` (sealed) and returns its score, if it is known and
+    /// `above` this.
+    fn answer_after(
+        &mut self,
+        _block: usize,
+        _planes: Coded<'_>,
+        _amounts: &[f64],
+        _above: f64,
+        _out: &mut Plane,
+    ) -> Option<f64> {
+        None
+    }
 }
 
 /// Knows the planes of the M best labellings, and of good labellings that differ from given ones (Guzman-Rivera et al.

@@ -38,7 +38,8 @@ fn is_rounding(mass: f64, planes: &[f64]) -> bool {
 }
 
 impl SimplexQp<'_> {
-    pub(super) fn score(&self, vertex: Option<usize>) -> f64 {
+    /// Returns the score of a vertex.
+    pub fn score(&self, vertex: Option<usize>) -> f64 {
         vertex.map_or(0.0, |p| self.scores[p])
     }
 

@@ -187,6 +187,25 @@ impl<T: Task> CodedPlanes for TaskOracle<T> {
             coded.add_planes(Case { scale, ..case }, planes, amounts, target);
         }
     }
+    fn inner_products(&mut self, block: usize, planes: Coded<'_>, code: &[u32], out: &mut Vec<f64>) -> bool {
+        let coded = self.task.capabilities().coded_planes;
+        coded.is_some_and(|coded| coded.inner_products(self.data.case(block), planes, code, out))
+    }
+    fn answer_after(
+        &mut self,
+        block: usize,
+        planes: Coded<'_>,
+        amounts: &[f64],
+        above: f64,
+        out: &mut Plane,
+    ) -> Option<f64> {
+        let coded = self.task.capabilities().coded_planes?;
+        let case = self.data.case(block);
+        let share = case.scale;
+        let score = coded.answer_after(case, planes, amounts, above / share, &mut self.answer)?;
+        self.write_plane(block, out);
+        Some(share * score)
+    }
 }
 
 #[cfg(test)]

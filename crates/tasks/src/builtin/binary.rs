@@ -97,8 +97,8 @@ impl RowLayout for OneTable {
         self.features
     }
 
-    fn columns(&self) -> usize {
-        self.features
+    fn columns(&self) -> (usize, Layout) {
+        (self.features, Layout::LabelMajor)
     }
 
     fn prices(&self, x: &SparseRows) -> Prices {
@@ -136,6 +136,7 @@ impl RowLayout for OneTable {
         truth: u32,
         (labels, amounts): (&[u32], &[f64]),
         scale: f64,
+        _: &mut RowRoom,
         target: &mut [f64],
     ) {
         let of_plane = |(&label, amount): (&u32, &f64)| 0.5 * (sign(label) - sign(truth)) * amount;

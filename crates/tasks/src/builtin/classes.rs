@@ -52,17 +52,31 @@ pub trait RowLayout: Clone + Debug + Send + Sync + 'static {
     /// Writes `scale * (phi(x, y) - phi(x, truth))` of two different labels, its indices sorted.
     fn difference(&self, row: Row<'_>, truth: u32, y: u32, scale: f64, out: &mut Plane);
 
+    /// Returns `|phi(x, y)|^2` if it is the same for all labels and their features do not overlap.
+    fn square(&self, _row: Row<'_>) -> Option<f64> {
+        None
+    }
+
     /// Writes `out[k] = <w, phi(x, labels[k]) - phi(x, truth)>`.
     fn linear_scores(&self, row: Row<'_>, w: &[f64], truth: u32, labels: &[u32], room: &mut RowRoom, out: &mut [f64]);
 
     /// Adds `sum_k scale amounts[k] (phi(x, labels[k]) - phi(x, truth))` to `target`.
-    fn add_planes(&self, row: Row<'_>, truth: u32, labels: (&[u32], &[f64]), scale: f64, target: &mut [f64]);
+    fn add_planes(
+        &self,
+        row: Row<'_>,
+        truth: u32,
+        labels: (&[u32], &[f64]),
+        scale: f64,
+        room: &mut RowRoom,
+        target: &mut [f64],
+    );
 
     /// Writes the plane of a distribution over the labels, times `scale`, its loss as well.
     fn expected(&self, row: Row<'_>, truth: u32, marginals: &[f64], costs: &CostTable, scale: f64, out: &mut Plane);
 
-    /// Returns the number of features of a row.
-    fn columns(&self) -> usize;
+    /// Returns the number of features of a row, and how the weights of the labels lie in training; files have them
+    /// label by label.
+    fn columns(&self) -> (usize, Layout);
 
     /// Bounds the terms of scores by the sizes of the rows.
     fn magnitudes(&self, sizes: RowSizes) -> Magnitudes;
@@ -77,17 +91,20 @@ pub trait RowLayout: Clone + Debug + Send + Sync + 'static {
     fn reference_difference(&self, row: Row<'_>, truth: u32, y: u32, add: AddFeature<'_>);
 }
 
-/// Room of planes by code: the truth and the labels of planes, and their scores.
+/// Room of planes by code: the truth and the labels of planes, and their scores; labels and what is added to theirs.
 #[derive(Debug, Default)]
 pub struct RowRoom {
     pub(super) labels: Vec<u32>,
     pub(super) scores: Vec<f64>,
+    pub(super) moved: Vec<(u32, f64)>,
 }
 
 /// Working memory of decoder and planes by code.
 #[derive(Debug, Default)]
 pub struct RowScratch<S> {
     scores: S,
+    /// The example that these are the scores of, with its loss, if the decoder was asked.
+    scored: Option<usize>,
     room: RowRoom,
 }
 
@@ -139,7 +156,9 @@ impl<R: RowLayout> Task for RowTask<R> {
     }
 
     fn decode(&self, call: Call<'_, Self>, out: &mut u32) -> Result<Quality, String> {
-        *out = kbest::best_of_one(self.score(call.question, false, &mut call.scratch.scores));
+        let Call { question, scratch, .. } = call;
+        scratch.scored = question.truth.map(|_| question.index);
+        *out = kbest::best_of_one(self.score(question, false, &mut scratch.scores));
         Ok(Quality::Exact)
     }
 
@@ -181,10 +200,12 @@ impl<R: RowLayout> LabelledVariables<Self> for RowTask<R> {
 
 impl<R: RowLayout> KBest<Self> for RowTask<R> {
     fn top(&self, call: Call<'_, Self>, out: &mut [u32]) -> Result<(usize, Quality), String> {
+        call.scratch.scored = None;
         Ok((kbest::top_of_one(self.score(call.question, false, &mut call.scratch.scores), out), Quality::Exact))
     }
 
     fn max_marginals(&self, call: Call<'_, Self>, out: &mut Vec<f64>) -> Result<(), String> {
+        call.scratch.scored = None;
         self.score(call.question, false, &mut call.scratch.scores).clone_into(out);
         Ok(())
     }
@@ -197,14 +218,47 @@ impl<R: RowLayout> CodedFeatures<Self> for RowTask<R> {
     }
 
     fn add_planes(&self, case: Case<'_, Self>, planes: Coded<'_>, amounts: &[f64], target: &mut [f64]) {
-        let row = case.input.row(0);
-        self.weights.add_planes(row, *case.truth, (planes.codes, amounts), case.scale, target);
+        let (row, room) = (case.input.row(0), &mut case.scratch.room);
+        self.weights.add_planes(row, *case.truth, (planes.codes, amounts), case.scale, room, target);
+    }
+
+    fn inner_products(&self, case: Case<'_, Self>, planes: Coded<'_>, code: &[u32], out: &mut Vec<f64>) -> bool {
+        let Some(square) = self.weights.square(case.input.row(0)) else { return false };
+        let square = case.scale * case.scale * square;
+        let same = |label: &u32| f64::from(u8::from([*label] == code));
+        out.extend(planes.codes.iter().map(|label| square * (1.0 + same(label))));
+        out.push(2.0 * square);
+        true
+    }
+
+    /// The scores of all labels are known, and a row moves them without a look at the weights.
+    fn answer_after(
+        &self,
+        case: Case<'_, Self>,
+        planes: Coded<'_>,
+        amounts: &[f64],
+        above: f64,
+        out: &mut u32,
+    ) -> Option<f64> {
+        let RowScratch { scores, scored, .. } = case.scratch;
+        let square = self.weights.square(case.input.row(0)).filter(|_| *scored == Some(case.index))?;
+        let (scores, truth) = (scores.as_mut(), *case.truth as usize);
+        for (&label, amount) in planes.codes.iter().zip(amounts) {
+            let moved = case.scale * square * amount;
+            scores[label as usize] += moved;
+            scores[truth] -= moved;
+        }
+        *out = kbest::best_of_one(scores);
+        let score = scores[*out as usize] - scores[truth];
+        (score > above).then_some(score)
     }
 }
 
 impl<R: RowLayout> ScoreMagnitudes<Self> for RowTask<R> {
     fn magnitudes(&self, examples: &Examples<SparseRows, u32>) -> Magnitudes {
-        let sizes = sizes(examples, self.weights.columns(), &self.costs, |x| x, std::slice::from_ref, true);
+        let (columns, layout) = self.weights.columns();
+        let dense = layout == Layout::LabelMajor;
+        let sizes = sizes(examples, columns, &self.costs, |x| x, std::slice::from_ref, dense);
         self.weights.magnitudes(sizes)
     }
 }
@@ -221,6 +275,7 @@ impl<R: RowLayout> LabelMarginals<Self> for RowTask<R> {
     }
 
     fn gibbs(&self, call: Call<'_, Self>, tau: f64, from: &[f64], to: &mut [f64]) -> Result<f64, String> {
+        call.scratch.scored = None;
         let truth = call.question.truth;
         let scores = self.score(call.question, true, &mut call.scratch.scores);
         let of_truth = truth.map_or(0.0, |truth| scores[*truth as usize]);
@@ -280,6 +335,13 @@ impl<R: RowLayout> BuiltinTask for RowTask<R> {
 
     fn weight_tables(&self) -> Vec<WeightTable> {
         self.weights.tables()
+    }
+
+    fn transposed(&self) -> Vec<[usize; 2]> {
+        match self.weights.columns() {
+            (_, Layout::LabelMajor) => Vec::new(),
+            (columns, Layout::ColumnMajor) => vec![[columns, self.weights.labels()]],
+        }
     }
 }
 

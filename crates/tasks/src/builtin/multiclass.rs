@@ -1,6 +1,7 @@
 //! Multi-class classification by enumeration: `phi(x, y)` is x in the block of class y (MP-BCFW paper, Eq. 7-8).
 //!
-//! Weights: `[class][feature]`. An oracle call costs one product of x with the weight matrix.
+//! Weights: `[class][feature]`; in training `[feature][class]` if rows are sparse, so that the scores of all classes
+//! are sums of short stretches. An oracle call costs one product of x with the weight matrix.
 
 use multiplane_core::layout::Layout;
 use multiplane_core::linalg;
@@ -70,12 +71,37 @@ pub type Multiclass = RowTask<TablePerClass>;
 pub struct TablePerClass {
     features: usize,
     classes: usize,
+    layout: Layout,
+}
+
+/// Numbers in a cache line: a row with fewer nonzeros than one in so many features reads lines for the sake of single
+/// numbers if a class has its weights together.
+const LINE: usize = 8;
+
+/// Returns the layout in which these rows touch fewer cache lines.
+fn nearest_layout(rows: &LabelledRows) -> Layout {
+    let entries: usize = rows.inputs.iter().map(SparseRows::nonzeros).sum();
+    let is_sparse = LINE * entries < rows.inputs.len() * rows.vocabulary.features;
+    if is_sparse { Layout::ColumnMajor } else { Layout::LabelMajor }
+}
+
+impl TablePerClass {
+    /// Returns the place of a feature's weight for a class, where classes lie next to each other.
+    fn place(&self, feature: u32, class: u32) -> u32 {
+        feature * self.classes as u32 + class
+    }
 }
 
 impl Multiclass {
     /// Makes a task of `classes` classes on rows of `features` features.
     pub fn new(classes: usize, features: usize, costs: CostTable) -> Self {
-        RowTask { weights: TablePerClass { features, classes }, costs }
+        RowTask { weights: TablePerClass { features, classes, layout: Layout::LabelMajor }, costs }
+    }
+
+    /// Puts the weights of a feature next to each other, in the place of those of a class.
+    pub fn by_feature(mut self) -> Self {
+        self.weights.layout = Layout::ColumnMajor;
+        self
     }
 }
 
@@ -90,8 +116,8 @@ impl RowLayout for TablePerClass {
         self.classes * self.features
     }
 
-    fn columns(&self) -> usize {
-        self.features
+    fn columns(&self) -> (usize, Layout) {
+        (self.features, self.layout)
     }
 
     fn prices(&self, x: &SparseRows) -> Prices {
@@ -101,28 +127,49 @@ impl RowLayout for TablePerClass {
     fn score(&self, row: Row<'_>, w: &[f64], _: bool, scores: &mut Vec<f64>) {
         scores.clear();
         scores.resize(self.classes, 0.0);
-        linalg::sparse_row_scores(row.indices, row.values, w, self.features, scores);
+        match self.layout {
+            Layout::LabelMajor => linalg::sparse_row_scores(row.indices, row.values, w, self.features, scores),
+            Layout::ColumnMajor => linalg::add_rows(row.indices, row.values, w, scores),
+        }
     }
 
     fn features(&self, row: Row<'_>, y: u32, scale: f64, out: &mut Plane) {
-        out.extend_scaled(y * self.features as u32, row.indices, scale, row.values);
+        match self.layout {
+            Layout::LabelMajor => out.extend_scaled(y * self.features as u32, row.indices, scale, row.values),
+            Layout::ColumnMajor => row.iter().for_each(|(k, value)| out.push(self.place(k, y), scale * value)),
+        }
     }
 
     fn difference(&self, row: Row<'_>, truth: u32, y: u32, scale: f64, out: &mut Plane) {
-        // The lower block first, so that the indices come sorted.
-        let (first, sign) = if y < truth { (y, scale) } else { (truth, -scale) };
-        self.features(row, first, sign, out);
-        self.features(row, y.max(truth), -sign, out);
+        // The lower class first, so that the indices come sorted.
+        let (first, last, sign) = if y < truth { (y, truth, scale) } else { (truth, y, -scale) };
+        if self.layout == Layout::LabelMajor {
+            self.features(row, first, sign, out);
+            return self.features(row, last, -sign, out);
+        }
+        for (k, value) in row.iter() {
+            out.push(self.place(k, first), sign * value);
+            out.push(self.place(k, last), -sign * value);
+        }
+    }
+
+    fn square(&self, row: Row<'_>) -> Option<f64> {
+        Some(row.values.map_or(row.indices.len() as f64, linalg::sum_squares))
     }
 
     fn linear_scores(&self, row: Row<'_>, w: &[f64], truth: u32, labels: &[u32], room: &mut RowRoom, out: &mut [f64]) {
-        let RowRoom { labels: classes, scores } = room;
+        let RowRoom { labels: classes, scores, .. } = room;
         classes.clear();
         classes.push(truth);
         classes.extend_from_slice(labels);
         scores.clear();
         scores.resize(classes.len(), 0.0);
-        linalg::some_row_scores(row.indices, row.values, w, self.features, classes, scores);
+        match self.layout {
+            Layout::LabelMajor => {
+                linalg::some_row_scores(row.indices, row.values, w, self.features, classes, scores);
+            }
+            Layout::ColumnMajor => linalg::column_sums(row.indices, row.values, classes, self.classes, w, scores),
+        }
         out.iter_mut().zip(&scores[1..]).for_each(|(out, score)| *out = score - scores[0]);
     }
 
@@ -132,26 +179,33 @@ impl RowLayout for TablePerClass {
         truth: u32,
         (labels, amounts): (&[u32], &[f64]),
         scale: f64,
+        room: &mut RowRoom,
         target: &mut [f64],
     ) {
-        let mut add = |class: u32, amount: f64| {
-            if amount != 0.0 {
-                let weights = &mut target[class as usize * self.features..][..self.features];
-                linalg::add_sparse_row(scale * amount, row.indices, row.values, weights);
-            }
-        };
-        labels.iter().zip(amounts).for_each(|(&class, &amount)| add(class, amount));
-        add(truth, -amounts.iter().sum::<f64>());
+        let of_truth = (&truth, &-amounts.iter().sum::<f64>());
+        let moved = labels.iter().zip(amounts).chain([of_truth]).filter(|(_, amount)| **amount != 0.0);
+        let moved = moved.map(|(&class, amount)| (class, scale * amount));
+        if self.layout == Layout::ColumnMajor {
+            room.moved.clear();
+            room.moved.extend(moved);
+            return linalg::add_to_rows(row.indices, row.values, &room.moved, self.classes, target);
+        }
+        for (class, amount) in moved {
+            let weights = &mut target[class as usize * self.features..][..self.features];
+            linalg::add_sparse_row(amount, row.indices, row.values, weights);
+        }
     }
 
     fn expected(&self, row: Row<'_>, truth: u32, marginals: &[f64], costs: &CostTable, scale: f64, out: &mut Plane) {
         let others = |class: &(usize, &f64)| class.0 != truth as usize;
         let moved: f64 = marginals.iter().enumerate().filter(others).map(|(_, p)| p).sum();
-        for (class, &p) in (0..).zip(marginals) {
-            let amount = if class == truth { -moved } else { p };
-            if amount != 0.0 {
-                self.features(row, class, scale * amount, out);
-            }
+        let amounts = (0..).zip(marginals).map(|(class, &p)| (class, if class == truth { -moved } else { p }));
+        let amounts = amounts.filter(|(_, amount)| *amount != 0.0).map(|(class, amount)| (class, scale * amount));
+        match self.layout {
+            Layout::LabelMajor => amounts.for_each(|(class, amount)| self.features(row, class, amount, out)),
+            Layout::ColumnMajor => row.iter().for_each(|(k, value)| {
+                amounts.clone().for_each(|(class, amount)| out.push(self.place(k, class), amount * value));
+            }),
         }
         let loss: f64 = marginals.iter().zip(costs.row(truth)).map(|(p, cost)| p * cost).sum();
         out.set_circ(scale * costs.factor(1) * loss);
@@ -159,7 +213,7 @@ impl RowLayout for TablePerClass {
 
     fn magnitudes(&self, sizes: RowSizes) -> Magnitudes {
         let RowSizes { columns, loss, additions, rows } = sizes;
-        Magnitudes::new(loss, additions, rows).with_table(0, self.classes, Layout::LabelMajor, columns)
+        Magnitudes::new(loss, additions, rows).with_table(0, self.classes, self.layout, columns)
     }
 
     fn tables(&self) -> Vec<WeightTable> {
@@ -188,11 +242,12 @@ impl TaskSpec for MulticlassSpec {
         let classes = rows.vocabulary.labels.len();
         let costs = CostTable::new(&self.loss, ClassWeights::list(self.class_weights.as_ref())?, classes)?;
         let (kernel, store, budget, bias) = (self.kernel, self.kernel_rows, self.kernel_budget, self.bias);
+        // Weights from elsewhere, and coefficients of a kernel's rows, come as they stand in files.
+        let own = kernel.kernel().is_none() && vocabulary.is_none();
+        let layout = if own { nearest_layout(&rows) } else { Layout::LabelMajor };
         let kernel = RowKernelOptions { kernel, store, budget, bias };
-        kernel.open(ENTRY.name, (&data, vocabulary.is_some()), rows, costs, |features| TablePerClass {
-            features,
-            classes,
-        })
+        let weights = |features| TablePerClass { features, classes, layout };
+        kernel.open(ENTRY.name, (&data, vocabulary.is_some()), rows, costs, weights)
     }
 
     fn weight_tables(&self, vocabulary: &Vocabulary) -> Result<Vec<WeightTable>, OpenError> {

@@ -374,6 +374,9 @@ impl<T: BuiltinTask> WeightLayout for TaskProblem<T> {
     fn from_file(&self, w: &[f64]) -> Vec<f64> {
         from_file_layout(&*self.task, w)
     }
+    fn transposed(&self) -> Vec<[usize; 2]> {
+        self.task.transposed()
+    }
     fn feature_sizes(&self) -> Option<FeatureSizes> {
         let inputs = &self.examples.inputs;
         self.task.rows(inputs.first()?).filter(|_| self.own.has_numbers())?;

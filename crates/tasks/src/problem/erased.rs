@@ -294,6 +294,11 @@ pub trait WeightLayout: Send + Sync {
     #[allow(clippy::wrong_self_convention)] // weights come from a file's layout, the problem stays
     fn from_file(&self, w: &[f64]) -> Vec<f64>;
 
+    /// Returns the shapes of the matrices at the beginning of w that stand transposed in files.
+    fn transposed(&self) -> Vec<[usize; 2]> {
+        Vec::new()
+    }
+
     /// Returns the range of each feature, as the task has scaled them, if they are numbers that could be scaled.
     fn feature_sizes(&self) -> Option<FeatureSizes>;
 
@@ -448,9 +453,10 @@ impl dyn Problem + '_ {
 
     /// Returns the weights that predictions take here, of a point of `training`, whose vocabulary this was opened by.
     pub fn weights_of<'a>(&self, training: &dyn Problem, point: &'a [f64]) -> Cow<'a, [f64]> {
-        match self.kernel() {
-            Some(_) => Cow::Owned(self.from_file_layout(&training.to_file_layout(point))),
-            None => Cow::Borrowed(point),
+        let is_same = self.kernel().is_none() && self.layout().transposed() == training.layout().transposed();
+        match is_same {
+            true => Cow::Borrowed(point),
+            false => Cow::Owned(self.from_file_layout(&training.to_file_layout(point))),
         }
     }
 }

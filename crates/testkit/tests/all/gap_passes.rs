@@ -143,7 +143,7 @@ fn check_steps<D: BlockDual>(config: BlockFrankWolfe, problem: &Small, regulariz
 #[test]
 fn the_line_search_is_exact() {
     let mut moved = 0;
-    for seed in 0..30 {
+    for seed in 0..36 {
         let problem = small::random(seed);
         let (n, lambda) = (problem.blocks() as u64, 0.3);
         for step in ["frank-wolfe", "pairwise"] {

@@ -24,6 +24,7 @@ mod partial_linearization;
 mod path;
 mod promises;
 mod resume;
+mod rows;
 mod several;
 mod slack;
 mod solvers;

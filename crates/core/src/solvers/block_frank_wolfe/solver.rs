@@ -119,16 +119,24 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
                 if !self.step_to_given(block, ctx) && !self.step_to_cached(block, ctx) {
                     self.call(block, ctx)?;
                     self.dual.iterate().regularizer().fold_frozen(&mut self.corner);
-                    ctx.charge_planes(2 * self.dual.sets().len(block) + 1); // keeping its plane, and the step
-                    let keep = self.config.keeps_planes();
+                    let kept = self.dual.sets().len(block);
+                    ctx.charge_planes(2 * kept + 1); // keeping its plane, and the step
+                    let (keep, here) = (self.config.keeps_planes(), self.batch.calls().is_none());
                     let step = {
                         let mut visit = self.dual.visit_with(block, &self.corner, keep, now, ctx);
-                        let step = visit.step(rule, mean_gap, UpdateKind::Exact, ctx);
+                        let step = match here {
+                            true => visit.step_after_call(rule, mean_gap, now, ctx),
+                            false => visit.step(rule, mean_gap, UpdateKind::Exact, ctx),
+                        };
                         if let Planes::GapCache(cache) = self.config.planes {
                             visit.prune_lowest(cache.max_planes as usize, ctx);
                         }
                         step
                     };
+                    let further = self.dual.sets().len(block).saturating_sub(kept + 1);
+                    if further > 0 {
+                        ctx.charge_planes(2 * further); // the same for answers that took no call
+                    }
                     self.learn(block, step.gap);
                     self.prune_idle(block);
                 }
