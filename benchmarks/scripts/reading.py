@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """User CPU seconds of reading CoNLL-2000 with a template: our whole process beside `append` of CRFsuite's trainer.
 
-Our process is the example `reading` of the crate tasks: it reads the file, names and numbers the features, and opens the
-task. The other is given the same attributes, made before its clock starts, so that only `append` counts. One after
+Our process is the example `reading` of the crate tasks: it reads the file, names and numbers the features, and opens
+the task. The other is given the same attributes, made before its clock starts: only `append` counts. One after
 the other, `--repeats` times; prints one JSON object with the medians.
 """
 

@@ -187,9 +187,9 @@ fn hash(string: &str) -> u64 {
     folded(words.fold(start, |state, word| folded(state ^ word)) ^ last) >> 32
 }
 
-/// Mixes the bits of a number: those of the product with a constant, the upper half folded over the lower.
+/// Mixes the bits of a number: a product's upper half over its lower, by digits of pi and of the golden ratio.
 #[inline]
 pub(super) fn folded(number: u64) -> u64 {
-    let product = u128::from(number ^ 0x243f_6a88_85a3_08d3) * 0x9e37_79b9_7f4a_7c15; // digits of pi and the golden ratio
+    let product = u128::from(number ^ 0x243f_6a88_85a3_08d3) * 0x9e37_79b9_7f4a_7c15;
     product as u64 ^ (product >> 64) as u64
 }
