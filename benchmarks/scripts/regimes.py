@@ -4,11 +4,11 @@
     regimes.py --program target/dist/multiplane --out benchmarks/runs/<date>-regimes-<machine> [--half choose|figures]
                [--cap SECONDS] [--only TASK,TASK] [--solvers A,B]
 
-Tasks multiclass, chain and graph, 12 to 5000 weights, 1 to 2000 examples,
-lambda 10/n to 0.01/n, oracles that take 0, 1 or 20 ms a call (on the work clock, where nothing sleeps), gaps of 1 % and
-0.1 % of P. Twelve problems have a column 1000 times larger. A hash of its name puts a problem into the half by
-which something may be chosen or into the half of the figures. Calls are all that a run makes, in passes; CPU seconds
-are of the whole process, one thread.
+Tasks multiclass, chain, tree, graph, mrf and an assignment whose oracle is written in Python, 5 to 5000 weights, 1 to
+2000 examples, lambda 10/n to 0.01/n, oracles that take 0, 1 or 20 ms a call (on the work clock, where nothing sleeps),
+gaps of 1 % and 0.1 % of P. Fifteen problems have a column 1000 times larger. A hash of its name puts a problem into the
+half by which something may be chosen or into the half of the figures. Calls are all that a run makes, in passes; CPU
+seconds are of the whole process, one thread, and the time of slow oracles, which do not sleep, is added.
 """
 
 import argparse
@@ -46,10 +46,10 @@ class Problem:
         return ("choose", "figures")[hashlib.sha256(self.name.encode()).digest()[0] % 2]
 
     def data(self, folder):
-        path = folder / f"{self.task}-{self.d}-{self.n}{'-large' if self.large else ''}"
+        path = folder / f"{self.task}-{self.d}-{self.n}{'-large' if self.large else ''}{SUFFIXES.get(self.task, '')}"
         if not path.exists():
             draw = np.random.default_rng(int.from_bytes(hashlib.sha256(path.name.encode()).digest()[:4], "little"))
-            {"multiclass": rows, "chain": chains, "graph": grids}[self.task](self, draw, path)
+            MAKERS[self.task](self, draw, path)
         return path
 
 
@@ -113,6 +113,101 @@ def grids(problem, draw, path, side=8):
     save_file(tensors, path)
 
 
+def trees(problem, draw, path, nodes=10):
+    """Every node hangs on a random earlier one, whose label decides about its own."""
+    labels, width = CHAINS[problem.d]
+    weights, steps = draw.normal(size=(labels, width)), np.exp(draw.normal(size=(labels, labels)))
+    steps /= steps.sum(axis=1, keepdims=True)
+    size, noise, lines = columns(width, problem.large), 1.2 * math.sqrt(max(1, width / 5)), []
+    for _ in range(problem.n):
+        found, tree = [], []
+        for node in range(nodes):
+            parent = int(draw.integers(node)) if node else None
+            label = int(draw.choice(labels, p=steps[found[parent]]) if node else draw.integers(labels))
+            x = (weights[label] + noise * draw.normal(size=width)) * size
+            found.append(label)
+            tree.append({"features": x.round(6).tolist(), "label": f"l{label}", **({"parent": parent} if node else {})})
+        lines.append(json.dumps({"nodes": tree}))
+    path.write_text("\n".join(lines) + "\n")
+
+
+def tables(problem, draw, path, nodes=12):
+    """Models whose nodes and edges have a row of numbers for each of their labels: a path with a few chords."""
+    from safetensors.numpy import save_file
+
+    of_pairs = max(1, problem.d // 4)
+    of_labels = problem.d - of_pairs
+    noise = 1.5 * math.sqrt(problem.d / 12)
+    weights = [draw.normal(size=of_labels) / math.sqrt(of_labels), draw.normal(size=of_pairs) / math.sqrt(of_pairs)]
+    edges = np.array([[v, v + 1] for v in range(nodes - 1)] + [[0, nodes // 2], [nodes // 3, nodes - 1]])
+    counts, pairs, unary, labels = [], [], [], []
+    for _ in range(problem.n):
+        count = draw.integers(2, 5, size=nodes)
+        truth = draw.integers(count)
+        x = draw.normal(size=(count.sum(), of_labels))
+        x[np.cumsum(count) - count + truth] += weights[0] * 4 / noise
+        counts.append(count)
+        pairs.append(count[edges[:, 0]] * count[edges[:, 1]])
+        unary.append(x * columns(of_labels, problem.large))
+        labels.append(truth)
+    offsets = lambda sizes: np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    pairs, n = np.concatenate(pairs), problem.n
+    tensors = {
+        "node_offsets": np.arange(n + 1) * nodes, "label_offsets": offsets(np.concatenate(counts)),
+        "unary_features": np.concatenate(unary), "labels": np.concatenate(labels).astype(np.int64),
+        "edge_offsets": np.arange(n + 1) * len(edges), "edges": np.concatenate([edges] * n).astype(np.int64),
+        "pair_offsets": offsets(pairs), "pair_features": draw.normal(size=(pairs.sum(), of_pairs)),
+    }
+    save_file(tensors, path)
+
+
+def assignments(problem, draw, path, size=6):
+    """Costs of pairs are a product of features and weights; the truth is the cheapest assignment under noise."""
+    weights = draw.normal(size=problem.d)
+    x = draw.normal(size=(problem.n, size, size, problem.d))
+    scores = x @ weights + 0.7 * math.sqrt(problem.d) * draw.normal(size=(problem.n, size, size))
+    from scipy.optimize import linear_sum_assignment
+
+    y = np.array([linear_sum_assignment(-score)[1] for score in scores])
+    with path.open("wb") as file:
+        np.savez(file, x=x * columns(problem.d, problem.large), y=y)
+
+
+MAKERS = {"multiclass": rows, "chain": chains, "tree": trees, "graph": grids, "mrf": tables, "python": assignments}
+SUFFIXES = {"chain": ".hmm", "tree": ".jsonl", "graph": ".safetensors", "mrf": ".safetensors", "python": ".npz"}
+
+
+def fit_in_python(data, strength, gap, solver, seconds):
+    """Trains assignments by an oracle written in Python, and prints what `multiplane train --json` prints."""
+    import multiplane
+    from scipy.optimize import linear_sum_assignment
+
+    class Assignment:
+        def dim(self):
+            return self.columns
+
+        def features(self, x, y):
+            return x[np.arange(len(y)), y].sum(axis=0)
+
+        def loss(self, truth, y):
+            return float(np.mean(np.asarray(truth) != np.asarray(y)))
+
+        def decode(self, x, w, truth=None):
+            scores = x @ w
+            if truth is not None:
+                scores = scores + (np.arange(len(truth))[None, :] != np.asarray(truth)[:, None]) / len(truth)
+            return linear_sum_assignment(-scores)[1]
+
+    found = np.load(data)
+    task = Assignment()
+    task.columns = found["x"].shape[-1]
+    model = multiplane.StructuredSVM(task, lam=strength, gap=gap, solver=solver, seconds=seconds, n_jobs=1)
+    model.fit(list(found["x"]), list(found["y"]))
+    record = model.summary_
+    print(json.dumps({key: record[key] for key in
+                      ("oracle_calls", "evaluation_calls", "n", "stop_reason", "primal", "dual")}))
+
+
 def problems():
     """All problems of the map."""
     for task in ("multiclass", "chain", "graph"):
@@ -127,6 +222,17 @@ def problems():
                 yield Problem(task, d, n, 0.1, 1, False)
         for d, n in ((12, 30), (12, 200), (200, 200), (50, 200)):
             yield Problem(task, d, n, 1.0, 0, True)
+    for task in ("tree", "mrf", "python"):
+        for d, n in ((12, 5), (12, 30), (12, 200), (50, 30), (200, 200)):
+            for delay in (0, 20):
+                if task != "python" or not delay:
+                    yield Problem(task, d, n, 1.0, delay, False)
+        for strength in (10.0, 0.1, 0.01):
+            yield Problem(task, 12, 30, strength, 0, False)
+        yield Problem(task, 12, 30, 1.0, 0, True)
+    for task in ("mrf", "python"):
+        for n in (5, 30, 200):
+            yield Problem(task, 5, n, 1.0, 0, False)
 
 
 def train(program, problem, data, solver, gap, cap):
@@ -137,6 +243,8 @@ def train(program, problem, data, solver, gap, cap):
     if problem.delay:
         command += ["--clock", "work", "--set", f"oracle.delay_us={1000 * problem.delay}", "--passes", "400"]
         command[command.index("--seconds") + 1] = str(100 * cap + problem.n * problem.delay)
+    if problem.task == "python":
+        command = [sys.executable, __file__, "--fit", str(data), repr(problem.strength / problem.n), gap, solver, str(cap)]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=20 * cap + 20)
@@ -146,6 +254,7 @@ def train(program, problem, data, solver, gap, cap):
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     calls = (found["oracle_calls"] + found["evaluation_calls"]) / found["n"]
+    cpu += problem.delay * 1e-3 * calls * found["n"]
     return {"calls": calls, "cpu": cpu, "solved": found["stop_reason"] == "gap", "primal": found["primal"],
             "dual": found["dual"]}
 
@@ -203,6 +312,10 @@ def picture(points, path):
 
 
 def main():
+    if sys.argv[1:2] == ["--fit"]:
+        data, strength, gap, solver, seconds = sys.argv[2:]
+        fit_in_python(data, float(strength), gap, solver, float(seconds))
+        return 0
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True)
     parser.add_argument("--out", type=pathlib.Path, required=True)

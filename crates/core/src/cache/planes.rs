@@ -90,7 +90,8 @@ pub enum Joint {
     /// Never.
     #[default]
     Never,
-    /// If approximate passes would take longer to gain as much (`docs/adr/0069-the-joint-master.md`).
+    /// If approximate passes would take longer to gain as much. These go on beyond the slope rule as long as nobody
+    /// notices the time (`docs/adr/0069-the-joint-master.md`).
     ByCost,
 }
 

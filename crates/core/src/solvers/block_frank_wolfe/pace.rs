@@ -1,6 +1,6 @@
 //! How long an outer iteration goes on, and what is decided by costs that were measured.
 
-use crate::cache::{Balance, MultiPlane, Recombine, Slope};
+use crate::cache::{Balance, Joint, MultiPlane, Recombine, Slope};
 use crate::context::Ctx;
 use crate::oracle::MaxOracle;
 use crate::solver::Details;
@@ -18,6 +18,13 @@ const FIRST_SHARE: f64 = 0.3;
 
 /// Growth of what moving all masses at once is thought to gain, for each time that it was not done.
 const JOINT_HOPE: f64 = 1.1;
+
+/// Passes that gain less a second than calls may still save many of these. So approximate passes go on, beyond the slope
+/// rule, until they meet gaps below this share of those that calls met ..
+const SETTLED: f64 = 0.03;
+
+/// .. as long as that took no more seconds of the run than this, which nobody notices.
+const UNNOTICED: f64 = 0.05;
 
 /// The cost and gain of the exact pass in hand so far, and the decisions that follow.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -38,6 +45,17 @@ pub(super) struct PassBudget {
     joint_share: f64,
     /// Seconds that it took so far.
     joint_seconds: f64,
+    /// If the approximate pass in hand is one that the slope rule would not make, and the seconds of all such.
+    is_extra: bool,
+    extra_seconds: f64,
+}
+
+/// The gaps that decide whether the planes kept have more to say: in sum over the blocks, of the last approximate pass
+/// and at the last calls.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GapsMet {
+    pub(super) by_planes: f64,
+    pub(super) by_calls: f64,
 }
 
 /// The measurements of an automatic solver in the current outer iteration, and its decisions by them.
@@ -71,6 +89,8 @@ impl PassBudget {
             decisions,
             joint_share: FIRST_SHARE,
             joint_seconds: 0.0,
+            is_extra: false,
+            extra_seconds: 0.0,
         }
     }
 
@@ -132,10 +152,21 @@ impl PassBudget {
     pub(super) fn forget_pass(&mut self) {
         self.steps = 0;
         self.balance = Balance::default();
+        self.is_extra = false;
     }
 
     /// Returns whether a further approximate pass follows the calls or the pass that just ended.
-    pub(super) fn another_pass(&mut self, planes: &MultiPlane, after_calls: bool, now: f64, value: f64) -> bool {
+    pub(super) fn another_pass(
+        &mut self,
+        planes: &MultiPlane,
+        after_calls: bool,
+        met: GapsMet,
+        now: f64,
+        value: f64,
+    ) -> bool {
+        if self.is_extra {
+            self.extra_seconds += self.slope.of_pass(now, value).1;
+        }
         let goes_on = match self.batch {
             Some(share) => {
                 match after_calls {
@@ -146,7 +177,10 @@ impl PassBudget {
             }
             None => after_calls || self.slope.go_on(now, value, planes.slope_rule),
         };
-        goes_on && self.passes < planes.pass_limit()
+        let (may, settled) = (self.passes < planes.pass_limit(), met.by_planes <= SETTLED * met.by_calls);
+        let affords = planes.joint == Joint::ByCost && self.extra_seconds <= UNNOTICED;
+        self.is_extra = may && !goes_on && !after_calls && !settled && affords;
+        may && (goes_on || self.is_extra)
     }
 
     /// Returns whether moving all masses at once, for `price` seconds, promises more gain a second than further

@@ -6,7 +6,7 @@ use super::batch_step::BatchStep;
 use super::call_batch::CallBatch;
 use super::config::{BlockFrankWolfe, GapStep};
 use super::given::PrepaidCalls;
-use super::pace::PassBudget;
+use super::pace::{GapsMet, PassBudget};
 use crate::average::UpdateKind;
 use crate::cache::{Joint, MultiPlane, Planes};
 use crate::context::Ctx;
@@ -218,9 +218,10 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             self.begin_batch(ctx);
         }
         let solved = !exact && self.solve_jointly(ctx);
+        let met = GapsMet { by_planes: self.gap_met(), by_calls: self.gaps.seen().unwrap_or(f64::INFINITY) };
         if let Planes::MultiPlane(planes) = &self.config.planes
             && !solved
-            && self.pace.another_pass(planes, exact, ctx.now(), self.dual.value())
+            && self.pace.another_pass(planes, exact, met, ctx.now(), self.dual.value())
         {
             self.approximate_passes += 1;
             self.pace.begin_pass(ctx.now(), self.dual.value());
@@ -240,7 +241,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
     /// Moves the masses of all blocks at once after an approximate pass, where that pays; returns whether it did.
     fn solve_jointly<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> bool {
         let Planes::MultiPlane(MultiPlane { joint: Joint::ByCost, .. }) = self.config.planes else { return false };
-        let (met, before) = (self.gaps.mean_visited() * self.length as f64, self.dual.value());
+        let (met, before) = (self.gap_met(), self.dual.value());
         let Some(price) = self.dual.joint_price(ctx) else { return false };
         if !self.pace.joint_pays(price, met, ctx.now(), before) {
             return false;
@@ -249,6 +250,11 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         ctx.charge(seconds);
         self.pace.end_joint(seconds, self.dual.value() - before, met, ctx.now(), self.dual.value());
         true
+    }
+
+    /// Returns the sum of the gaps that the pass just made met.
+    fn gap_met(&self) -> f64 {
+        self.gaps.mean_visited() * self.length as f64
     }
 
     /// Leaves the outer iteration in hand, and answers that were fetched for it.
