@@ -157,6 +157,7 @@ def tables(problem, draw, path, nodes=12):
         "unary_features": np.concatenate(unary), "labels": np.concatenate(labels).astype(np.int64),
         "edge_offsets": np.arange(n + 1) * len(edges), "edges": np.concatenate([edges] * n).astype(np.int64),
         "pair_offsets": offsets(pairs), "pair_features": draw.normal(size=(pairs.sum(), of_pairs)),
+        "unary_feature_columns": np.arange(of_labels), "pair_feature_columns": np.arange(of_labels, problem.d),
     }
     save_file(tensors, path)
 
@@ -183,6 +184,8 @@ def fit_in_python(data, strength, gap, solver, seconds):
     from scipy.optimize import linear_sum_assignment
 
     class Assignment:
+        quality = "exact"
+
         def dim(self):
             return self.columns
 
