@@ -22,7 +22,7 @@ use crate::state::{StateError, ensure};
 const REBUILD_PASSES: u64 = 64;
 
 /// The optimum over the planes kept is wanted to this share of the gaps that the last approximate pass met.
-const JOINT_ACCURACY: f64 = 1e-4;
+const JOINT_ACCURACY: f64 = 1e-6;
 
 /// A pass over the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
