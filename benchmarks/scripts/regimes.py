@@ -218,7 +218,8 @@ def problems():
             if task == "graph" and d * n > 100_000:
                 continue
             for delay in (0, 20):
-                yield Problem(task, d, n, 1.0, delay, False)
+                if not delay or n <= 200:
+                    yield Problem(task, d, n, 1.0, delay, False)
             if n in (30, 200) and d <= 1000:
                 for strength in (10.0, 0.1, 0.01):
                     yield Problem(task, d, n, strength, 0, False)
