@@ -323,8 +323,8 @@ pub trait CodedFeatures<T: Task + ?Sized> {
     }
 
     /// Writes the best labelling into `out` and returns its score less that of the truth, not scaled, if it is known
-    /// and `above` this: since the decoder was asked about this very example with the loss added, w has moved by
-    /// `sum_k scale amounts[k] (phi(x, y_k) - phi(x, truth))`. Of this alone scratch may remember something.
+    /// and `above` this. The last question was this example's, with the loss added, and since then w has moved by
+    /// `sum_k scale amounts[k] (phi(x, y_k) - phi(x, truth))`. Scratch may keep the scores of that question.
     fn answer_after(
         &self,
         _case: Case<'_, T>,

@@ -90,8 +90,8 @@ pub enum Joint {
     /// Never.
     #[default]
     Never,
-    /// If approximate passes would take longer to gain as much. These go on beyond the slope rule as long as nobody
-    /// notices the time (`docs/adr/0069-the-joint-master.md`).
+    /// If approximate passes would take longer to gain as much (`docs/adr/0069-the-joint-master.md`). For 0.05 s of a
+    /// run, approximate passes go on beyond the slope rule, too.
     ByCost,
 }
 

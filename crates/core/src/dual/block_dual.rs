@@ -147,8 +147,15 @@ pub trait BlockVisit {
 
     /// Moves the block by the rule as [`step`](BlockVisit::step) does, right after a call at iteration `now` and at the
     /// present weights: block solves go on over further planes, as long as the oracle can answer without a search.
-    fn step_after_call(&mut self, rule: StepRule, mean_gap: f64, _now: u32, source: &mut impl Capabilities) -> Step {
-        self.step(rule, mean_gap, UpdateKind::Exact, source)
+    /// Returns the number of these planes, too.
+    fn step_after_call(
+        &mut self,
+        rule: StepRule,
+        mean_gap: f64,
+        _now: u32,
+        source: &mut impl Capabilities,
+    ) -> (Step, usize) {
+        (self.step(rule, mean_gap, UpdateKind::Exact, source), 0)
     }
 
     /// Drops the planes of the lowest score at the present w, but those with mass, down to `limit`.

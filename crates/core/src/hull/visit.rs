@@ -9,6 +9,9 @@ use crate::step::Step;
 /// Pairwise steps that a block solve may make, for each plane.
 const SOLVE_STEPS_PER_PLANE: usize = 20;
 
+/// Further answers that one call may bring: nothing interrupts them, and inner products take the square of their number.
+const MOST_ANSWERS: usize = 64;
+
 /// The direction of mass in one step of the block's QP.
 #[derive(Clone, Copy, Debug)]
 enum Direction {
@@ -82,12 +85,13 @@ impl<'a> HullVisit<'a> {
 
     /// Solves the block over all its labellings, not those kept alone, as far as the oracle can answer without a
     /// search: its next answer joins the planes while it scores higher than a plane with mass by more than `tolerance`.
-    /// The block was just called for at iteration `now`, and has `before` as masses there. Returns the gain.
-    fn solve_on(&mut self, tolerance: f64, now: u32, source: &mut impl Capabilities) -> f64 {
-        let (block, mut gain) = (self.block, 0.0);
+    /// The block was just called for at iteration `now`, and has `before` as masses there. Returns the gain and the
+    /// number of planes that joined.
+    fn solve_on(&mut self, tolerance: f64, now: u32, source: &mut impl Capabilities) -> (f64, usize) {
+        let (block, dim, mut gain, mut joined) = (self.block, self.hull.iterate.weights().len(), 0.0, 0);
         let mut answer = std::mem::take(&mut self.hull.work.answer);
         self.hull.work.alphas.clone_from(&self.hull.work.before);
-        loop {
+        while joined < MOST_ANSWERS {
             let qp = self.hull.qp(block);
             let above = qp.score(qp.worst()) + tolerance;
             let HullState { iterate, sets, work, .. } = &mut *self.hull;
@@ -101,26 +105,27 @@ impl<'a> HullVisit<'a> {
             let score = coded.and_then(|coded| coded.answer_after(block, kept, &work.moved, above, &mut answer));
             let Some(score) = score else { break };
             let planes = work.alphas.len();
-            if self.hull.insert(block, &answer, now, source) != Some(planes) {
-                break; // kept already, and solved for
+            if answer.fault(dim).is_some() || self.hull.insert(block, &answer, now, source) != Some(planes) {
+                break; // not usable, or kept already and solved for
             }
+            joined += 1;
             self.hull.scores.push(score);
             gain += self.solve(tolerance).gain;
         }
         self.hull.work.before.resize(self.hull.sets.len(block), 0.0);
         self.hull.work.answer = answer;
-        gain
+        (gain, joined)
     }
 
     /// Does the work of [`step`](BlockVisit::step) and [`step_after_call`](BlockVisit::step_after_call); `called` is
-    /// the iteration of the call.
+    /// the iteration of the call. Returns the number of further planes, too.
     fn step_by(
         &mut self,
         rule: StepRule,
         mean_gap: f64,
         (kind, called): (UpdateKind, Option<u32>),
         source: &mut impl Capabilities,
-    ) -> Step {
+    ) -> (Step, usize) {
         self.hull.work.before.clear();
         self.hull.work.before.extend_from_slice(self.hull.sets.alphas(self.block));
         let gap = self.gap();
@@ -132,11 +137,14 @@ impl<'a> HullVisit<'a> {
             StepRule::Away => self.step_along_best(worst, &[Direction::Toward, Direction::Away]),
             StepRule::Best => self.step_along_best(worst, &[Direction::Toward, Direction::Away, Direction::Pairwise]),
         };
+        let mut further = 0;
         if let (StepRule::Solve(solve), Some(now)) = (rule, called)
             && step.gamma > 0.0
         {
             let mean_gap = if mean_gap > 0.0 { mean_gap } else { gap }; // none is known in the first pass
-            step.gain += self.solve_on(solve.accuracy * mean_gap, now, source);
+            let (gain, joined) = self.solve_on(solve.accuracy * mean_gap, now, source);
+            step.gain += gain;
+            further = joined;
         }
         let HullState { iterate, sets, work, .. } = &mut *self.hull;
         if step.gamma > 0.0 {
@@ -144,7 +152,7 @@ impl<'a> HullVisit<'a> {
             iterate.gain(step.gain); // what F rises is known from the moves
         }
         iterate.count(kind);
-        Step { gap, ..step }
+        (Step { gap, ..step }, further)
     }
 }
 
@@ -159,9 +167,15 @@ impl BlockVisit for HullVisit<'_> {
         }
     }
     fn step(&mut self, rule: StepRule, mean_gap: f64, kind: UpdateKind, source: &mut impl Capabilities) -> Step {
-        self.step_by(rule, mean_gap, (kind, None), source)
+        self.step_by(rule, mean_gap, (kind, None), source).0
     }
-    fn step_after_call(&mut self, rule: StepRule, mean_gap: f64, now: u32, source: &mut impl Capabilities) -> Step {
+    fn step_after_call(
+        &mut self,
+        rule: StepRule,
+        mean_gap: f64,
+        now: u32,
+        source: &mut impl Capabilities,
+    ) -> (Step, usize) {
         self.step_by(rule, mean_gap, (UpdateKind::Exact, Some(now)), source)
     }
     fn prune_lowest(&mut self, limit: usize, _: &mut impl Capabilities) {

@@ -167,10 +167,10 @@ pub trait CodedPlanes {
         false
     }
 
-    /// Answers for `block` once more without a search: the weights have moved by the sum of `amounts[k]` times the
-    /// linear parts of `planes` since it was asked, by [`maximize`](super::MaxOracle::maximize) or here, and since
-    /// then nothing else was. Writes the best plane into `out` (sealed) and returns its score, if it is known and
-    /// `above` this.
+    /// Answers for `block` once more without a search. Must follow [`maximize`](super::MaxOracle::maximize) or
+    /// `answer_after` of the same block, with no other question between; since then the weights have moved by the sum
+    /// of `amounts[k]` times the linear parts of `planes`. Writes the best plane into `out` (sealed) and returns its
+    /// score, if it is known and `above` this.
     fn answer_after(
         &mut self,
         _block: usize,

@@ -1,6 +1,6 @@
 //! Rows of indicator features from columns of text.
 //!
-//! A feature's name is its template and the values found, divided by tabs, which no value can hold:
+//! A feature's name is its template and the values found, divided by tabs:
 //! `w[-1]|w[0]` TAB `the` TAB `dog`. Before the first token of a sentence stand `_B-1`, `_B-2`, ..., after the last
 //! `_B+1`, `_B+2`, ..., as in CRF++, for functions of them too; text that looks like one of them has a `\` before it.
 //!

@@ -91,7 +91,7 @@ pub trait RowLayout: Clone + Debug + Send + Sync + 'static {
     fn reference_difference(&self, row: Row<'_>, truth: u32, y: u32, add: AddFeature<'_>);
 }
 
-/// Room of planes by code: the truth and the labels of planes, and their scores; labels and what is added to theirs.
+/// Room of planes by code: the truth and the labels of planes, their scores, and what is added to weights of labels.
 #[derive(Debug, Default)]
 pub struct RowRoom {
     pub(super) labels: Vec<u32>,
@@ -103,7 +103,7 @@ pub struct RowRoom {
 #[derive(Debug, Default)]
 pub struct RowScratch<S> {
     scores: S,
-    /// The example that these are the scores of, with its loss, if the decoder was asked.
+    /// The example whose scores, with the loss, these are; `None` after other questions than the decoder's.
     scored: Option<usize>,
     room: RowRoom,
 }

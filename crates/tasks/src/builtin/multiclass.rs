@@ -74,8 +74,7 @@ pub struct TablePerClass {
     layout: Layout,
 }
 
-/// Numbers in a cache line: a row with fewer nonzeros than one in so many features reads lines for the sake of single
-/// numbers if a class has its weights together.
+/// Numbers in a cache line. Rows with fewer nonzeros than one in so many features use the layout by feature.
 const LINE: usize = 8;
 
 /// Returns the layout in which these rows touch fewer cache lines.

@@ -19,12 +19,11 @@ const FIRST_SHARE: f64 = 0.3;
 /// Growth of what moving all masses at once is thought to gain, for each time that it was not done.
 const JOINT_HOPE: f64 = 1.1;
 
-/// Passes that gain less a second than calls may still save many of these. So approximate passes go on, beyond the slope
-/// rule, until they meet gaps below this share of those that calls met ..
+/// Approximate passes that the slope rule would not make end once they meet at most this share of the gaps of calls.
 const SETTLED: f64 = 0.03;
 
-/// .. as long as that took no more seconds of the run than this, which nobody notices.
-const UNNOTICED: f64 = 0.05;
+/// Seconds of a run for such passes. They gain less a second than calls, but save calls.
+const EXTRA_SECONDS: f64 = 0.05;
 
 /// The cost and gain of the exact pass in hand so far, and the decisions that follow.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -50,11 +49,11 @@ pub(super) struct PassBudget {
     extra_seconds: f64,
 }
 
-/// The gaps that decide whether the planes kept have more to say: in sum over the blocks, of the last approximate pass
-/// and at the last calls.
+/// The gaps that decide whether an extra pass follows: the sum over the blocks that the last pass visited, and that over
+/// all blocks at their last calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GapsMet {
-    pub(super) by_planes: f64,
+    pub(super) in_pass: f64,
     pub(super) by_calls: f64,
 }
 
@@ -164,9 +163,6 @@ impl PassBudget {
         now: f64,
         value: f64,
     ) -> bool {
-        if self.is_extra {
-            self.extra_seconds += self.slope.of_pass(now, value).1;
-        }
         let goes_on = match self.batch {
             Some(share) => {
                 match after_calls {
@@ -177,8 +173,9 @@ impl PassBudget {
             }
             None => after_calls || self.slope.go_on(now, value, planes.slope_rule),
         };
-        let (may, settled) = (self.passes < planes.pass_limit(), met.by_planes <= SETTLED * met.by_calls);
-        let affords = planes.joint == Joint::ByCost && self.extra_seconds <= UNNOTICED;
+        let (may, settled) = (self.passes < planes.pass_limit(), met.in_pass <= SETTLED * met.by_calls.max(0.0));
+        let seconds = self.extra_seconds + self.slope.of_pass(now, value).1;
+        let affords = planes.joint == Joint::ByCost && seconds <= EXTRA_SECONDS;
         self.is_extra = may && !goes_on && !after_calls && !settled && affords;
         may && (goes_on || self.is_extra)
     }
@@ -221,6 +218,9 @@ impl PassBudget {
         recombine: Recombine,
         ctx: &Ctx<'_, O>,
     ) {
+        if std::mem::take(&mut self.is_extra) {
+            self.extra_seconds += ctx.now() - self.pass_start;
+        }
         let decisions = &mut self.decisions;
         decisions.call_seconds = ctx.call_seconds();
         if !exact && self.steps > 0 {

@@ -101,7 +101,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
 
     /// Makes one visit of Alg. 3 and what follows from it; returns whether an outer iteration ended, or a batch of one
     /// with what follows it. Lines are those of the paper (1 to 3, every block on its truth and empty working sets, are
-    /// [`new`](BlockFrankWolfeSolver::new)). Not in the paper: cached corners in the place of calls, blocks that wait,
+    /// [`new`](BlockFrankWolfeSolver::new)). Not in the paper: further answers without a call, cached corners in the place of calls, blocks that wait,
     /// recombination, gap passes.
     pub(super) fn visit<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<bool, OracleError> {
         let pass = match self.pass {
@@ -119,21 +119,19 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
                 if !self.step_to_given(block, ctx) && !self.step_to_cached(block, ctx) {
                     self.call(block, ctx)?;
                     self.dual.iterate().regularizer().fold_frozen(&mut self.corner);
-                    let kept = self.dual.sets().len(block);
-                    ctx.charge_planes(2 * kept + 1); // keeping its plane, and the step
+                    ctx.charge_planes(2 * self.dual.sets().len(block) + 1); // keeping its plane, and the step
                     let (keep, here) = (self.config.keeps_planes(), self.batch.calls().is_none());
-                    let step = {
+                    let (step, further) = {
                         let mut visit = self.dual.visit_with(block, &self.corner, keep, now, ctx);
-                        let step = match here {
+                        let made = match here {
                             true => visit.step_after_call(rule, mean_gap, now, ctx),
-                            false => visit.step(rule, mean_gap, UpdateKind::Exact, ctx),
+                            false => (visit.step(rule, mean_gap, UpdateKind::Exact, ctx), 0),
                         };
                         if let Planes::GapCache(cache) = self.config.planes {
                             visit.prune_lowest(cache.max_planes as usize, ctx);
                         }
-                        step
+                        made
                     };
-                    let further = self.dual.sets().len(block).saturating_sub(kept + 1);
                     if further > 0 {
                         ctx.charge_planes(2 * further); // the same for answers that took no call
                     }
@@ -218,7 +216,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             self.begin_batch(ctx);
         }
         let solved = !exact && self.solve_jointly(ctx);
-        let met = GapsMet { by_planes: self.gap_met(), by_calls: self.gaps.seen().unwrap_or(f64::INFINITY) };
+        let met = GapsMet { in_pass: self.gap_met(), by_calls: self.gaps.seen().unwrap_or(f64::INFINITY) };
         if let Planes::MultiPlane(planes) = &self.config.planes
             && !solved
             && self.pace.another_pass(planes, exact, met, ctx.now(), self.dual.value())
