@@ -309,7 +309,7 @@ fn pictures_mark_what_was_chosen() {
 #[test]
 fn points_cut_short_are_told() {
     let scratch = words();
-    scratch.succeed(&format!("{PATH} --grid 1,0.01 --gap 1e-3 --passes 30 --out model"));
+    scratch.succeed(&format!("{PATH} --grid 1,0.01 --gap 1e-3 --passes 12 --out model"));
     let (_, lambdas) = tensor(&scratch, "model", "lambdas");
     let last = lambdas[lambdas.len() - 1];
     for command in ["predict --model model --data test.data", "evaluate --model model --data test.data", "show model"] {
