@@ -170,10 +170,9 @@ fn attempts_keep_to_the_budget_of_seconds() {
             let outcome = run("auto", &problem, &fresh(&problem), stop).to_end().unwrap();
             let over = outcome.cost.all_seconds() - share * all;
             assert!(over <= 2.0 * problem.call_work, "gap {gap}, share {share}: {over} s too long");
-            assert!(
-                outcome.certificate.primal.is_finite() && outcome.certificate.certified,
-                "gap {gap}, share {share}"
-            );
+            let holds_evaluation = share * all >= 2.1 * BLOCKS as f64 * problem.call_work; // a first pass, too
+            let certified = outcome.certificate.primal.is_finite() && outcome.certificate.certified;
+            assert!(certified || !holds_evaluation, "gap {gap}, share {share}");
         }
     }
 }
