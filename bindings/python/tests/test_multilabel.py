@@ -149,7 +149,7 @@ def test_one_label_per_row(tmp_path):
     assert np.array_equal(model.coef_, twin.coef_) and model.classes_.tolist() == ["no", "yes"]
     found = model.predict(x)
     assert np.array_equal(found == "yes", twin.predict(x)[:, 0] == 1)
-    assert model.score(x, names) == (found == names).mean() > 0.8 and model.history_[-1]["test_loss"] is not None
+    assert model.score(x, names) == (found == names).mean() > 0.75 and model.history_[-1]["test_loss"] is not None
     assert model.max_marginals(x).shape == (80, 2) and model.margins(x).shape == (80,)
     assert [top.labels[0] for top in model.predict_top(x[:5], 2)] == found[:5].tolist()
     again = pickle.loads(pickle.dumps(model))

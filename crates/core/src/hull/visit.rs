@@ -9,7 +9,7 @@ use crate::step::Step;
 /// Pairwise steps that a block solve may make, for each plane.
 const SOLVE_STEPS_PER_PLANE: usize = 20;
 
-/// Further answers that one call may bring: nothing interrupts them, and inner products take the square of their number.
+/// Further answers that one call may bring: nothing interrupts them.
 const MOST_ANSWERS: usize = 64;
 
 /// The direction of mass in one step of the block's QP.

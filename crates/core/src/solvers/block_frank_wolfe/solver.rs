@@ -101,8 +101,8 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
 
     /// Makes one visit of Alg. 3 and what follows from it; returns whether an outer iteration ended, or a batch of one
     /// with what follows it. Lines are those of the paper (1 to 3, every block on its truth and empty working sets, are
-    /// [`new`](BlockFrankWolfeSolver::new)). Not in the paper: further answers without a call, cached corners in the place of calls, blocks that wait,
-    /// recombination, gap passes.
+    /// [`new`](BlockFrankWolfeSolver::new)). Not in the paper: further answers without a call, cached
+    /// corners in the place of calls, blocks that wait, recombination, gap passes.
     pub(super) fn visit<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<bool, OracleError> {
         let pass = match self.pass {
             Some(pass) => pass,
