@@ -149,7 +149,7 @@ pub fn random(seed: u64) -> Small {
             let labels = 1 + rng.below(4) as usize;
             let examples = rows(&mut rng, n, features, labels);
             let task = Multiclass::new(labels, features, costs(&mut rng, labels));
-            let task = if seed % 2 == 0 { task.by_feature() } else { task };
+            let task = if seed.is_multiple_of(2) { task.by_feature() } else { task };
             let name = format!("multiclass, seed {seed}");
             of_task(name, task, examples, move |_| (0..labels as u32).collect())
         }

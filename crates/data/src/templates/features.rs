@@ -41,7 +41,7 @@ impl Features {
                 item.values.iter().map(|value| (value.offset - first, value.column, values.made_by(value))).collect();
             let same = patterns.iter().position(|pattern| pattern.parts == parts);
             let pattern = same.unwrap_or_else(|| {
-                patterns.push(ValuePattern::new(parts));
+                patterns.push(ValuePattern::new(parts, first));
                 patterns.len() - 1
             });
             let range = &mut patterns[pattern].offsets;
@@ -148,10 +148,10 @@ struct ValuePattern {
 }
 
 impl ValuePattern {
-    /// Begins without templates.
-    fn new(parts: Vec<(i32, usize, usize)>) -> Self {
+    /// Begins with a template whose first value is at `offset`.
+    fn new(parts: Vec<(i32, usize, usize)>, offset: i32) -> Self {
         let steps = parts.iter().skip(1).map(|_| HashMap::default()).collect();
-        ValuePattern { parts, offsets: i32::MAX..i32::MIN, steps, nodes: Vec::new() }
+        ValuePattern { parts, offsets: offset..offset + 1, steps, nodes: Vec::new() }
     }
 
     /// Finds the nodes of a sentence.
