@@ -61,7 +61,11 @@ impl ValueKind {
             Value::Array(names) => names.iter().filter_map(Value::as_str).map(str::to_string).collect(),
             _ => Vec::new(),
         };
-        let most = (schema["format"] == "uint32").then_some(u64::from(u32::MAX));
+        let most = match schema["format"].as_str() {
+            Some("uint32") => Some(u64::from(u32::MAX)),
+            Some("uint64") => Some(u64::MAX),
+            _ => None,
+        };
         let entries = schema["items"].is_object().then(|| Box::new(ValueKind::of(&schema["items"])));
         ValueKind { types, most, entries }
     }

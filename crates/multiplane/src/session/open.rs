@@ -135,7 +135,7 @@ impl Session {
         let lambda = lambda_of(&spec, &*problem)?;
         if !(lambda.is_finite() && lambda > 0.0 && (1.0 / lambda).is_finite()) {
             return Err(Error::input(format!(
-                "lambda = {lambda} for {} examples: must be greater than 0",
+                "lambda = {lambda:e} for {} examples: must be greater than 0, and 1/lambda finite",
                 problem.blocks()
             )));
         }

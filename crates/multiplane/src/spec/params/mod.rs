@@ -229,13 +229,13 @@ fn toml_value(value: toml::Value) -> Result<Value, String> {
 pub fn parse_value(text: &str) -> Value {
     let table: Result<toml::Table, _> = format!("v = {text}").parse();
     let table = table.ok().filter(|table| table.len() == 1); // no second line
-    let parsed = table.and_then(|mut table| table.remove("v")).and_then(|value| serde_json::to_value(value).ok());
+    let parsed = table.and_then(|mut table| table.remove("v")).and_then(|value| toml_value(value).ok());
+    let parsed = parsed.or_else(|| text.parse().ok().map(|number: u64| number.into())); // TOML ends at 2^63
     let parsed = parsed.or_else(|| text.starts_with('{').then(|| serde_json::from_str(text).ok()).flatten());
-    let value = parsed.filter(|value| !has_null(value));
-    value.unwrap_or_else(|| Value::String(text.into()))
+    parsed.filter(|value| !has_null(value)).unwrap_or_else(|| Value::String(text.into()))
 }
 
-/// Returns true if there is a null inside: what becomes of nan and inf, which JSON does not have.
+/// Returns true if there is a null inside, which no parameter means.
 fn has_null(value: &Value) -> bool {
     match value {
         Value::Null => true,

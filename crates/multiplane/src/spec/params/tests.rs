@@ -104,6 +104,9 @@ fn values_are_typed() {
     assert_eq!(parse_value("0,3"), json!("0,3"));
     assert_eq!(parse_value("mp-bcfw"), json!("mp-bcfw"));
     assert_eq!(parse_value("nan"), json!("nan"));
+    assert_eq!(parse_value("1979-05-27"), json!("1979-05-27"));
+    assert_eq!(parse_value("18446744073709551615"), json!(u64::MAX));
+    assert_eq!(parse_value("18446744073709551616"), json!("18446744073709551616"));
     assert_eq!(parse_value("[1, inf]"), json!("[1, inf]"));
 }
 
