@@ -80,6 +80,10 @@ class Bench:
             raise SystemExit(f"{program} {' '.join(command)}: ended with status {status}")
         return {**json.loads(printed), "megabytes": usage.ru_maxrss / 1024}, wall
 
+    def note(self, lines, line):
+        lines.append(line)
+        print(line, flush=True)
+
     def write(self, name, lines):
         (self.out / f"{name}.tsv").write_text("\n".join(lines) + "\n")
 
@@ -97,8 +101,7 @@ class Bench:
                         n = summary["n"]
                         training, evaluation = summary["oracle_calls"] / n, summary["evaluation_calls"] / n
                         figures = f"{training:.2f}\t{evaluation:.2f}\t{training + evaluation:.2f}\t{summary['gap']:.3g}"
-                        lines.append(f"{name}\t{gap}\t{seed}\t{build}\t{figures}")
-                        print(lines[-1], flush=True)
+                        self.note(lines, f"{name}\t{gap}\t{seed}\t{build}\t{figures}")
         self.write("calls", lines)
 
     def seconds(self):
@@ -119,8 +122,7 @@ class Bench:
                 )
                 ratio = f"{pairs:.2f}" if build == "after" else "1"
                 rest = f"{(calls + more) / found[0]['n']:.1f}\t{memory:.0f}\t{all(run['certified'] for run in found)}"
-                lines.append(f"{name}\t{gap}\t{build}\t{wall:.2f}\t{ratio}\t{training:.2f}\t{rest}")
-                print(lines[-1], flush=True)
+                self.note(lines, f"{name}\t{gap}\t{build}\t{wall:.2f}\t{ratio}\t{training:.2f}\t{rest}")
         self.write("seconds", lines)
 
     def liblinear(self):
@@ -140,8 +142,7 @@ class Bench:
                 summary, wall = self.train(self.programs["after"], USPS, *more)
                 primal = summary["primal"] * summary["n"]
                 figures = f"{wall / fit:.3f}\t{summary['gap']:.3g}\t{summary['certified']}\t{primal:.4f}"
-                lines.append(f"{fit:.2f}\t{wall:.2f}\t{figures}")
-                print(lines[-1], flush=True)
+                self.note(lines, f"{fit:.2f}\t{wall:.2f}\t{figures}")
         self.write("liblinear", lines)
 
     def bytes(self):
@@ -154,8 +155,7 @@ class Bench:
                     more = ["--gap", gap, "--out", str(model), "--threads", threads]
                     self.train(self.programs["after"], problem, *more)
                     sums.append(hashlib.sha256(model.read_bytes()).hexdigest())
-            lines.append(f"{name}\t{gap}\t{sums[0] == sums[1]}\t{sums[0] == sums[2]}")
-            print(lines[-1], flush=True)
+            self.note(lines, f"{name}\t{gap}\t{sums[0] == sums[1]}\t{sums[0] == sums[2]}")
         self.write("bytes", lines)
 
     def budget(self):
@@ -164,8 +164,7 @@ class Bench:
             for build, program in self.programs.items():
                 summary, wall = self.train(program, problem, "--gap", "1e-6", "--seconds", "10")
                 figures = f"{wall:.2f}\t{summary['wall_seconds']:.2f}\t{summary['gap']:.3g}\t{summary['certified']}"
-                lines.append(f"{name}\t{build}\t{figures}")
-                print(lines[-1], flush=True)
+                self.note(lines, f"{name}\t{build}\t{figures}")
         self.write("budget", lines)
 
 

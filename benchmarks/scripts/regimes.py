@@ -72,11 +72,17 @@ def rows(problem, draw, path):
     path.write_text("\n".join(lines) + "\n")
 
 
-def chains(problem, draw, path, length=10):
+def neighbours(problem, draw):
+    """Weights of labels, shares of steps from each label, the size of each column, the noise."""
     labels, width = CHAINS[problem.d]
     weights, steps = draw.normal(size=(labels, width)), np.exp(draw.normal(size=(labels, labels)))
     steps /= steps.sum(axis=1, keepdims=True)
-    size, noise, lines = columns(width, problem.large), 1.2 * math.sqrt(max(1, width / 5)), []
+    return weights, steps, columns(width, problem.large), 1.2 * math.sqrt(max(1, width / 5))
+
+
+def chains(problem, draw, path, length=10):
+    weights, steps, size, noise = neighbours(problem, draw)
+    (labels, width), lines = weights.shape, []
     for sequence in range(problem.n):
         label = draw.integers(labels)
         for _ in range(length):
@@ -116,10 +122,8 @@ def grids(problem, draw, path, side=8):
 
 def trees(problem, draw, path, nodes=10):
     """Every node hangs on a random earlier one, whose label decides about its own."""
-    labels, width = CHAINS[problem.d]
-    weights, steps = draw.normal(size=(labels, width)), np.exp(draw.normal(size=(labels, labels)))
-    steps /= steps.sum(axis=1, keepdims=True)
-    size, noise, lines = columns(width, problem.large), 1.2 * math.sqrt(max(1, width / 5)), []
+    weights, steps, size, noise = neighbours(problem, draw)
+    (labels, width), lines = weights.shape, []
     for _ in range(problem.n):
         found, tree = [], []
         for node in range(nodes):

@@ -31,6 +31,9 @@ impl From<Model> for ModelObject {
 /// Loss, accuracy and chunk F1, where there is a truth to measure by, and examples without one.
 type Measured = (Option<f64>, Option<f64>, Option<f64>, usize);
 
+/// Arrays as bytes.
+type Buffers<'py, const N: usize> = [Bound<'py, PyBytes>; N];
+
 /// Numbers as the bytes of a float64 array.
 fn floats<'py>(py: Python<'py>, numbers: &[f64]) -> PyResult<Bound<'py, PyBytes>> {
     PyBytes::new_with(py, 8 * numbers.len(), |bytes| {
@@ -72,6 +75,17 @@ impl ModelObject {
                 .map_err(|error| PyRuntimeError::new_err(error.to_string()))
         };
         guarded(|| py.detach(work))
+    }
+
+    /// As [`ask`](ModelObject::ask), with arrays as bytes for an answer.
+    fn buffers<'py, const N: usize>(
+        &self,
+        py: Python<'py>,
+        data: &DatasetObject,
+        threads: usize,
+        question: impl FnOnce(&dyn Problem, &[f64], usize) -> Result<[Vec<u8>; N], OracleError> + Send,
+    ) -> PyResult<Buffers<'py, N>> {
+        Ok(self.ask(py, data, threads, question)?.map(|bytes| PyBytes::new(py, &bytes)))
     }
 }
 
@@ -190,8 +204,8 @@ impl ModelObject {
         data: &DatasetObject,
         count: usize,
         threads: usize,
-    ) -> PyResult<[Bound<'py, PyBytes>; 4]> {
-        let found = self.ask(py, data, threads, |problem, w, threads| {
+    ) -> PyResult<Buffers<'py, 4>> {
+        self.buffers(py, data, threads, |problem, w, threads| {
             let [mut counts, mut exact, mut scores, mut numbers] = [const { Vec::new() }; 4];
             let mut each = |found: TopPrediction| {
                 counts.extend((found.labellings.len() as u32).to_ne_bytes());
@@ -203,19 +217,13 @@ impl ModelObject {
             };
             problem.predictor().predict_top(w, count, threads, &mut each)?;
             Ok([counts, exact, scores, numbers])
-        })?;
-        Ok(found.map(|bytes| PyBytes::new(py, &bytes)))
+        })
     }
 
     /// The max-marginals of every example of `data`: numbers of the predicted labels and of the labels there are, variable
     /// by variable, as uint32; the highest scores with each label as float64; margins, variable by variable, as float64.
-    fn max_marginals<'py>(
-        &self,
-        py: Python<'py>,
-        data: &DatasetObject,
-        threads: usize,
-    ) -> PyResult<[Bound<'py, PyBytes>; 4]> {
-        let found = self.ask(py, data, threads, |problem, w, threads| {
+    fn max_marginals<'py>(&self, py: Python<'py>, data: &DatasetObject, threads: usize) -> PyResult<Buffers<'py, 4>> {
+        self.buffers(py, data, threads, |problem, w, threads| {
             let [mut numbers, mut counts, mut scores, mut margins] = [const { Vec::new() }; 4];
             let mut each = |found: MarginPrediction| {
                 numbers.extend(found.numbers.iter().flat_map(|number| number.to_ne_bytes()));
@@ -225,19 +233,13 @@ impl ModelObject {
             };
             problem.predictor().predict_margins(w, threads, &mut each)?;
             Ok([numbers, counts, scores, margins])
-        })?;
-        Ok(found.map(|bytes| PyBytes::new(py, &bytes)))
+        })
     }
 
     /// How probable each label of every variable of every example of `data` is: how many labels there are, variable by
     /// variable, as uint32, and the probabilities as float64.
-    fn marginals<'py>(
-        &self,
-        py: Python<'py>,
-        data: &DatasetObject,
-        threads: usize,
-    ) -> PyResult<[Bound<'py, PyBytes>; 2]> {
-        let found = self.ask(py, data, threads, |problem, w, threads| {
+    fn marginals<'py>(&self, py: Python<'py>, data: &DatasetObject, threads: usize) -> PyResult<Buffers<'py, 2>> {
+        self.buffers(py, data, threads, |problem, w, threads| {
             let [mut counts, mut shares] = [const { Vec::new() }; 2];
             let mut each = |found: MarginalPrediction| {
                 counts.extend(found.counts.iter().flat_map(|&count| (count as u32).to_ne_bytes()));
@@ -245,8 +247,7 @@ impl ModelObject {
             };
             problem.predictor().predict_marginals(w, threads, &mut each)?;
             Ok([counts, shares])
-        })?;
-        Ok(found.map(|bytes| PyBytes::new(py, &bytes)))
+        })
     }
 
     /// What a user should know of `data` beside this model.

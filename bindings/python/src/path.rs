@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use multiplane::{
-    CrossValidation, Error, GridPoints, GridSpec, Outer, OuterOptions, PathEnd, RunOptions, Session, assign_folds,
-    cross_validate, cross_validate_problem,
+    CrossValidation, Error, FoldPlan, GridPoints, GridSpec, Outer, OuterOptions, PathEnd, RunOptions, Session,
+    assign_folds, cross_validate, cross_validate_problem,
 };
 use pyo3::prelude::*;
 
@@ -59,10 +59,10 @@ impl Divided {
             Outer::Path(path) => Outer::Path(*path),
             Outer::Grid(grid) => Outer::Grid(GridSpec { points: GridPoints::List(lambdas.to_vec()), ..grid.clone() }),
         };
-        let (spec, flag) = (session.spec(), Some(interrupt.end.clone()));
+        let plan = FoldPlan { folds, outer: &outer, lambdas, interrupt: Some(interrupt.end.clone()) };
         match self {
-            Divided::Data(data) => cross_validate(spec, data, folds, &outer, lambdas, flag),
-            Divided::Task(part) => cross_validate_problem(spec, &**part, folds, &outer, lambdas, flag),
+            Divided::Data(data) => cross_validate(session.spec(), data, &plan),
+            Divided::Task(part) => cross_validate_problem(session.spec(), &**part, &plan),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! An evaluation, with a model's scores label by label, as text for a terminal of 80 columns and as JSON.
 
 use multiplane::Problem;
-use multiplane::metrics::{ChunkReport, ChunkScore, Evaluation, LabelReport, MeanScore, Unit};
+use multiplane::metrics::{ChunkReport, ClassScore, Evaluation, LabelReport, MeanScore, Unit};
 use multiplane_lab::numbers::number;
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ pub fn text(problem: &dyn Problem, evaluation: &Evaluation, report: Option<&Labe
 /// The report as an object.
 fn labels_json(report: &LabelReport) -> Value {
     let (names, sets) = (report.names(), report.is_of_sets());
-    let label = |(name, score): (&String, &multiplane::metrics::LabelScore)| {
+    let label = |(name, score): (&String, &ClassScore)| {
         json!({
             "label": name,
             "precision": score.precision(),
@@ -70,9 +70,9 @@ fn labels_json(report: &LabelReport) -> Value {
 }
 
 fn chunks_json(report: &LabelReport, chunks: &ChunkReport) -> Value {
-    let score = |score: &ChunkScore| {
+    let score = |score: &ClassScore| {
         json!({
-            "chunks": score.chunks,
+            "chunks": score.support,
             "predicted": score.predicted,
             "correct": score.correct,
             "precision": score.precision(),
@@ -80,7 +80,7 @@ fn chunks_json(report: &LabelReport, chunks: &ChunkReport) -> Value {
             "f1": score.f1(),
         })
     };
-    let of_type = |(name, of_type): &(String, ChunkScore)| {
+    let of_type = |(name, of_type): &(String, ClassScore)| {
         let mut json = score(of_type);
         json["type"] = json!(name);
         json
@@ -135,14 +135,14 @@ fn labels_text(report: &LabelReport) -> String {
 
 /// Prints as the script conlleval of the CoNLL shared tasks does.
 fn conlleval(report: &LabelReport, ChunkReport { all, types, .. }: &ChunkReport) -> String {
-    let shares = |score: &ChunkScore| {
+    let shares = |score: &ClassScore| {
         let [precision, recall, f1] = [score.precision(), score.recall(), score.f1()].map(|share| 100.0 * share);
         format!("precision: {precision:6.2}%; recall: {recall:6.2}%; FB1: {f1:6.2}")
     };
     let mut text = format!(
         "processed {} tokens with {} phrases; found: {} phrases; correct: {}.\naccuracy: {:6.2}%; {}\n",
         report.variables(),
-        all.chunks,
+        all.support,
         all.predicted,
         all.correct,
         100.0 * report.accuracy(),

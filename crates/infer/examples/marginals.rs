@@ -51,6 +51,15 @@ fn report(what: &str, rounds: usize, batch: usize, measured: &mut [Measured]) {
     println!("{{\"problem\":\"{what}\",\"rounds\":{rounds},\"batch\":{batch},{}}}", fields.join(","));
 }
 
+/// Max-product on chains with these scores, one after the other.
+fn max_product<'a>(labels: usize, unaries: &'a [Vec<f64>], pair: &'a [f64]) -> Measured<'a> {
+    let (mut viterbi, mut path) = (Viterbi::default(), Vec::new());
+    let call = move |k: usize| {
+        viterbi.solve(ChainView { labels, unary: &unaries[k % unaries.len()], pair }, &mut path);
+    };
+    ("viterbi", Box::new(call))
+}
+
 /// Numbers in [-1, 1) that repeat from run to run.
 struct Random(u64);
 
@@ -76,18 +85,12 @@ fn words(rounds: usize) {
         let mut random = Random(1);
         let pair = random.table(labels * labels, size);
         let unaries: Vec<Vec<f64>> = (0..count).map(|_| random.table(len * labels, size)).collect();
-        let (mut viterbi, mut path) = (Viterbi::default(), Vec::new());
         let mut transitions = Transitions::default();
         transitions.set_shared(labels, &pair).expect("scores are finite");
         let (mut engine, mut other, mut out) =
             (ForwardBackward::default(), ForwardBackward::default(), ChainMarginals::default());
         let mut measured: [Measured; 4] = [
-            (
-                "viterbi",
-                Box::new(|k| {
-                    viterbi.solve(ChainView { labels, unary: &unaries[k % count], pair: &pair }, &mut path);
-                }),
-            ),
+            max_product(labels, &unaries, &pair),
             ("sum_product", Box::new(|k| engine.solve(&unaries[k % count], &transitions, &mut out).expect("allowed"))),
             (
                 "log_partition",
@@ -114,7 +117,7 @@ fn tilted_words(rounds: usize) {
         let mut random = Random(8);
         let pair = random.table(labels * labels, size);
         let unaries: Vec<Vec<f64>> = (0..count).map(|_| random.table(len * labels, 2.0 * size)).collect();
-        let (mut viterbi, mut path, mut chain) = (Viterbi::default(), Vec::new(), TiltedChain::default());
+        let mut chain = TiltedChain::default();
         let mut to = vec![0.0; chain_size(len, labels)];
         let mut before = |unary: &Vec<f64>| {
             let mut from = to.clone();
@@ -124,12 +127,7 @@ fn tilted_words(rounds: usize) {
         };
         let froms: Vec<Vec<f64>> = unaries.iter().rev().map(&mut before).collect();
         let mut measured: [Measured; 2] = [
-            (
-                "viterbi",
-                Box::new(|k| {
-                    viterbi.solve(ChainView { labels, unary: &unaries[k % count], pair: &pair }, &mut path);
-                }),
-            ),
+            max_product(labels, &unaries, &pair),
             (
                 "tilted",
                 Box::new(|k| {
@@ -174,7 +172,6 @@ fn trees(rounds: usize) {
         Box::new(move |k| drop(engines[k % count].solve(&models[k % count], &mut unwatched, &mut found)))
     };
     let [a, b, c, d] = kinds.map(|models| -> &'static [Mrf] { Vec::leak(models) });
-    let (mut viterbi, mut path) = (Viterbi::default(), Vec::new());
     let shapes: Vec<TreeShape> = (0..count)
         .map(|_| {
             let parents: Vec<u32> =
@@ -185,12 +182,7 @@ fn trees(rounds: usize) {
     let types = vec![0; nodes];
     let (mut score_tree, mut labelling) = (ScoreTree::default(), Vec::new());
     let mut measured: [Measured; 6] = [
-        (
-            "viterbi",
-            Box::new(|k| {
-                viterbi.solve(ChainView { labels, unary: &unaries[k % count], pair: &pair }, &mut path);
-            }),
-        ),
+        max_product(labels, &unaries, &pair),
         (
             "score_tree",
             Box::new(|k| {

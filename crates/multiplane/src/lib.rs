@@ -51,8 +51,8 @@ pub use multiplane_tasks::problem::{
 pub use multiplane_tasks::rescaling::Rescaling;
 pub use multiplane_tasks::{data, dataset, entry, foreign, losses, metrics, registry as tasks, synth};
 pub use outer::{
-    CrossValidation, OnPoint, PartOf, PathState, PathStep, PathSummary, assign_folds, choose_lambda, cross_validate,
-    cross_validate_problem, follow,
+    CrossValidation, FoldPlan, OnPoint, PartOf, PathState, PathStep, PathSummary, assign_folds, choose_lambda,
+    cross_validate, cross_validate_problem, follow,
 };
 pub use session::{
     Advice, CheckpointReport, Checkpointer, Incoming, KernelCost, LambdaChoice, PrimalClaim, RunMachine, RunOptions,

@@ -88,31 +88,30 @@ impl Small {
     }
 }
 
+/// A task that several threads may ask.
+pub trait SharedTask: Task<Input: Send + Sync, Label: Send + Sync, Scratch: Send> + Send + Sync + 'static {}
+
+impl<T> SharedTask for T where T: Task<Input: Send + Sync, Label: Send + Sync, Scratch: Send> + Send + Sync + 'static {}
+
 /// A problem of a task and examples with all their labellings, which are predictions too.
-pub fn of_task<T>(
+pub fn of_task<T: SharedTask>(
     name: String,
     task: T,
     examples: Examples<T::Input, T::Label>,
     all: impl Fn(&T::Label) -> Vec<T::Label>,
-) -> Small
-where
-    T: Task<Input: Send + Sync, Label: Send + Sync, Scratch: Send> + Send + Sync + 'static,
-{
+) -> Small {
     small_of(name, task, examples, all, |_| true, Variables::Free)
 }
 
 /// The same where only truths that `predicts` says have predictions among their labellings.
-fn small_of<T>(
+fn small_of<T: SharedTask>(
     name: String,
     task: T,
     examples: Examples<T::Input, T::Label>,
     all: impl Fn(&T::Label) -> Vec<T::Label>,
     predicts: impl Fn(&T::Label) -> bool,
     variables: Variables,
-) -> Small
-where
-    T: Task<Input: Send + Sync, Label: Send + Sync, Scratch: Send> + Send + Sync + 'static,
-{
+) -> Small {
     let dim = task.dim();
     let scale = 1.0 / examples.labels.len() as f64;
     let plane = |x: &T::Input, truth: &T::Label, y: &T::Label| {

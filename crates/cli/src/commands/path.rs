@@ -3,8 +3,8 @@
 use multiplane::data::Opaque;
 use multiplane::dataset::Dataset;
 use multiplane::{
-    CrossValidation, Error, GridPoints, GridSpec, Outer, PathEnd, PathModel, PathSummary, RegularizerSpec, Session,
-    assign_folds, cross_validate, durable_write, params,
+    CrossValidation, Error, FoldPlan, GridPoints, GridSpec, Outer, PathEnd, PathModel, PathSummary, RegularizerSpec,
+    Session, assign_folds, cross_validate, durable_write, params,
 };
 use multiplane_lab::path_charts;
 use serde_json::Value;
@@ -202,7 +202,8 @@ fn validate(
         Outer::Path(path) => Outer::Path(*path),
         Outer::Grid(grid) => Outer::Grid(GridSpec { points: GridPoints::List(model.lambdas.clone()), ..grid.clone() }),
     };
-    cross_validate(session.spec(), data, folds, &outer, &model.lambdas, Some(interrupt::flag()))
+    let plan = FoldPlan { folds, outer: &outer, lambdas: &model.lambdas, interrupt: Some(interrupt::flag()) };
+    cross_validate(session.spec(), data, &plan)
 }
 
 /// Saves, draws and reports.

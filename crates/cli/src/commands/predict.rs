@@ -13,7 +13,7 @@ use crate::args::PredictArgs;
 use crate::commands::done::Done;
 use crate::commands::on_data::{is_stream, mismatch, open, open_model, said_of, threads, told};
 use crate::commands::outputs::refuse_overwriting;
-use crate::commands::predicted::{Appender, PredictionWriter};
+use crate::commands::predicted::{Appender, PredictionWriter, PredictionsOf};
 use crate::terminal::{print, print_on, warn};
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
@@ -34,10 +34,11 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
     let threads = threads_for(threads, &*problem)?;
     let w = problem.from_file_layout(&model.w);
     let mut text = String::new();
+    let of = PredictionsOf { problem: &*problem, w: &w, threads };
     if args.columns {
-        Appender::of_file(args, &model)?.append_file(&*problem, &w, threads, &mut text)?;
+        Appender::of_file(args, &model)?.append_file(of, &mut text)?;
     } else {
-        told(&*problem, writer.write(&*problem, &w, threads, &mut text))?;
+        told(&*problem, writer.write(of, &mut text))?;
     }
     finish(args, &text)?;
     Ok(Done::Finished)
@@ -128,10 +129,10 @@ fn predict_stream(
         warn_once(&*problem, &mut warned, begun);
         begun += problem.blocks();
         let threads = threads_for(threads, &*problem)?;
-        let w = &*model.weights(&*problem);
+        let of = PredictionsOf { problem: &*problem, w: &model.weights(&*problem), threads };
         match &mut appender {
-            Some(appender) => appender.append(&incoming.take_text(), &*problem, w, threads, &mut text)?,
-            None => told(&*problem, writer.write(&*problem, w, threads, &mut text))?,
+            Some(appender) => appender.append(&incoming.take_text(), of, &mut text)?,
+            None => told(&*problem, writer.write(of, &mut text))?,
         }
         if !out.put(&mut text)? {
             return Ok(Done::Finished); // nobody reads any more

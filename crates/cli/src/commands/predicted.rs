@@ -5,7 +5,6 @@ use std::fmt::Write;
 
 use multiplane::data::{Appended, Format, ReadRules, csv};
 use multiplane::infer::file::Lines;
-use multiplane::oracle::OracleError;
 use multiplane::{Error, MOST_LISTED, Model, Problem, model_format, model_rules};
 use serde_json::json;
 
@@ -55,29 +54,16 @@ impl PredictionWriter {
     }
 
     /// Writes the answers for all examples of a problem.
-    pub(crate) fn write(
-        &mut self,
-        problem: &dyn Problem,
-        w: &[f64],
-        threads: usize,
-        text: &mut String,
-    ) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, of: PredictionsOf<'_>, text: &mut String) -> Result<(), Error> {
         match self.asked {
-            RequestedOutput::Labels => self.write_labels(problem, w, threads, text)?,
-            RequestedOutput::Top(most) => self.write_top(problem, w, (most, threads), text)?,
-            RequestedOutput::Confidence => self.write_confidence(problem, w, threads, text)?,
+            RequestedOutput::Labels => self.write_labels(of, text),
+            RequestedOutput::Top(most) => self.write_top(of, most, text),
+            RequestedOutput::Confidence => self.write_confidence(of, text),
         }
-        Ok(())
     }
 
-    fn write_labels(
-        &mut self,
-        problem: &dyn Problem,
-        w: &[f64],
-        threads: usize,
-        text: &mut String,
-    ) -> Result<(), OracleError> {
-        problem.predictor().predict(w, threads, &mut |found| {
+    fn write_labels(&mut self, of: PredictionsOf<'_>, text: &mut String) -> Result<(), Error> {
+        of.problem.predictor().predict(of.w, of.threads, &mut |found| {
             // Sums of nothing may be -0. A String takes anything.
             let _ = match (self.json, found.loss.map(|loss| loss + 0.0)) {
                 (true, loss) => {
@@ -88,18 +74,13 @@ impl PredictionWriter {
                 (false, _) => writeln!(text, "{}", found.text),
             };
             self.count += 1;
-        })
+        })?;
+        Ok(())
     }
 
-    fn write_top(
-        &mut self,
-        problem: &dyn Problem,
-        w: &[f64],
-        (most, threads): (usize, usize),
-        text: &mut String,
-    ) -> Result<(), OracleError> {
+    fn write_top(&mut self, of: PredictionsOf<'_>, most: usize, text: &mut String) -> Result<(), Error> {
         let mut unproven = 0;
-        problem.predictor().predict_top(w, most, threads, &mut |found| {
+        of.problem.predictor().predict_top(of.w, most, of.threads, &mut |found| {
             unproven += usize::from(!found.exact);
             let number = self.count;
             if self.json {
@@ -118,20 +99,14 @@ impl PredictionWriter {
         if unproven > 0 {
             warn(format!(
                 "the lists of {unproven} of {} examples are not proven to be the best: their decoder is approximate",
-                problem.blocks()
+                of.problem.blocks()
             ));
         }
         Ok(())
     }
 
-    fn write_confidence(
-        &mut self,
-        problem: &dyn Problem,
-        w: &[f64],
-        threads: usize,
-        text: &mut String,
-    ) -> Result<(), OracleError> {
-        problem.predictor().predict_margins(w, threads, &mut |found| {
+    fn write_confidence(&mut self, of: PredictionsOf<'_>, text: &mut String) -> Result<(), Error> {
+        of.problem.predictor().predict_margins(of.w, of.threads, &mut |found| {
             let (number, margins) = (self.count, found.margins());
             let _ = if self.json {
                 // What is infinite, as there is no other label, is null.
@@ -143,7 +118,27 @@ impl PredictionWriter {
                 writeln!(text, "{number}\t{}\t{}", found.text, margins.join(" "))
             };
             self.count += 1;
-        })
+        })?;
+        Ok(())
+    }
+}
+
+/// The problem whose predictions are wanted, with its weights, on so many threads.
+#[derive(Clone, Copy)]
+pub(crate) struct PredictionsOf<'a> {
+    pub(crate) problem: &'a dyn Problem,
+    pub(crate) w: &'a [f64],
+    pub(crate) threads: usize,
+}
+
+impl<'a> PredictionsOf<'a> {
+    /// The names of the predicted labels, variable by variable.
+    fn names(self) -> Result<Vec<&'a str>, Error> {
+        let (labels, mut names) = (&self.problem.vocabulary().labels, Vec::new());
+        self.problem.predictor().predict_numbers(self.w, self.threads, &mut |numbers| {
+            names.extend(numbers.iter().map(|&number| labels.get(number as usize).map_or("?", String::as_str)));
+        })?;
+        Ok(names)
     }
 }
 
@@ -188,14 +183,8 @@ impl Appender {
     }
 
     /// Appends to the lines of the whole file.
-    pub(crate) fn append_file(
-        &mut self,
-        problem: &dyn Problem,
-        w: &[f64],
-        threads: usize,
-        text: &mut String,
-    ) -> Result<(), Error> {
-        let names = predicted_names(problem, w, threads)?;
+    pub(crate) fn append_file(&mut self, of: PredictionsOf<'_>, text: &mut String) -> Result<(), Error> {
+        let names = of.names()?;
         let mut names = names.iter().copied();
         let Some(path) = self.path.clone() else { return Ok(()) };
         let mut lines = Lines::open(&path)?;
@@ -209,15 +198,8 @@ impl Appender {
     }
 
     /// Appends to lines that were read; those without an answer are left out.
-    pub(crate) fn append(
-        &mut self,
-        lines: &str,
-        problem: &dyn Problem,
-        w: &[f64],
-        threads: usize,
-        text: &mut String,
-    ) -> Result<(), Error> {
-        let names = predicted_names(problem, w, threads)?;
+    pub(crate) fn append(&mut self, lines: &str, of: PredictionsOf<'_>, text: &mut String) -> Result<(), Error> {
+        let names = of.names()?;
         let mut names = names.iter().copied();
         lines.lines().for_each(|line| self.line(line, &mut names, text));
         Ok(())
@@ -253,13 +235,4 @@ fn quoted(name: &str, separator: char) -> String {
         true => format!("\"{}\"", name.replace('"', "\"\"")),
         false => name.to_owned(),
     }
-}
-
-/// The names of the predicted labels, variable by variable.
-fn predicted_names<'a>(problem: &'a dyn Problem, w: &[f64], threads: usize) -> Result<Vec<&'a str>, Error> {
-    let (labels, mut names) = (&problem.vocabulary().labels, Vec::new());
-    problem.predictor().predict_numbers(w, threads, &mut |numbers| {
-        names.extend(numbers.iter().map(|&number| labels.get(number as usize).map_or("?", String::as_str)));
-    })?;
-    Ok(names)
 }

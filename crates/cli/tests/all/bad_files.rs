@@ -1,7 +1,7 @@
 //! Models that are damaged or belong to other data, and outputs that cannot be written: refused with exit code 2
 //! before any work is done, and what was there before stays.
 
-use crate::common::refusals::{assert_all_refused, assert_refused, folder};
+use crate::common::refusals::{TRAIN, assert_all_refused, assert_refused, folder};
 use crate::common::{Scratch, samples};
 
 /// The three commands that read a model refuse this pair of model and data with the same words.
@@ -144,10 +144,9 @@ fn outputs_do_not_overwrite_what_the_command_uses() {
 #[test]
 fn runs_that_could_not_end_are_refused() {
     let scratch = folder();
-    let train = "train --task binary --data good.svm --out out --record record";
     assert_all_refused(
         &scratch,
-        train,
+        TRAIN,
         [
             ("--solver ssg --gap 1%", "no gap to stop at: give --passes"),
             ("--set oracle.delay_us=1e300", "must be between 0 and"),

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use crate::common::refusals::{assert_all_refused, assert_refused, folder};
+use crate::common::refusals::{TRAIN, assert_all_refused, assert_refused, folder};
 use crate::common::{BINARY, Scratch, run, samples};
 
 /// A faulty file is refused with the same words, and the place, by every command that reads data.
@@ -159,10 +159,9 @@ fn huge_dimensions_are_cheap_to_refuse() {
 #[test]
 fn unknown_names_come_with_a_suggestion() {
     let scratch = folder();
-    let train = "train --task binary --data good.svm --out out --record record";
     assert_all_refused(
         &scratch,
-        train,
+        TRAIN,
         [
             ("--solver bcfv", "unknown solver `bcfv`: did you mean `bcfw`"),
             ("--format libsvn", "unknown format `libsvn`: did you mean `libsvm`?"),
@@ -237,8 +236,7 @@ fn bad_values_are_refused() {
         cases.push((arguments.into(), message.into()));
     }
     for (arguments, message) in cases {
-        let train = "train --task binary --data good.svm --out out --record record";
-        assert_refused(&scratch, &format!("{train} {arguments}"), &message);
+        assert_refused(&scratch, &format!("{TRAIN} {arguments}"), &message);
     }
     for kappa in ["0", "1", "1.5", "-1", "nan"] {
         let message = format!("kappa = {}: must be greater than 0 and less than 1", kappa.replace("nan", "NaN"));
@@ -255,8 +253,7 @@ fn not_a_number_is_not_nothing() {
     for arguments in
         ["--passes nan", "--calls nan", "--seconds nan", "--set data.folds=nan", "--set task.class_weights=nan"]
     {
-        let train = "train --task binary --data good.svm --out out --record record";
-        assert_refused(&scratch, &format!("{train} {arguments}"), "nan");
+        assert_refused(&scratch, &format!("{TRAIN} {arguments}"), "nan");
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::common::{Scratch, samples};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 fn close(found: &Value, expected: f64) {
     assert!((found.as_f64().unwrap() - expected).abs() < 1e-12, "{found}, expected {expected}");
@@ -44,6 +44,14 @@ fn assert_counts(report: &Value, pairs: &[(String, String)]) {
     close(&report["weighted"]["f1"], weighted / pairs.len() as f64);
 }
 
+/// Trains, and returns the report on the test set with its predictions and its text.
+fn reported(scratch: &Scratch, task: &str, format: &str) -> (Map<String, Value>, String, String) {
+    scratch.succeed(&format!("train --task {task} --data train.{format} --quiet --out model"));
+    let found = scratch.json(&format!("evaluate --model model --data test.{format} --report"));
+    let predicted = scratch.succeed(&format!("predict --model model --data test.{format}")).stdout;
+    (found, predicted, scratch.text(&format!("test.{format}")))
+}
+
 /// Classes, two and more, with labels that training never saw.
 #[test]
 fn classes() {
@@ -51,16 +59,13 @@ fn classes() {
         let task = if labels.len() == 2 { "binary" } else { "multiclass" };
         let rows = samples::rows(60, labels, 4);
         let scratch = Scratch::new().with("train.svm", &rows).with("test.svm", format!("{rows}9 1:1\n"));
-        scratch.succeed(&format!("train --task {task} --data train.svm --lambda 0.1 --passes 5 --quiet --out model"));
-        let found = scratch.json("evaluate --model model --data test.svm --report");
+        let (found, predicted, test) = reported(&scratch, &format!("{task} --lambda 0.1 --passes 5"), "svm");
         let plain = scratch.json("evaluate --model model --data test.svm");
         assert!(plain.iter().all(|(key, value)| found[key] == *value), "a report changes nothing else");
         let truth = |line: &str| match line.split(' ').next().unwrap() {
             "9" => "?".to_owned(),
             label => label.to_owned(),
         };
-        let predicted = scratch.succeed("predict --model model --data test.svm").stdout;
-        let test = scratch.text("test.svm");
         let pairs: Vec<_> =
             test.lines().zip(predicted.lines()).map(|(line, found)| (truth(line), found.to_owned())).collect();
         assert!(pairs.iter().any(|(truth, found)| truth != found && truth != "?"), "data without errors shows little");
@@ -89,10 +94,7 @@ fn spans(tags: &[&str]) -> BTreeSet<(usize, usize, String)> {
 #[test]
 fn chunks() {
     let scratch = Scratch::made("chunks", "conll", [25, 40]);
-    scratch.succeed("train --task chain --data train.conll --passes 4 --quiet --out model");
-    let found = scratch.json("evaluate --model model --data test.conll --report");
-    let predicted = scratch.succeed("predict --model model --data test.conll").stdout;
-    let test = scratch.text("test.conll");
+    let (found, predicted, test) = reported(&scratch, "chain --passes 4", "conll");
     let mut pairs = Vec::new();
     let mut counts: BTreeMap<String, [usize; 3]> = BTreeMap::new();
     for (line, sentence) in predicted.lines().zip(test.trim_end().split("\n\n")) {
@@ -141,10 +143,7 @@ fn chunks() {
 #[test]
 fn sets() {
     let scratch = Scratch::made("scenes", "multilabel", [150, 50]);
-    scratch.succeed("train --task multilabel --data train.multilabel --lambda 0.01 --gap 5% --quiet --out model");
-    let found = scratch.json("evaluate --model model --data test.multilabel --report");
-    let predicted = scratch.succeed("predict --model model --data test.multilabel").stdout;
-    let truth = scratch.text("test.multilabel");
+    let (found, predicted, truth) = reported(&scratch, "multilabel --lambda 0.01 --gap 5%", "multilabel");
     let has = |line: &str, name: &str| line.split(' ').next().unwrap().split(',').any(|one| one == name);
     let report = &found["report"];
     for label in report["labels"].as_array().unwrap() {

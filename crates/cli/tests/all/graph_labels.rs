@@ -2,7 +2,7 @@
 //! label, files without labels, weights that a loss ignores, features made in another way.
 
 use crate::common::refusals::assert_refused;
-use crate::common::{Scratch, object};
+use crate::common::{Scratch, describe, object};
 use multiplane::data::container::{Reals, TensorToWrite, pack};
 use serde_json::{Value, json};
 
@@ -292,7 +292,7 @@ fn small_default_lambdas_are_hinted_at() {
         let stderr = scratch.succeed(&format!("{train} {other}")).stderr;
         assert!(!stderr.contains("lambda = 1/n"), "{other}: {stderr}");
     }
-    let described = scratch.succeed("describe task graph").stdout;
+    let described = describe("task graph");
     assert!(described.contains("lambda to begin with: 1, and 100 where"), "{described}");
 }
 
@@ -300,14 +300,14 @@ fn small_default_lambdas_are_hinted_at() {
 #[test]
 fn losses_and_oracles_are_described() {
     let scratch = Scratch::new();
-    let listed = scratch.succeed("describe loss").stdout;
+    let listed = describe("loss");
     for loss in ["hamming", "hamming-sum", "cost-matrix", "node-weighted", "balanced"] {
         assert!(listed.contains(&format!("  {loss} ")), "{listed}");
-        let described = scratch.succeed(&format!("describe loss {loss}")).stdout;
+        let described = describe(&format!("loss {loss}"));
         assert!(described.contains(&format!("{loss}: ")) && described.contains("tasks: "), "{described}");
     }
-    assert!(scratch.succeed("describe loss node-weighted").stdout.contains("tasks: graph, mrf"));
-    let oracles = scratch.succeed("describe oracle").stdout;
+    assert!(describe("loss node-weighted").contains("tasks: graph, mrf"));
+    let oracles = describe("oracle");
     for (task, exact) in [("chain", true), ("graph", false), ("mrf", false), ("multilabel", false), ("external", false)]
     {
         let line = oracles.lines().find(|line| line.trim_start().starts_with(&format!("{task} "))).unwrap();

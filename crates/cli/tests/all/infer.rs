@@ -1,7 +1,7 @@
 //! `multiplane infer`: the answer, in the words of its contract, for every format and every way to ask.
 
 use crate::common::refusals::{assert_all_refused, assert_refused};
-use crate::common::{Scratch, assert_keys, number};
+use crate::common::{Scratch, assert_keys, describe, number};
 use serde_json::{Value, json};
 
 /// Keys of the JSON object.
@@ -169,14 +169,14 @@ fn engines_by_name() {
 #[test]
 fn described() {
     let scratch = Scratch::new();
-    let all: Value = serde_json::from_str(&scratch.succeed("describe --json").stdout).unwrap();
+    let all: Value = serde_json::from_str(&describe("--json")).unwrap();
     let names = |kind: &str| all[kind].as_array().unwrap().iter().map(|item| item["name"].clone()).collect::<Vec<_>>();
     assert!(names("engine").contains(&json!("brute")) && names("engine").contains(&json!("max-flow")));
     for format in ["uai", "wcsp", "cfn", "max"] {
         assert!(names("format").contains(&json!(format)), "{format}");
-        assert!(scratch.succeed(&format!("describe format {format}")).stdout.contains("read by: infer"), "{format}");
+        assert!(describe(&format!("format {format}")).contains("read by: infer"), "{format}");
     }
-    assert!(scratch.succeed("describe engine brute").stdout.starts_with("brute: "));
+    assert!(describe("engine brute").starts_with("brute: "));
     assert_refused(&scratch, "describe engine brut", "unknown engine `brut`: did you mean `brute`?");
 }
 
@@ -278,7 +278,7 @@ fn random_cfn(seed: u64, kind: u64) -> String {
 #[test]
 fn every_engine_keeps_its_word() {
     let scratch = Scratch::new();
-    let all: Value = serde_json::from_str(&scratch.succeed("describe engine --json").stdout).unwrap();
+    let all: Value = serde_json::from_str(&describe("engine --json")).unwrap();
     let names = all["engine"].as_array().unwrap().iter().map(|engine| engine["name"].as_str().unwrap().to_owned());
     let engines: Vec<String> = names.filter(|name| name != "max-flow").map(|name| format!("--engine {name}")).collect();
     for seed in 0..12 {

@@ -1,7 +1,7 @@
 //! Kernels from end to end: trained, certified, verified, resumed and used on other data; what cannot be is refused.
 
 use crate::common::samples::{letters, rings};
-use crate::common::{Scratch, number};
+use crate::common::{Scratch, describe, number};
 
 /// A kernel separates the rings; bounds hold and are verified; a run that was cut goes on to the same bytes; losses on test
 /// data while training are those of the model afterwards; rows of support are those of the file alone.
@@ -154,7 +154,7 @@ fn solvers_with_kernels() {
     let scratch = rings();
     let kernel = "--set task.kernel=rbf --set task.kernel.gamma=2 --lambda c:1 --clock work";
     let best = scratch.json(&format!("train --task binary --data train.two {kernel} --gap 0.1% --out m"));
-    let listed = scratch.succeed("describe solver").stdout;
+    let listed = describe("solver");
     let mut seen = 0;
     let names = listed.lines().filter_map(|line| line.strip_prefix("  ")).filter_map(|line| line.split(' ').next());
     for solver in names.filter(|name| !name.is_empty()) {

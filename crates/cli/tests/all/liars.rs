@@ -7,7 +7,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use crate::common::{Ran, Scratch, object, run};
+use crate::common::{Ran, Scratch, describe, object, run};
 
 /// Three classes; from the call `at` on the answers are what `mode` says, and declared exact all the same.
 const PROGRAM: &str = r#"
@@ -96,7 +96,7 @@ fn lies_are_found() {
 #[test]
 fn lies_are_certified_by_no_solver() {
     let Some(scratch) = scratch() else { return };
-    let said = object(&scratch.succeed("describe solver --json").stdout);
+    let said = object(&describe("solver --json"));
     let solvers = said["solver"].as_array().unwrap().iter().map(|solver| solver["name"].as_str().unwrap());
     let (mut tried, mut caught) = (0, 0);
     for (k, solver) in solvers.enumerate() {

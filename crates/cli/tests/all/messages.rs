@@ -1,7 +1,7 @@
 //! What cannot be meant is refused by its name: parameters with the rule they break, data with file and place.
 
 use crate::common::refusals::assert_all_refused;
-use crate::common::{Scratch, samples};
+use crate::common::{Scratch, describe, samples};
 
 /// Rows that kernels tell apart, and matrices that are none.
 fn rows() -> Scratch {
@@ -181,13 +181,13 @@ fn gaps_of_searches_are_told_apart() {
 #[test]
 fn kernels_are_described() {
     let scratch = Scratch::new();
-    let described = scratch.succeed("describe kernel polynomial").stdout;
-    assert_eq!(scratch.succeed("describe task.kernel polynomial").stdout, described);
+    let described = describe("kernel polynomial");
+    assert_eq!(describe("task.kernel polynomial"), described);
     let text = described.split_whitespace().collect::<Vec<_>>().join(" "); // lines may break anywhere
     for part in ["task.kernel.degree = 3", "task.kernel.gamma = \"scale\"", "`scale` for 1 / (features * variance"] {
         assert!(text.contains(part), "{described}");
     }
-    let json: serde_json::Value = serde_json::from_str(&scratch.succeed("describe kernel --json").stdout).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&describe("kernel --json")).unwrap();
     let names: Vec<_> =
         json["kernel"].as_array().unwrap().iter().map(|kernel| kernel["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["none", "linear", "rbf", "polynomial", "intersection", "chi-square", "precomputed"]);

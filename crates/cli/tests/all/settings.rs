@@ -1,6 +1,6 @@
 //! Ways to say what to train: tasks, formats, folds, lambda, layouts, run files and overrides.
 
-use crate::common::{Scratch, number, samples};
+use crate::common::{Scratch, describe, number, samples};
 use serde_json::json;
 
 /// Binary and multi-class problems train to a certificate with the dimensions of the contract, from LIBSVM or CSV.
@@ -202,12 +202,12 @@ fn words_of_reports() {
     let train = "train --task binary --data good.svm --gap 5%";
     assert!(scratch.succeed(&format!("{train} --clock work")).stdout.contains(" work seconds, "));
     assert!(!scratch.succeed(train).stdout.contains("work seconds"));
-    let text = scratch.succeed("describe solver auto --all").stdout;
+    let text = describe("solver auto --all");
     assert!(text.contains("solver.planes.recombine = when-cheap"), "{text}");
-    let brief = scratch.succeed("describe solver auto").stdout;
+    let brief = describe("solver auto");
     assert!(brief.contains("solver.planes = multi-plane") && brief.contains("auto --all"), "{brief}");
     assert!(!brief.contains("solver.planes.") && 2 * brief.lines().count() < text.lines().count(), "{brief}");
-    let text = scratch.succeed("describe task chain").stdout;
+    let text = describe("task chain");
     assert!(text.contains("task.loss.matrix=[[0, 1]"), "{text}");
 }
 
@@ -215,15 +215,15 @@ fn words_of_reports() {
 #[test]
 fn parameters_of_runs_are_described() {
     let scratch = Scratch::new();
-    let list = scratch.succeed("describe").stdout;
+    let list = describe("");
     assert!(list.contains("\nrun\n") && list.contains("\n  evaluate ") && list.contains("\n  stop "), "{list}");
     for stop in ["describe stop", "describe run stop"] {
         let text = scratch.succeed(stop).stdout;
         assert!(text.contains("  stop.estimated = false  (boolean)") && text.contains("  stop.gap = null"), "{text}");
     }
-    let text = scratch.succeed("describe evaluate").stdout;
+    let text = describe("evaluate");
     assert!(text.contains("\n  evaluate = auto\n") && text.contains("pass: After every outer iteration"), "{text}");
-    let all: serde_json::Value = serde_json::from_str(&scratch.succeed("describe --json").stdout).unwrap();
+    let all: serde_json::Value = serde_json::from_str(&describe("--json")).unwrap();
     let names: Vec<&str> = all["run"].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["clock", "data", "evaluate", "lambda", "regularizer", "seed", "stop", "threads"]);
     let help = scratch.succeed("train --help").stdout;

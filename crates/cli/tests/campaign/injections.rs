@@ -141,7 +141,7 @@ fn faults_lose_nothing() {
     }
     let wanted = setting("MULTIPLANE_FAULTS", 12) as usize;
     let field = Field::new();
-    let jobs = jobs(&field.scratch);
+    let jobs = jobs();
     let each = (wanted / jobs.len()).max(4);
     let mut counts: BTreeMap<(String, &str), usize> = BTreeMap::new();
     let (mut tried, mut failures, mut seen) = (0, Failures::default(), BTreeSet::new());

@@ -16,7 +16,7 @@ const MOST: u64 = 5;
 fn killed_runs_end_the_same() {
     let wanted = setting("MULTIPLANE_KILLS", 12);
     let field = Field::new();
-    let jobs = jobs(&field.scratch);
+    let jobs = jobs();
     let each = (wanted as usize / jobs.len()).max(3) as u64;
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     let (mut killed, mut trials, mut failures) = (0, 0, Failures::default());

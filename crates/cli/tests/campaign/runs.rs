@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::common::{Scratch, samples};
+use crate::common::{Scratch, describe, samples};
 
 /// Checkpoints at every occasion.
 pub(crate) const ALWAYS: &str = "1e-9";
@@ -81,15 +81,15 @@ pub(crate) fn data() -> Scratch {
 }
 
 /// The names of all solvers.
-fn solvers(scratch: &Scratch) -> Vec<String> {
-    let found: Value = serde_json::from_str(&scratch.succeed("describe solver --json").stdout).unwrap();
+fn solvers() -> Vec<String> {
+    let found: Value = serde_json::from_str(&describe("solver --json")).unwrap();
     let solvers = found["solver"].as_array().unwrap();
     solvers.iter().map(|solver| solver["name"].as_str().unwrap().to_owned()).collect()
 }
 
 /// All jobs; neighbours differ in kind, so that a few of them say something.
-pub(crate) fn jobs(scratch: &Scratch) -> Vec<Job> {
-    let solvers = solvers(scratch);
+pub(crate) fn jobs() -> Vec<Job> {
+    let solvers = solvers();
     assert!(solvers.len() >= 29, "{solvers:?}");
     let train = |what: &str| Job { kind: Kind::Run, command: format!("train --lambda 0.01 --gap 0 {what}") };
     let mut others: Vec<Job> = [

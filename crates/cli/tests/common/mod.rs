@@ -45,6 +45,13 @@ impl Scratch {
         scratch
     }
 
+    /// The same with a model `m` of the training set.
+    pub(crate) fn trained(task: &str, kind: &str, ending: &str, sizes: [usize; 2]) -> Self {
+        let scratch = Scratch::made(kind, ending, sizes);
+        scratch.succeed(&format!("train --task {task} --data train.{ending} --quiet --out m"));
+        scratch
+    }
+
     /// Some examples of the tasks whose data have formats of their own.
     pub(crate) fn make_each_kind(&self) {
         for (kind, file) in
@@ -56,9 +63,10 @@ impl Scratch {
 
     /// Trains the model `m` with the checkpoint `c`, and checks what holds of every run: the model is verified on `data` with
     /// the planes of the checkpoint, a run that goes on with `more` has no lower bound, and `test` has the loss that training
-    /// told. Returns the report and the evaluation.
+    /// told; the gap is certified. Returns the report and the evaluation.
     pub(crate) fn train_and_check(&self, train: &str, data: &str, more: &str, test: &str) -> [Map<String, Value>; 2] {
         let found = self.json(&format!("{train} --checkpoint c --out m --test {test}"));
+        assert_eq!(found["certified"], true, "{train}: {found:?}");
         let verified = self.json(&format!("verify --model m --data {data} --checkpoint c"));
         assert_eq!(verified["verified"], true, "{train}: {verified:?}");
         let more = self.json(&format!("train --resume c {more} --out more"));
@@ -322,4 +330,9 @@ pub(crate) fn assert_keys(object: &Map<String, Value>, keys: &str) {
     expected.sort_unstable();
     found.sort_unstable();
     assert_eq!(found, expected);
+}
+
+/// What `describe` prints of this.
+pub(crate) fn describe(what: &str) -> String {
+    Scratch::new().succeed(&format!("describe {what}")).stdout
 }

@@ -30,6 +30,9 @@ pub(crate) fn assert_refused(scratch: &Scratch, arguments: &str, message: &str) 
     assert!(after == before, "`{arguments}` changed a file");
 }
 
+/// A training in [`folder`], which must not touch the old files there if it is refused.
+pub(crate) const TRAIN: &str = "train --task binary --data good.svm --out out --record record";
+
 /// Asserts that a command is refused with each of these arguments, and with the message given with them.
 pub(crate) fn assert_all_refused<'a, A: AsRef<str>>(
     scratch: &Scratch,

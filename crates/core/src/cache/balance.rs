@@ -145,21 +145,18 @@ mod tests {
         let mut balance = Balance::default();
         balance.begin(0.0, 0.0);
         balance.end_calls(10.0, 1.0, 0.01);
-        balance.begin(10.0, 1.0);
-        balance.end_pass(11.0, 1.2, true);
-        assert!(balance.goes_on(), "0.2 a second against 1.2 in 11");
-        balance.begin(11.0, 1.2);
-        balance.end_pass(12.0, 1.25, true);
-        assert!(!balance.goes_on(), "0.05 a second against 1.25 in 12");
+        let pass = |balance: &mut Balance, from: (f64, f64), to: (f64, f64), by_slope| {
+            balance.begin(from.0, from.1);
+            balance.end_pass(to.0, to.1, by_slope);
+            balance.goes_on()
+        };
+        assert!(pass(&mut balance, (10.0, 1.0), (11.0, 1.2), true), "0.2 a second against 1.2 in 11");
+        assert!(!pass(&mut balance, (11.0, 1.2), (12.0, 1.25), true), "0.05 a second against 1.25 in 12");
         balance.begin(12.0, 1.25);
         balance.end_calls(13.0, 1.3, 0.01);
         assert!(balance.goes_on());
-        balance.begin(13.0, 1.3);
-        balance.end_pass(13.5, 1.301, false);
-        assert!(balance.goes_on(), "any gain will do without the rule");
-        balance.begin(13.5, 1.301);
-        balance.end_pass(13.6, 1.301, false);
-        assert!(!balance.goes_on(), "no gain: the last even so");
+        assert!(pass(&mut balance, (13.0, 1.3), (13.5, 1.301), false), "any gain will do without the rule");
+        assert!(!pass(&mut balance, (13.5, 1.301), (13.6, 1.301), false), "no gain: the last even so");
     }
 
     /// Figure 3 of the paper: left, the last pass is steeper than the iteration: go on; right, flatter: stop.

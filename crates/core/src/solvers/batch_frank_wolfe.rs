@@ -23,35 +23,13 @@ use crate::state::{SavedState, StateError, ensure, finite};
 #[serde(default, deny_unknown_fields)]
 pub struct BatchFrankWolfe {}
 
-impl BatchFrankWolfe {
-    /// Builds a solver for `blocks` examples and `dim` weights.
-    pub fn solver<O: MaxOracle + ?Sized>(
-        self,
-        blocks: usize,
-        dim: usize,
-        regularizer: impl Into<Regularizer>,
-    ) -> Box<dyn Solver<O>> {
-        Box::new(BatchFrankWolfeSolver {
-            blocks,
-            dual: DualState::new(1, dim, regularizer, Averaging::None),
-            corner: Plane::new(),
-            sum: vec![0.0; dim],
-            sum_circ: 0.0,
-            joint: Plane::new(),
-            visited: 0,
-            iterations: 0,
-            gap: None,
-        })
-    }
-}
-
 impl SolverConfig for BatchFrankWolfe {
     fn copies(&self) -> usize {
         10 // sums over all examples are as long as w
     }
 
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
-        self.solver(blocks, dim, regularizer)
+        Box::new(BatchFrankWolfeSolver::new(blocks, dim, regularizer))
     }
 }
 
@@ -76,6 +54,23 @@ pub struct BatchFrankWolfeSolver {
     iterations: u64,
     /// The gap before the last step.
     gap: Option<f64>,
+}
+
+impl BatchFrankWolfeSolver {
+    /// Builds a solver for `blocks` examples and `dim` weights.
+    pub fn new(blocks: usize, dim: usize, regularizer: Regularizer) -> Self {
+        BatchFrankWolfeSolver {
+            blocks,
+            dual: DualState::new(1, dim, regularizer, Averaging::None),
+            corner: Plane::new(),
+            sum: vec![0.0; dim],
+            sum_circ: 0.0,
+            joint: Plane::new(),
+            visited: 0,
+            iterations: 0,
+            gap: None,
+        }
+    }
 }
 
 impl<O: MaxOracle + ?Sized> SavedState<O> for BatchFrankWolfeSolver {

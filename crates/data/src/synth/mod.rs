@@ -22,3 +22,11 @@ pub use parses::synthetic_trees;
 pub use rotamers::synthetic_rotamers;
 pub use scenes::synthetic_scenes;
 pub use words::{single_letters, synthetic_words};
+
+/// Asserts that the same seed gives the same data, and that a longer set begins with the shorter one.
+#[cfg(test)]
+fn assert_repeatable<T: PartialEq + std::fmt::Debug>(make: impl Fn(usize, u64) -> Vec<T>) {
+    let long = make(50, 3);
+    assert_eq!(make(20, 3), long[..20]);
+    assert_ne!(make(50, 4), long);
+}

@@ -5,4 +5,4 @@ mod template;
 mod value;
 
 pub use features::Features;
-pub use template::{Template, TemplateList};
+pub use template::{Template, TemplateList, TextOrList};

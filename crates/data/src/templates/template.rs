@@ -34,21 +34,24 @@ const FORMS: &str = "lower(w[0]) prefix(w[0],1) prefix(w[0],2) prefix(w[0],3) pr
 /// Templates as users write them: a list, or one text divided by spaces, `;` or commas outside of brackets of both
 /// kinds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Notation")]
+#[serde(from = "TextOrList")]
 pub struct TemplateList(Vec<String>);
 
+/// A list as users write it.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Notation {
+pub enum TextOrList {
+    /// One text, to be divided.
     Text(String),
+    /// A list of texts.
     List(Vec<String>),
 }
 
-impl From<Notation> for TemplateList {
-    fn from(notation: Notation) -> Self {
+impl From<TextOrList> for TemplateList {
+    fn from(notation: TextOrList) -> Self {
         TemplateList(match notation {
-            Notation::Text(text) => split(&text),
-            Notation::List(list) => list.iter().flat_map(|text| split(text)).collect(),
+            TextOrList::Text(text) => split(&text),
+            TextOrList::List(list) => list.iter().flat_map(|text| split(text)).collect(),
         })
     }
 }

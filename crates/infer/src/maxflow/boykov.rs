@@ -95,13 +95,9 @@ impl<C: Capacity> HeadStart<'_, C> {
     }
 
     fn augment(&mut self, bridge: u32) {
-        let there = self.network.arcs[bridge as usize];
-        let tail = self.network.arcs[there.reverse() as usize].head;
-        let amount = self.network.room::<true>(tail, there.residual);
-        let amount = self.network.room::<false>(there.head, amount);
-        self.network.push(bridge, amount);
+        let (tail, head, amount) = self.network.fill_bridge(bridge);
         self.send::<true>(tail, amount);
-        self.send::<false>(there.head, amount);
+        self.send::<false>(head, amount);
         while let Some(node) = self.queues.orphans.pop_front() {
             match self.network.nodes[node as usize].level > 0 {
                 true => self.adopt::<true>(node),

@@ -173,13 +173,9 @@ impl<C: Capacity> TreeSearch<'_, C> {
 
     /// Sends flow from root to root over an arc from the source's trees to the sink's, and mends the trees.
     pub(super) fn augment(&mut self, bridge: u32) {
-        let there = self.network.arcs[bridge as usize];
-        let tail = self.network.arcs[there.reverse() as usize].head;
-        let amount = self.network.room::<true>(tail, there.residual);
-        let amount = self.network.room::<false>(there.head, amount);
-        self.network.push(bridge, amount);
+        let (tail, head, amount) = self.network.fill_bridge(bridge);
         self.send::<true>(tail, amount);
-        self.send::<false>(there.head, amount);
+        self.send::<false>(head, amount);
         self.adopt::<true>();
         self.adopt::<false>();
     }

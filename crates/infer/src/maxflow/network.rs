@@ -195,6 +195,18 @@ impl<C: Capacity> ResidualNetwork<C> {
         }
     }
 
+    /// Sends over an arc from the source's trees to the sink's what can flow from root to root; returns the arc's ends and
+    /// the amount.
+    #[inline(always)]
+    pub(super) fn fill_bridge(&mut self, bridge: u32) -> (u32, u32, C) {
+        let there = self.arcs[bridge as usize];
+        let tail = self.arcs[there.reverse() as usize].head;
+        let amount = self.room::<true>(tail, there.residual);
+        let amount = self.room::<false>(there.head, amount);
+        self.push(bridge, amount);
+        (tail, there.head, amount)
+    }
+
     /// Sends flow between a node and its root, and tells `orphan` the nodes that thereby lose their parent.
     #[inline]
     pub(super) fn send<const S: bool>(&mut self, mut node: u32, amount: C, mut orphan: impl FnMut(&mut Self, u32)) {

@@ -1,12 +1,18 @@
 //! Graphs at the edge of what is sensible, refused numbers, and memory.
 
 use crate::common::Random;
-use multiplane_infer::maxflow::{Graph, Side};
+use multiplane_infer::maxflow::{self, Graph, Side};
+
+/// Nodes without edges and links.
+fn unconnected<C: maxflow::Capacity>(nodes: usize) -> Graph<C> {
+    let mut graph = Graph::new();
+    graph.add_nodes(nodes);
+    graph
+}
 
 /// A chain from a source link to a sink link, with `capacity` of each edge.
 fn chain(nodes: usize, capacity: impl Fn(usize) -> i64) -> Graph<i64> {
-    let mut graph = Graph::new();
-    graph.add_nodes(nodes);
+    let mut graph = unconnected(nodes);
     graph.add_terminal(0, 1 << 40, 0).unwrap();
     graph.add_terminal(nodes as u32 - 1, 0, 1 << 40).unwrap();
     for node in 0..nodes - 1 {
@@ -55,8 +61,7 @@ fn degenerate_graphs() {
 /// Parallel edges add up, in both directions, and edges of no capacity change nothing.
 #[test]
 fn parallel_and_empty_edges() {
-    let mut graph = Graph::<i64>::new();
-    graph.add_nodes(2);
+    let mut graph = unconnected::<i64>(2);
     graph.add_terminal(0, 100, 0).unwrap();
     graph.add_terminal(1, 0, 100).unwrap();
     for capacity in 0..5 {
@@ -73,8 +78,7 @@ fn parallel_and_empty_edges() {
 /// middle.
 #[test]
 fn star() {
-    let mut graph = Graph::<i64>::new();
-    graph.add_nodes(1001);
+    let mut graph = unconnected::<i64>(1001);
     for node in 1..=1000 {
         graph.add_terminal(node, if node % 2 == 0 { 3 } else { 0 }, if node % 2 == 1 { 2 } else { 0 }).unwrap();
         graph.add_edge(0, node, 2, 2).unwrap();
@@ -92,8 +96,7 @@ fn star() {
 /// Refused numbers are named with their place and the rule, and leave the graph as it was.
 #[test]
 fn refusals_name_place_and_rule() {
-    let mut graph = Graph::<i64>::new();
-    graph.add_nodes(2);
+    let mut graph = unconnected::<i64>(2);
     graph.add_terminal(0, 5, 0).unwrap();
     graph.add_terminal(1, 0, 5).unwrap();
     let edge = graph.add_edge(0, 1, 3, 0).unwrap();
@@ -114,8 +117,7 @@ fn refusals_name_place_and_rule() {
     graph.set_terminal(0, i64::MAX - 8, 0).unwrap(); // the largest sum that there is
     assert_eq!(graph.solve(), 3);
 
-    let mut graph = Graph::<f64>::new();
-    graph.add_nodes(2);
+    let mut graph = unconnected::<f64>(2);
     graph.add_terminal(0, f64::MAX, 0.0).unwrap();
     refused(graph.add_terminal(1, 0.0, f64::NAN), &["node 1", "NaN", "finite"]);
     refused(graph.set_terminal(1, 0.0, f64::INFINITY), &["node 1", "inf", "finite"]);
@@ -128,8 +130,7 @@ fn refusals_name_place_and_rule() {
 /// Capacities far apart: the flow keeps the small ones' digits though an excess loses them.
 #[test]
 fn doubles_of_all_sizes() {
-    let mut graph = Graph::<f64>::new();
-    graph.add_nodes(3);
+    let mut graph = unconnected::<f64>(3);
     graph.add_terminal(0, 1e15, 0.0).unwrap();
     graph.add_edge(0, 1, 1e15, 0.0).unwrap();
     graph.add_edge(1, 2, 0.1, 0.0).unwrap();
@@ -142,14 +143,12 @@ fn doubles_of_all_sizes() {
 #[test]
 fn integers_do_not_overflow() {
     let most = i64::MAX;
-    let mut graph = Graph::<i64>::new();
-    graph.add_nodes(1);
+    let mut graph = unconnected::<i64>(1);
     for (source, sink) in [(0, most), (most, 0), (0, most), (most / 2, most / 2 + 1), (most, 0)] {
         graph.set_terminal(0, source, sink).unwrap();
         assert_eq!(graph.solve(), source.min(sink), "links {source} and {sink}");
     }
-    let mut graph = Graph::<i64>::new();
-    graph.add_nodes(2);
+    let mut graph = unconnected::<i64>(2);
     graph.add_terminal(0, most / 3, 0).unwrap();
     graph.add_terminal(1, 0, most / 3).unwrap();
     let edge = graph.add_edge(0, 1, most / 3, 0).unwrap();
@@ -172,8 +171,7 @@ fn sums_up_to_the_largest_integer() {
     let pairs = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)];
     for seed in 0..2000 {
         let mut random = Random(seed);
-        let mut graph = Graph::<i64>::new();
-        graph.add_nodes(NODES);
+        let mut graph = unconnected::<i64>(NODES);
         for (tail, head) in pairs {
             graph.add_edge(tail, head, 0, 0).unwrap();
         }
@@ -215,8 +213,7 @@ fn sums_up_to_the_largest_integer() {
 /// The range of `f64` as well: nothing becomes infinite.
 #[test]
 fn doubles_do_not_overflow() {
-    let mut graph = Graph::<f64>::new();
-    graph.add_nodes(1);
+    let mut graph = unconnected::<f64>(1);
     for (source, sink) in [(0.0, f64::MAX), (f64::MAX, 0.0), (0.0, f64::MAX), (3.0, 2.0), (f64::MAX, 0.0), (2.0, 3.0)] {
         graph.set_terminal(0, source, sink).unwrap();
         assert_eq!(graph.solve(), source.min(sink), "links {source} and {sink}");

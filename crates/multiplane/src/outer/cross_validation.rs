@@ -24,29 +24,32 @@ pub struct CrossValidation {
     pub best_lambda: f64,
 }
 
-/// Trains on all folds but one, in turn, and measures task losses on the one left out at each of `lambdas` (which the
-/// path must reach, or the grid contain). `folds` names every example's fold; see
-/// [`assign_folds`](crate::assign_folds).
+/// How a path or grid is cross-validated.
+pub struct FoldPlan<'a> {
+    /// The fold of every example; see [`assign_folds`](crate::assign_folds).
+    pub folds: &'a [u32],
+    /// The path or grid.
+    pub outer: &'a Outer,
+    /// The lambdas at which losses are measured: the path must reach them, or the grid contain them.
+    pub lambdas: &'a [f64],
+    /// Ends it early.
+    pub interrupt: Option<Arc<AtomicBool>>,
+}
+
+/// Trains on all folds but one, in turn, and measures task losses on the one left out.
 ///
 /// # Errors
 ///
 /// [`Error::Input`] where folds, data and lambdas do not fit together, [`Error::Failed`] where a fold was cut short,
 /// and those of the loop.
-pub fn cross_validate(
-    spec: &RunSpec,
-    data: &Dataset,
-    folds: &[u32],
-    outer: &Outer,
-    lambdas: &[f64],
-    interrupt: Option<Arc<AtomicBool>>,
-) -> Result<CrossValidation, Error> {
-    let names = names_of(folds, data.len(), lambdas)?;
+pub fn cross_validate(spec: &RunSpec, data: &Dataset, plan: &FoldPlan<'_>) -> Result<CrossValidation, Error> {
+    let names = plan.names(data.len())?;
     let mut spec = spec.clone();
     list_class_weights(&mut spec, data, None)?; // folds may lack labels
     let spec = &spec;
     let whole = known_of(spec, data)?;
-    let leave_out = |spec: &RunSpec, fold| leaving_out(spec, data, whole.as_ref(), folds, fold);
-    validate(spec, &names, &leave_out, outer, lambdas, interrupt)
+    let leave_out = |spec: &RunSpec, fold| leaving_out(spec, data, whole.as_ref(), plan.folds, fold);
+    plan.validate(spec, &names, &leave_out)
 }
 
 /// As [`cross_validate`], on a task that is not in the registry: `part` makes it for some of its examples alone.
@@ -54,70 +57,59 @@ pub fn cross_validate(
 /// # Errors
 ///
 /// As there.
-pub fn cross_validate_problem(
-    spec: &RunSpec,
-    part: PartOf<'_>,
-    folds: &[u32],
-    outer: &Outer,
-    lambdas: &[f64],
-    interrupt: Option<Arc<AtomicBool>>,
-) -> Result<CrossValidation, Error> {
-    let names = names_of(folds, folds.len(), lambdas)?;
-    let leave_out = |spec: &RunSpec, fold| leaving_out_of_problem(spec, part, folds, fold);
-    validate(spec, &names, &leave_out, outer, lambdas, interrupt)
+pub fn cross_validate_problem(spec: &RunSpec, part: PartOf<'_>, plan: &FoldPlan<'_>) -> Result<CrossValidation, Error> {
+    let names = plan.names(plan.folds.len())?;
+    let leave_out = |spec: &RunSpec, fold| leaving_out_of_problem(spec, part, plan.folds, fold);
+    plan.validate(spec, &names, &leave_out)
 }
 
-/// The folds that there are, of `n` examples.
-fn names_of(folds: &[u32], n: usize, lambdas: &[f64]) -> Result<Vec<u32>, Error> {
-    if folds.len() != n {
-        return Err(Error::input(format!("{} folds given for {n} examples", folds.len())));
+impl FoldPlan<'_> {
+    /// The folds that there are, of `n` examples.
+    fn names(&self, n: usize) -> Result<Vec<u32>, Error> {
+        if self.folds.len() != n {
+            return Err(Error::input(format!("{} folds given for {n} examples", self.folds.len())));
+        }
+        let mut names = self.folds.to_vec();
+        names.sort_unstable();
+        names.dedup();
+        if names.len() < 2 || self.lambdas.is_empty() {
+            return Err(Error::input("cross-validation needs at least two folds and one lambda"));
+        }
+        Ok(names)
     }
-    let mut names = folds.to_vec();
-    names.sort_unstable();
-    names.dedup();
-    if names.len() < 2 || lambdas.is_empty() {
-        return Err(Error::input("cross-validation needs at least two folds and one lambda"));
-    }
-    Ok(names)
-}
 
-/// Cross-validates over the folds `names`.
-fn validate(
-    spec: &RunSpec,
-    names: &[u32],
-    leave_out: LeaveOut<'_>,
-    outer: &Outer,
-    lambdas: &[f64],
-    interrupt: Option<Arc<AtomicBool>>,
-) -> Result<CrossValidation, Error> {
-    let mut losses = vec![Vec::new(); lambdas.len()];
-    for &fold in names {
-        let Some(session) = leave_out(spec, fold)? else { continue };
-        let options = RunOptions { interrupt: interrupt.clone(), ..RunOptions::default() };
-        let (model, _) = match outer {
-            Outer::Path(path) => session.path(path, options)?,
-            Outer::Grid(grid) => session.grid(grid, options)?,
-        };
-        if model.info.stop_reason != PathEnd::LambdaMin {
-            return Err(Error::failed(format!("cross-validation: fold {fold} was cut short")));
+    /// Cross-validates over the folds `names`.
+    fn validate(&self, spec: &RunSpec, names: &[u32], leave_out: LeaveOut<'_>) -> Result<CrossValidation, Error> {
+        let FoldPlan { outer, lambdas, interrupt, .. } = self;
+        let mut losses = vec![Vec::new(); lambdas.len()];
+        for &fold in names {
+            let Some(session) = leave_out(spec, fold)? else { continue };
+            let options = RunOptions { interrupt: interrupt.clone(), ..RunOptions::default() };
+            let (model, _) = match outer {
+                Outer::Path(path) => session.path(path, options)?,
+                Outer::Grid(grid) => session.grid(grid, options)?,
+            };
+            if model.info.stop_reason != PathEnd::LambdaMin {
+                return Err(Error::failed(format!("cross-validation: fold {fold} was cut short")));
+            }
+            for (losses, &lambda) in losses.iter_mut().zip(*lambdas) {
+                losses.extend(session.test_loss(&model.at(lambda)?)?); // none where nothing is known of the fold's truths
+            }
         }
-        for (losses, &lambda) in losses.iter_mut().zip(lambdas) {
-            losses.extend(session.test_loss(&model.at(lambda)?)?); // none where nothing is known of the fold's truths
+        if losses[0].is_empty() {
+            return Err(Error::input("cross-validation: no fold has an example with a known label"));
         }
-    }
-    if losses[0].is_empty() {
-        return Err(Error::input("cross-validation: no fold has an example with a known label"));
-    }
-    let mut validated: Vec<ValidatedLambda> =
-        lambdas.iter().zip(&losses).map(|(&lambda, losses)| summed_up(lambda, losses)).collect();
-    validated.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));
-    let mut best = &validated[0];
-    for other in &validated {
-        if other.mean_loss < best.mean_loss {
-            best = other;
+        let mut validated: Vec<ValidatedLambda> =
+            lambdas.iter().zip(&losses).map(|(&lambda, losses)| summed_up(lambda, losses)).collect();
+        validated.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));
+        let mut best = &validated[0];
+        for other in &validated {
+            if other.mean_loss < best.mean_loss {
+                best = other;
+            }
         }
+        Ok(CrossValidation { folds: names.len(), best_lambda: best.lambda, losses: validated })
     }
-    Ok(CrossValidation { folds: names.len(), best_lambda: best.lambda, losses: validated })
 }
 
 pub(super) fn summed_up(lambda: f64, losses: &[f64]) -> ValidatedLambda {

@@ -10,7 +10,7 @@ mod position;
 mod summary;
 
 pub use choice::choose_lambda;
-pub use cross_validation::{CrossValidation, PartOf, assign_folds, cross_validate, cross_validate_problem};
+pub use cross_validation::{CrossValidation, FoldPlan, PartOf, assign_folds, cross_validate, cross_validate_problem};
 pub use path::{OnPoint, follow};
 pub use position::{PathState, PathStep};
 pub use summary::PathSummary;

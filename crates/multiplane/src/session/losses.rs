@@ -9,7 +9,7 @@ use multiplane_core::observe::Losses;
 use multiplane_core::observe::RunCost;
 use multiplane_core::oracle::OracleError;
 use multiplane_core::run::{LossMeter, LossMeters, Outcome, StopReason};
-use multiplane_tasks::problem::{Problem, Reduced, Vocabulary};
+use multiplane_tasks::problem::{GoOn, Problem, Reduced, Vocabulary};
 
 use super::open::Session;
 use crate::error::Error;
@@ -21,9 +21,6 @@ const WORTH_IT: (f64, f64) = (0.25, 5.0);
 /// Beside a limit of seconds it may take this share of it, or so many seconds where that is more.
 const BESIDE_LIMIT: (f64, f64) = (0.1, 0.5);
 
-/// Asked before each prediction.
-type GoesOn<'a> = &'a (dyn Fn() -> bool + Sync);
-
 /// Whoever interrupts need not wait longer for losses, in seconds.
 const PATIENCE_SECONDS: f64 = 2.0;
 
@@ -34,17 +31,17 @@ impl Session {
     }
 
     /// The same, without the loss on the training data if `goes_on` ended its measurement.
-    pub(super) fn losses_while(&self, w: &[f64], goes_on: GoesOn<'_>) -> Result<Losses, Error> {
+    pub(super) fn losses_while(&self, w: &[f64], goes_on: GoOn<'_>) -> Result<Losses, Error> {
         let train = self.meter()(&*self.problem, w, goes_on)?;
         let test = self.loss_meters(false, None).test.map(|mut meter| meter(w, f64::INFINITY)).transpose()?;
         Ok(Losses { train, test: test.flatten() })
     }
 
     /// Returns the function that measures a loss.
-    fn meter(&self) -> impl Fn(&dyn Problem, &[f64], GoesOn<'_>) -> Result<Option<f64>, OracleError> + Copy + use<> {
+    fn meter(&self) -> impl Fn(&dyn Problem, &[f64], GoOn<'_>) -> Result<Option<f64>, OracleError> + Copy + use<> {
         let threads = self.threads();
         let delay = if self.spec.clock == ClockKind::Wall { 1e-6 * self.spec.oracle.delay_us } else { 0.0 };
-        move |problem: &dyn Problem, w: &[f64], goes_on: GoesOn<'_>| {
+        move |problem: &dyn Problem, w: &[f64], goes_on: GoOn<'_>| {
             if delay > 0.0 {
                 clock::sleep(delay * problem.blocks().div_ceil(threads) as f64); // a prediction is as dear as a call
             }
@@ -106,7 +103,7 @@ impl Session {
     }
 
     /// Mean task losses of a model; see [`losses_while`](Session::losses_while).
-    fn losses_of_model(&self, reduced: &Reduced, goes_on: GoesOn<'_>) -> Result<Losses, Error> {
+    fn losses_of_model(&self, reduced: &Reduced, goes_on: GoOn<'_>) -> Result<Losses, Error> {
         let train = self.problem.predictor().evaluate_while(&reduced.images, self.threads(), goes_on)?;
         let test = self.loss_on_test((&reduced.w, &reduced.vocabulary))?;
         Ok(Losses { train: train.and_then(|found| found.loss), test })

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
+use multiplane::Error;
 use multiplane_core::rng::Rng;
 
+use crate::bytes;
 use crate::counting::{bytes_held, most_bytes};
 
 /// The seed of all campaigns.
@@ -64,6 +66,19 @@ pub(crate) struct Reader {
     pub(crate) read: Box<Read>,
     /// Whether messages name the file; those of values and bytes in memory do not.
     pub(crate) names_file: bool,
+}
+
+impl Reader {
+    /// Files that are damaged: `load` may read none but those of the corpus.
+    pub(crate) fn damaged(corpus: Vec<Vec<u8>>, load: fn(&Path) -> Result<(), Error>) -> Reader {
+        let valid = corpus.clone();
+        let read = move |path: &Path, bytes: &[u8]| match load(path) {
+            Ok(()) if !valid.iter().any(|own| own == bytes) => Verdict::Unsound("a damaged file is read".into()),
+            Ok(()) => Verdict::Accepted,
+            Err(error) => Verdict::refused(error),
+        };
+        Reader { corpus, mutate: bytes::mutated, read: Box::new(read), names_file: true }
+    }
 }
 
 /// What became of a reader's inputs.

@@ -11,7 +11,7 @@ use multiplane::{Checkpoint, Error, ModelFile};
 
 use crate::campaign::{Reader, Verdict};
 use crate::trained::{Training, loops, single_runs};
-use crate::{Row, bytes, framed};
+use crate::{Row, framed};
 
 /// Damaged and crafted files.
 pub(crate) fn rows() -> Vec<Row> {
@@ -28,14 +28,7 @@ fn corpus(trainings: &[Training]) -> Vec<Vec<u8>> {
 }
 
 fn damaged(trainings: Vec<Training>) -> Reader {
-    let corpus = corpus(&trainings);
-    let valid = corpus.clone();
-    let read = move |path: &Path, bytes: &[u8]| match Checkpoint::load(path) {
-        Ok(_) if !valid.iter().any(|own| own == bytes) => Verdict::Unsound("a damaged file is read".into()),
-        Ok(_) => Verdict::Accepted,
-        Err(error) => Verdict::refused(error),
-    };
-    Reader { corpus, mutate: bytes::mutated, read: Box::new(read), names_file: true }
+    Reader::damaged(corpus(&trainings), |path| Checkpoint::load(path).map(drop))
 }
 
 fn crafted(trainings: Vec<Training>) -> Reader {

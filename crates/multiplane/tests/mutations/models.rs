@@ -12,7 +12,7 @@ use multiplane::{Model, ModelFile, PathModel};
 
 use crate::campaign::{Reader, Verdict};
 use crate::trained::{loops, single_runs};
-use crate::{Row, bytes, framed};
+use crate::{Row, framed};
 
 /// Weights up to which scores are finite.
 const MODEST: f64 = 1e100;
@@ -20,8 +20,8 @@ const MODEST: f64 = 1e100;
 /// Damaged and crafted files.
 pub(crate) fn rows() -> Vec<Row> {
     vec![
-        ("model-damaged", 4, Box::new(|| damaged(models()))),
-        ("path-model-damaged", 2, Box::new(|| damaged(paths()))),
+        ("model-damaged", 4, Box::new(|| Reader::damaged(models(), |path| ModelFile::load(path).map(drop)))),
+        ("path-model-damaged", 2, Box::new(|| Reader::damaged(paths(), |path| ModelFile::load(path).map(drop)))),
         ("model-crafted", 6, Box::new(|| crafted(models()))),
         ("path-model-crafted", 6, Box::new(|| crafted(paths()))),
     ]
@@ -33,16 +33,6 @@ fn models() -> Vec<Vec<u8>> {
 
 fn paths() -> Vec<Vec<u8>> {
     loops().iter().map(|training| training.trained().model).collect()
-}
-
-fn damaged(corpus: Vec<Vec<u8>>) -> Reader {
-    let valid = corpus.clone();
-    let read = move |path: &Path, bytes: &[u8]| match ModelFile::load(path) {
-        Ok(_) if !valid.iter().any(|own| own == bytes) => Verdict::Unsound("a damaged file is read".into()),
-        Ok(_) => Verdict::Accepted,
-        Err(error) => Verdict::refused(error),
-    };
-    Reader { corpus, mutate: bytes::mutated, read: Box::new(read), names_file: true }
 }
 
 fn crafted(corpus: Vec<Vec<u8>>) -> Reader {

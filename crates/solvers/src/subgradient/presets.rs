@@ -7,23 +7,9 @@ use super::config::Subgradient;
 use super::solver::SubgradientSolver;
 use crate::answer_average::AnswerAverage;
 use crate::online::{Carried, CarriesOn, Online, StreamFacts};
-use crate::oracle::MaxOracle;
 use crate::order::{Order, check_size, size_note, size_of};
 use crate::parameter::{ParameterError, require, shown};
 use crate::regularizer::Regularizer;
-use crate::solver::Solver;
-
-impl Subgradient {
-    /// Builds a solver with these parameters for `blocks` examples and `dim` weights.
-    pub fn solver<O: MaxOracle + ?Sized>(
-        self,
-        blocks: usize,
-        dim: usize,
-        regularizer: impl Into<Regularizer>,
-    ) -> Box<dyn Solver<O>> {
-        Box::new(SubgradientSolver::new(self, blocks, dim, regularizer.into()))
-    }
-}
 
 impl SolverConfig for Subgradient {
     fn validate(&self) -> Result<(), ParameterError> {
@@ -47,7 +33,7 @@ impl SolverConfig for Subgradient {
         size_note("solver.size", self.size, blocks).into_iter().collect()
     }
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
-        self.solver(blocks, dim, regularizer)
+        Box::new(SubgradientSolver::new(*self, blocks, dim, regularizer))
     }
 }
 

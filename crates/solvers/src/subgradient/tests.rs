@@ -50,7 +50,7 @@ fn steps_are_those_of_pegasos() {
         let mut oracle = Points(points.clone());
         let order = Order::Permutation(Permutation {});
         let config = Subgradient { order, size: 3.0, averaging };
-        let mut solver: Box<dyn Solver<Points>> = config.solver(3, 2, lambda);
+        let mut solver: Box<dyn Solver<Points>> = Box::new(SubgradientSolver::new(config, 3, 2, lambda.into()));
         let (mut rng, mut clock, mut counts) = (Rng::new(1, 0), Clock::new(ClockKind::Work), CallCounts::default());
         let (mut w, mut bar) = ([0.0; 2], [0.0; 2]);
         for t in 1..40 {

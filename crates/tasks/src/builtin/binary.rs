@@ -11,19 +11,15 @@ use multiplane_core::rounding::Magnitudes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::builtin::classes::{RowKernelOptions, RowLayout, RowRoom, RowTask};
-use crate::builtin::kernelized::{self, KernelSpec};
+use crate::builtin::classes::{RowLayout, RowRoom, RowTask};
 use crate::builtin::magnitudes::RowSizes;
 use crate::builtin::prices;
-use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
-use crate::builtin::scaling::ScaleSpec;
-use crate::class_weights::ClassWeights;
+use crate::builtin::rows::RowSpec;
 use crate::data::{Row, SparseRows, csv, libsvm};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
-use crate::kernel::KernelStore;
-use crate::losses::{CostTable, LossSpec};
-use crate::problem::tables::{Axis, WeightTable, with_bias};
+use crate::losses::CostTable;
+use crate::problem::tables::{Axis, WeightTable};
 use crate::problem::{OpenError, Problem, Vocabulary};
 use crate::reference::{self, AddFeature};
 
@@ -39,30 +35,8 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<BinarySpec>("binary")
 
 /// Parameters of the task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct BinarySpec {
-    /// Adds a feature that is always 1, after the others.
-    pub bias: bool,
-    /// What the columns of features are divided by, so that none outweighs the others: `max-abs`, `standard` or `none`. It
-    /// is part of the model: data that the model is used on is divided in the same way.
-    pub scale: ScaleSpec,
-    /// What takes the place of inner products of rows: then the model is a sum over training rows. All solvers but
-    /// `fw` and partial linearisation take it.
-    pub kernel: KernelSpec,
-    /// How rows of the kernel's matrix are kept in training.
-    pub kernel_rows: KernelStore,
-    /// How many rows a model may hold; `null` for as many as carry weight. Once training has ended, the weights are projected
-    /// onto the span of so many rows, chosen one by one, each time the one that leaves the least. P and the gap are those of the
-    /// model that is left.
-    pub kernel_budget: Option<u32>,
-    /// What a wrong answer costs; `hamming` is the 0-1 loss here. The oracle adds it to the scores, and evaluation
-    /// reports its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
-    pub loss: LossSpec,
-    /// Factors on the loss by true label: a list, the lower label first; by name as in `task.class_weights.1=5`, 1
-    /// for those left out; or
-    /// `balanced`, n / (2 * how often the label is true). Models hold the list.
-    pub class_weights: Option<ClassWeights>,
-}
+#[serde(transparent)]
+pub struct BinarySpec(pub RowSpec);
 
 /// Two classes.
 pub type Binary = RowTask<OneTable>;
@@ -183,9 +157,7 @@ fn tables(features: usize) -> Vec<WeightTable> {
 
 impl TaskSpec for BinarySpec {
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
-        let options = RowOptions { bias: self.bias, weights_per_label: false };
-        let rows = LabelledRows::read(ENTRY.name, &data, options, vocabulary)?;
-        let mut rows = rows.scaled(self.scale, vocabulary)?;
+        let mut rows = self.0.read(ENTRY.name, &data, vocabulary, false)?;
         let labels = &rows.vocabulary.labels;
         match labels.len() {
             2 => {}
@@ -198,14 +170,10 @@ impl TaskSpec for BinarySpec {
                 )));
             }
         }
-        let costs = CostTable::new(&self.loss, ClassWeights::list(self.class_weights.as_ref())?, 2)?;
-        let (kernel, store, budget, bias) = (self.kernel, self.kernel_rows, self.kernel_budget, self.bias);
-        let kernel = RowKernelOptions { kernel, store, budget, bias };
-        kernel.open(ENTRY.name, (&data, vocabulary.is_some()), rows, costs, |features| OneTable { features })
+        self.0.open(ENTRY.name, (&data, vocabulary.is_some()), rows, |features| OneTable { features })
     }
 
     fn weight_tables(&self, vocabulary: &Vocabulary) -> Result<Vec<WeightTable>, OpenError> {
-        let known: RowVocabulary = vocabulary.read()?;
-        Ok(kernelized::tables(with_bias(tables(known.features), self.bias), &known))
+        self.0.weight_tables(vocabulary, |known| tables(known.features))
     }
 }

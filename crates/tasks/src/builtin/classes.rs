@@ -13,19 +13,19 @@ use multiplane_core::task::{
     TaskCapabilities, UNLABELLED,
 };
 
-use crate::builtin::kernelized::{self, KernelOptions, KernelSpec};
+use crate::builtin::kernelized::{self, KernelOptions, KernelVocabulary};
 use crate::builtin::magnitudes::{RowSizes, sizes};
 use crate::builtin::marginals;
 use crate::builtin::pairwise::kbest;
-use crate::builtin::rows::{LabelledRows, RowVocabulary};
+use crate::builtin::rows::{LabelledRows, RowOptions, RowSpec, RowVocabulary};
 use crate::builtin::task::BuiltinTask;
+use crate::class_weights::ClassWeights;
 use crate::data::{Classified, Row, SparseRows};
 use crate::dataset::Dataset;
-use crate::kernel::KernelStore;
 use crate::losses::{CostTable, UNSEEN};
 use crate::metrics::LabelReport;
-use crate::problem::tables::WeightTable;
-use crate::problem::{OpenError, Problem};
+use crate::problem::tables::{WeightTable, with_bias};
+use crate::problem::{OpenError, Problem, Vocabulary};
 use crate::reference::{self, AddFeature};
 
 /// The weights of the labels of a row: where they stand, and how they are multiplied by it.
@@ -345,27 +345,31 @@ impl<R: RowLayout> BuiltinTask for RowTask<R> {
     }
 }
 
-/// The kernel of a task on rows, as its parameters say.
-pub(super) struct RowKernelOptions {
-    pub(super) kernel: KernelSpec,
-    pub(super) store: KernelStore,
-    pub(super) budget: Option<u32>,
-    pub(super) bias: bool,
-}
+impl RowSpec {
+    /// Reads the rows; `weights_per_label` if every label has weights of its own for each feature.
+    pub(super) fn read(
+        &self,
+        task: &str,
+        data: &Dataset,
+        vocabulary: Option<&Vocabulary>,
+        weights_per_label: bool,
+    ) -> Result<LabelledRows, OpenError> {
+        let options = RowOptions { bias: self.bias, weights_per_label };
+        LabelledRows::read(task, data, options, vocabulary)?.scaled(self.scale, vocabulary)
+    }
 
-impl RowKernelOptions {
     /// Opens rows: with a kernel where there is one, `used` says whether by a model; `weights` makes weights for so
     /// many features.
     pub(super) fn open<R: RowLayout>(
-        self,
+        &self,
         name: &'static str,
         (data, used): (&Dataset, bool),
         rows: LabelledRows,
-        costs: CostTable,
         weights: impl Fn(usize) -> R,
     ) -> Result<Box<dyn Problem>, OpenError> {
-        let RowKernelOptions { kernel, store, budget, bias } = self;
-        let (kernel, of_row) = (kernel.kernel(), weights(1));
+        let (factors, of_row) = (ClassWeights::list(self.class_weights.as_ref())?, weights(1));
+        let costs = CostTable::new(&self.loss, factors, of_row.labels())?;
+        let (kernel, store, budget, bias) = (self.kernel.kernel(), self.kernel_rows, self.kernel_budget, self.bias);
         kernelized::check_budget(budget, kernel)?;
         store.validate(kernel).map_err(|error| error.under("kernel_rows"))?;
         let Some(kernel) = kernel else {
@@ -376,5 +380,15 @@ impl RowKernelOptions {
         let columns = data.get::<Classified>().map_or(0, |data| data.rows.columns());
         let options = KernelOptions { kernel, store, budget, bias, labels, layout, columns };
         kernelized::open(name, rows, options, used, |features| RowTask { weights: weights(features), costs })
+    }
+
+    /// Returns the tables of a model's weights, which are these `tables` without a kernel and a bias.
+    pub(super) fn weight_tables(
+        &self,
+        vocabulary: &Vocabulary,
+        tables: impl FnOnce(&RowVocabulary) -> Vec<WeightTable>,
+    ) -> Result<Vec<WeightTable>, OpenError> {
+        let mut known: RowVocabulary = vocabulary.read()?;
+        Ok(kernelized::tables(with_bias(tables(&known), self.bias), known.of_kernel()))
     }
 }

@@ -123,14 +123,18 @@ impl<'a> CodeTerms<'a> {
 
     /// The terms of each labelling.
     fn labellings(&self) -> impl Iterator<Item = &'a [u32]> {
-        let mut words = self.labellings;
-        std::iter::from_fn(move || {
-            let (&count, rest) = words.split_first()?;
-            let (terms, rest) = rest.split_at(count as usize);
-            words = rest;
-            Some(terms)
-        })
+        counted(self.labellings)
     }
+}
+
+/// Returns the stretches of `words`, each of which stands after its length.
+pub(super) fn counted(mut words: &[u32]) -> impl Iterator<Item = &[u32]> {
+    std::iter::from_fn(move || {
+        let (&count, rest) = words.split_first()?;
+        let (own, rest) = rest.split_at(count as usize);
+        words = rest;
+        Some(own)
+    })
 }
 
 impl LabelCodes {

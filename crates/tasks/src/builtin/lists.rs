@@ -1,54 +1,20 @@
 //! Lists and max-marginals of all examples, on any number of threads.
 
-use std::ops::Range;
+use multiplane_core::oracle::Quality;
+use multiplane_core::task::{ExampleOf, Question, TaskLabel};
 
-use multiplane_core::example::Example;
-use multiplane_core::oracle::{OracleError, Quality};
-use multiplane_core::plane::Plane;
-use multiplane_core::task::{Question, Task, TaskLabel};
-
-use crate::builtin::problem::{BATCH, TaskProblem};
+use crate::builtin::problem::{BATCH, TaskProblem, Worker};
 use crate::builtin::task::BuiltinTask;
-use crate::problem::{MarginPrediction, MarginalPrediction, ScoredLabelling, TopPrediction, decode_all};
-
-/// Working memory of a thread: the task's, a labelling, and room for features.
-type ListWorker<T> = (<T as Task>::Scratch, <T as Task>::Label, Plane);
+use crate::problem::{EachResult, MarginPrediction, MarginalPrediction, ScoredLabelling, TopPrediction};
 
 impl<T: BuiltinTask> TaskProblem<T> {
-    /// Asks for something of every example on its thread and hands over what was found in order; `round` findings wait
-    /// for each other.
-    fn ask_all<F: Send>(
-        &self,
-        threads: usize,
-        round: usize,
-        ask: impl Fn(Example<'_, T::Input, T::Label>, &mut ListWorker<T>) -> Result<F, String> + Sync,
-        each: impl FnMut(F),
-    ) -> Result<(), OracleError> {
-        let n = self.examples.labels.len();
-        let worker = |_| (T::Scratch::default(), self.examples.labels[0].clone(), Plane::new());
-        let mut workers: Vec<ListWorker<T>> = (0..threads.clamp(1, n)).map(worker).collect();
-        let fill = |worker: &mut ListWorker<T>, examples: Range<usize>, found: &mut Vec<F>| {
-            for example in examples {
-                found.push(ask(self.examples.get(example), worker)?);
-            }
-            Ok(())
-        };
-        decode_all(&mut workers, n, 1, round, fill, each)
-    }
-
     fn numbers(&self, y: &T::Label) -> Result<Vec<u32>, String> {
         let numbers = y.numbers().map(<[u32]>::to_vec);
         numbers.ok_or_else(|| format!("the labels of task `{}` have no numbers", self.facts.task))
     }
 
-    pub(in crate::builtin) fn list(
-        &self,
-        w: &[f64],
-        count: usize,
-        threads: usize,
-        each: &mut dyn FnMut(TopPrediction),
-    ) -> Result<(), OracleError> {
-        let list = |example: Example<'_, T::Input, T::Label>, (scratch, answer, features): &mut ListWorker<T>| {
+    pub(super) fn list(&self, w: &[f64], count: usize, threads: usize, each: impl FnMut(TopPrediction)) -> EachResult {
+        let list = |example: ExampleOf<'_, T>, (scratch, answer, features): &mut Worker<T>| {
             let kbest = self.task.capabilities().kbest;
             let kbest =
                 kbest.ok_or_else(|| format!("task `{}` lists no labellings beside the best", self.facts.task))?;
@@ -65,13 +31,8 @@ impl<T: BuiltinTask> TaskProblem<T> {
         self.ask_all(threads, (BATCH / count.max(1)).max(threads.max(1)), list, each)
     }
 
-    pub(in crate::builtin) fn margins(
-        &self,
-        w: &[f64],
-        threads: usize,
-        each: &mut dyn FnMut(MarginPrediction),
-    ) -> Result<(), OracleError> {
-        let find = |example: Example<'_, T::Input, T::Label>, (scratch, answer, _): &mut ListWorker<T>| {
+    pub(super) fn margins(&self, w: &[f64], threads: usize, each: impl FnMut(MarginPrediction)) -> EachResult {
+        let find = |example: ExampleOf<'_, T>, (scratch, answer, _): &mut Worker<T>| {
             let kbest = self.task.capabilities().kbest;
             let kbest = kbest.ok_or_else(|| format!("task `{}` has no max-marginals", self.facts.task))?;
             let memory = &mut T::Memory::default();
@@ -86,13 +47,8 @@ impl<T: BuiltinTask> TaskProblem<T> {
         self.ask_all(threads, BATCH, find, each)
     }
 
-    pub(in crate::builtin) fn marginals(
-        &self,
-        w: &[f64],
-        threads: usize,
-        each: &mut dyn FnMut(MarginalPrediction),
-    ) -> Result<(), OracleError> {
-        let find = |example: Example<'_, T::Input, T::Label>, (scratch, ..): &mut ListWorker<T>| {
+    pub(super) fn marginals(&self, w: &[f64], threads: usize, each: impl FnMut(MarginalPrediction)) -> EachResult {
+        let find = |example: ExampleOf<'_, T>, (scratch, ..): &mut Worker<T>| {
             let able = self.task.capabilities();
             let none = || format!("task `{}` has no probabilities of labels: chains and trees have", self.facts.task);
             let (sums, variables) = able.marginals.zip(able.variables).ok_or_else(none)?;

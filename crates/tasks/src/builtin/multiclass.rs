@@ -11,19 +11,15 @@ use multiplane_core::rounding::Magnitudes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::builtin::classes::{RowKernelOptions, RowLayout, RowRoom, RowTask};
-use crate::builtin::kernelized::{self, KernelSpec};
+use crate::builtin::classes::{RowLayout, RowRoom, RowTask};
 use crate::builtin::magnitudes::RowSizes;
 use crate::builtin::prices;
-use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
-use crate::builtin::scaling::ScaleSpec;
-use crate::class_weights::ClassWeights;
+use crate::builtin::rows::{LabelledRows, RowSpec};
 use crate::data::{Row, SparseRows, csv, libsvm};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
-use crate::kernel::KernelStore;
-use crate::losses::{CostTable, LossSpec};
-use crate::problem::tables::{Axis, WeightTable, with_bias};
+use crate::losses::CostTable;
+use crate::problem::tables::{Axis, WeightTable};
 use crate::problem::{OpenError, Problem, Vocabulary};
 use crate::reference::{self, AddFeature};
 
@@ -38,30 +34,8 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<MulticlassSpec>("multiclass")
 
 /// Parameters of the task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct MulticlassSpec {
-    /// Adds a feature that is always 1, after the others.
-    pub bias: bool,
-    /// What the columns of features are divided by, so that none outweighs the others: `max-abs`, `standard` or `none`. It
-    /// is part of the model: data that the model is used on is divided in the same way.
-    pub scale: ScaleSpec,
-    /// What takes the place of inner products of rows: then the model is a sum over training rows. All solvers but
-    /// `fw` and partial linearisation take it.
-    pub kernel: KernelSpec,
-    /// How rows of the kernel's matrix are kept in training.
-    pub kernel_rows: KernelStore,
-    /// How many rows a model may hold; `null` for as many as carry weight. Once training has ended, the weights are projected
-    /// onto the span of so many rows, chosen one by one, each time the one that leaves the least. P and the gap are those of the
-    /// model that is left.
-    pub kernel_budget: Option<u32>,
-    /// What a wrong answer costs; `hamming` is the 0-1 loss here. The oracle adds it to the scores, and evaluation
-    /// reports its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
-    pub loss: LossSpec,
-    /// Factors on the loss by true class: a list, in sorted order of the labels; by name as in
-    /// `task.class_weights.cat=2`, 1 for those left out; or `balanced`, n / (labels * how often the label is true).
-    /// Models hold the list.
-    pub class_weights: Option<ClassWeights>,
-}
+#[serde(transparent)]
+pub struct MulticlassSpec(pub RowSpec);
 
 /// Several classes.
 pub type Multiclass = RowTask<TablePerClass>;
@@ -236,21 +210,16 @@ fn tables(classes: usize, features: usize) -> Vec<WeightTable> {
 
 impl TaskSpec for MulticlassSpec {
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
-        let options = RowOptions { bias: self.bias, weights_per_label: true };
-        let rows = LabelledRows::read(ENTRY.name, &data, options, vocabulary)?.scaled(self.scale, vocabulary)?;
+        let rows = self.0.read(ENTRY.name, &data, vocabulary, true)?;
         let classes = rows.vocabulary.labels.len();
-        let costs = CostTable::new(&self.loss, ClassWeights::list(self.class_weights.as_ref())?, classes)?;
-        let (kernel, store, budget, bias) = (self.kernel, self.kernel_rows, self.kernel_budget, self.bias);
         // Weights from elsewhere, and coefficients of a kernel's rows, come as they stand in files.
-        let own = kernel.kernel().is_none() && vocabulary.is_none();
+        let own = self.0.kernel.kernel().is_none() && vocabulary.is_none();
         let layout = if own { nearest_layout(&rows) } else { Layout::LabelMajor };
-        let kernel = RowKernelOptions { kernel, store, budget, bias };
         let weights = |features| TablePerClass { features, classes, layout };
-        kernel.open(ENTRY.name, (&data, vocabulary.is_some()), rows, costs, weights)
+        self.0.open(ENTRY.name, (&data, vocabulary.is_some()), rows, weights)
     }
 
     fn weight_tables(&self, vocabulary: &Vocabulary) -> Result<Vec<WeightTable>, OpenError> {
-        let known: RowVocabulary = vocabulary.read()?;
-        Ok(kernelized::tables(with_bias(tables(known.labels.len(), known.features), self.bias), &known))
+        self.0.weight_tables(vocabulary, |known| tables(known.labels.len(), known.features))
     }
 }

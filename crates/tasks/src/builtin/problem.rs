@@ -4,12 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use multiplane_core::divide::divide;
-use multiplane_core::example::{Example, Examples};
+use multiplane_core::example::Examples;
 use multiplane_core::executor::{Executor, PoolSize, PoolStats};
 use multiplane_core::oracle::{BoxedOracle, OracleError};
 use multiplane_core::plane::Plane;
 use multiplane_core::rounding::Magnitudes;
-use multiplane_core::task::{Question, TaskLabel};
+use multiplane_core::task::{ExampleOf, Question, Task, TaskLabel};
 use multiplane_core::task_oracle::TaskOracle;
 
 use crate::builtin::enumerate;
@@ -19,14 +19,17 @@ use crate::data::SparseRows;
 use crate::metrics::{Counts, Evaluation, LabelReport, Measure};
 use crate::probe::{self, BoxedProbe};
 use crate::problem::{
-    AnswerSample, FeatureSizes, Judged, KernelModel, MarginPrediction, MarginalPrediction, OpenError, Oracles,
-    Prediction, Predictor, Problem, ProblemFacts, ProblemReference, Tally, TaskVocabulary, TopPrediction, Vocabulary,
-    WeightLayout, WrapProblem, decode_all, tables,
+    AnswerSample, EachResult, FeatureSizes, GoOn, Judged, MarginPrediction, MarginalPrediction, OpenError, Oracles,
+    Prediction, Predictor, ProblemFacts, ProblemReference, Tally, TaskVocabulary, TopPrediction, Vocabulary,
+    WeightLayout, WholeProblem, decode_all, tables,
 };
 use crate::reference::careful_sum;
 
 /// Examples that are predicted at a time: what threads bring back waits for its turn.
 pub(super) const BATCH: usize = 1024;
+
+/// Working memory of a thread: the task's, a labelling, and room for features.
+pub(super) type Worker<T> = (<T as Task>::Scratch, <T as Task>::Label, Plane);
 
 /// A built-in task on examples.
 pub struct TaskProblem<T: BuiltinTask> {
@@ -64,7 +67,7 @@ impl<T: BuiltinTask> TaskProblem<T> {
             has_fixed_scores: task.has_fixed_scores(),
             is_weighted: false,
             total_weight: examples.labels.len() as f64,
-            vocabulary: Vocabulary::of(&vocabulary),
+            vocabulary: Vocabulary::of(vocabulary),
             fingerprint,
             warnings,
         };
@@ -88,7 +91,7 @@ impl<T: BuiltinTask> TaskProblem<T> {
     }
 
     /// Holds an answer against the truth, where that is known.
-    fn judge(&self, example: Example<'_, T::Input, T::Label>, answer: &T::Label) -> Judged {
+    fn judge(&self, example: ExampleOf<'_, T>, answer: &T::Label) -> Judged {
         let truth = example.truth;
         let known = self.task.is_known(truth);
         Judged {
@@ -113,9 +116,9 @@ impl<T: BuiltinTask> TaskProblem<T> {
         &self,
         w: &[f64],
         threads: usize,
-        judge: impl Fn(Example<'_, T::Input, T::Label>, &T::Label, &mut Plane) -> F + Sync,
+        judge: impl Fn(ExampleOf<'_, T>, &T::Label, &mut Plane) -> F + Sync,
         each: impl FnMut(F),
-    ) -> Result<(), OracleError> {
+    ) -> EachResult {
         self.decode_while(w, threads, &|| true, judge, each)
     }
 
@@ -124,52 +127,48 @@ impl<T: BuiltinTask> TaskProblem<T> {
         &self,
         w: &[f64],
         threads: usize,
-        goes_on: &(dyn Fn() -> bool + Sync),
-        judge: impl Fn(Example<'_, T::Input, T::Label>, &T::Label, &mut Plane) -> F + Sync,
+        goes_on: GoOn<'_>,
+        judge: impl Fn(ExampleOf<'_, T>, &T::Label, &mut Plane) -> F + Sync,
         each: impl FnMut(F),
-    ) -> Result<(), OracleError> {
+    ) -> EachResult {
+        let decode = |example: ExampleOf<'_, T>, (scratch, answer, features): &mut Worker<T>| {
+            if !goes_on() {
+                return Err("stopped".into());
+            }
+            let question = Question::plain(example, w);
+            self.task.decode(question.call(scratch, &mut T::Memory::default()), answer)?;
+            Ok(judge(example, answer, features))
+        };
+        self.ask_all(threads, BATCH, decode, each)
+    }
+
+    /// Asks for something of every example on its thread and hands over what was found in order; `round` findings wait
+    /// for each other.
+    pub(super) fn ask_all<F: Send>(
+        &self,
+        threads: usize,
+        round: usize,
+        ask: impl Fn(ExampleOf<'_, T>, &mut Worker<T>) -> Result<F, String> + Sync,
+        each: impl FnMut(F),
+    ) -> EachResult {
         let n = self.examples.labels.len();
         let worker = |_| (T::Scratch::default(), self.examples.labels[0].clone(), Plane::new());
-        let mut workers: Vec<_> = (0..threads.clamp(1, n)).map(worker).collect();
-        let decode = |worker: &mut (T::Scratch, T::Label, Plane), examples: Range<usize>, found: &mut Vec<F>| {
-            let (scratch, answer, features) = worker;
-            for example in examples.map(|example| self.examples.get(example)) {
-                if !goes_on() {
-                    return Err("stopped".into());
-                }
-                let question = Question::plain(example, w);
-                self.task.decode(question.call(scratch, &mut T::Memory::default()), answer)?;
-                found.push(judge(example, answer, features));
+        let mut workers: Vec<Worker<T>> = (0..threads.clamp(1, n)).map(worker).collect();
+        let fill = |worker: &mut Worker<T>, examples: Range<usize>, found: &mut Vec<F>| {
+            for example in examples {
+                found.push(ask(self.examples.get(example), worker)?);
             }
             Ok(())
         };
-        decode_all(&mut workers, n, 1, BATCH, decode, each)
+        decode_all(&mut workers, n, 1, round, fill, each)
     }
 }
 
-impl<T: BuiltinTask> Problem for TaskProblem<T> {
-    fn facts(&self) -> &ProblemFacts {
+impl<T: BuiltinTask> WholeProblem for TaskProblem<T> {
+    fn own_facts(&self) -> &ProblemFacts {
         &self.facts
     }
-    fn oracles(&self) -> &dyn Oracles {
-        self
-    }
-    fn predictor(&self) -> &dyn Predictor {
-        self
-    }
-    fn reference(&self) -> &dyn ProblemReference {
-        self
-    }
-    fn layout(&self) -> &dyn WeightLayout {
-        self
-    }
-    fn kernel(&self) -> Option<&dyn KernelModel> {
-        None
-    }
-    fn wrap_inner(&mut self, _: &WrapProblem) -> Result<bool, OpenError> {
-        Ok(false)
-    }
-    fn weigh(&mut self, weights: &[f64]) -> Result<(), OpenError> {
+    fn weigh_own(&mut self, weights: &[f64]) -> Result<(), OpenError> {
         let Some(examples) = Arc::get_mut(&mut self.examples) else {
             return Err(OpenError::new("these examples cannot be weighted")); // nobody else has them yet
         };
@@ -213,8 +212,8 @@ impl<T: BuiltinTask> Oracles for TaskProblem<T> {
 }
 
 impl<T: BuiltinTask> Predictor for TaskProblem<T> {
-    fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError> {
-        let judge = |example: Example<'_, T::Input, T::Label>, answer: &T::Label, features: &mut Plane| {
+    fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> EachResult {
+        let judge = |example: ExampleOf<'_, T>, answer: &T::Label, features: &mut Plane| {
             let (truth, is_known) = (example.truth, self.task.is_known(example.truth));
             let (wrong, variables) = self.task.errors(truth, answer);
             Prediction {
@@ -228,10 +227,8 @@ impl<T: BuiltinTask> Predictor for TaskProblem<T> {
         };
         self.decode_all(w, threads, judge, each)
     }
-    fn predict_numbers(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(&[u32])) -> Result<(), OracleError> {
-        let numbers = |_: Example<'_, T::Input, T::Label>, answer: &T::Label, _: &mut Plane| {
-            answer.numbers().map(<[u32]>::to_vec)
-        };
+    fn predict_numbers(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(&[u32])) -> EachResult {
+        let numbers = |_: ExampleOf<'_, T>, answer: &T::Label, _: &mut Plane| answer.numbers().map(<[u32]>::to_vec);
         let mut without = None;
         let mut count = 0;
         self.decode_all(w, threads, numbers, |numbers| {
@@ -244,40 +241,18 @@ impl<T: BuiltinTask> Predictor for TaskProblem<T> {
         let reason = || format!("the labels of task `{}` have no numbers", self.facts.task);
         without.map_or(Ok(()), |block| Err(OracleError { block, reason: reason() }))
     }
-    fn predict_top(
-        &self,
-        w: &[f64],
-        count: usize,
-        threads: usize,
-        each: &mut dyn FnMut(TopPrediction),
-    ) -> Result<(), OracleError> {
+    fn predict_top(&self, w: &[f64], count: usize, threads: usize, each: &mut dyn FnMut(TopPrediction)) -> EachResult {
         self.list(w, count, threads, each)
     }
-    fn predict_margins(
-        &self,
-        w: &[f64],
-        threads: usize,
-        each: &mut dyn FnMut(MarginPrediction),
-    ) -> Result<(), OracleError> {
+    fn predict_margins(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(MarginPrediction)) -> EachResult {
         self.margins(w, threads, each)
     }
-    fn predict_marginals(
-        &self,
-        w: &[f64],
-        threads: usize,
-        each: &mut dyn FnMut(MarginalPrediction),
-    ) -> Result<(), OracleError> {
+    fn predict_marginals(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(MarginalPrediction)) -> EachResult {
         self.marginals(w, threads, each)
     }
-    fn evaluate_while(
-        &self,
-        w: &[f64],
-        threads: usize,
-        goes_on: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Option<Evaluation>, OracleError> {
+    fn evaluate_while(&self, w: &[f64], threads: usize, goes_on: GoOn<'_>) -> Result<Option<Evaluation>, OracleError> {
         let mut tally = Tally::default();
-        let judge =
-            |example: Example<'_, T::Input, T::Label>, answer: &T::Label, _: &mut Plane| self.judge(example, answer);
+        let judge = |example: ExampleOf<'_, T>, answer: &T::Label, _: &mut Plane| self.judge(example, answer);
         match self.decode_while(w, threads, goes_on, judge, |judged| tally.add(judged)) {
             Err(_) if !goes_on() => Ok(None),
             decoded => decoded.map(|()| Some(tally.evaluation(&self.measures))),
@@ -287,7 +262,7 @@ impl<T: BuiltinTask> Predictor for TaskProblem<T> {
         let Some(mut report) = self.task.label_report(&self.own) else { return Ok(None) };
         let mut tally = Tally::default();
         let of = |labels: &T::Label| labels.numbers().unwrap_or_default().to_vec();
-        let judge = |example: Example<'_, T::Input, T::Label>, answer: &T::Label, _: &mut Plane| {
+        let judge = |example: ExampleOf<'_, T>, answer: &T::Label, _: &mut Plane| {
             let masked = as_in_truth(example.truth, answer);
             (self.judge(example, answer), of(example.truth), of(masked.as_ref().unwrap_or(answer)))
         };

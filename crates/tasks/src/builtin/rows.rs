@@ -2,18 +2,49 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::builtin::kernelized::KernelVocabulary;
+use crate::builtin::kernelized::{KernelFacts, KernelSpec, KernelVocabulary};
 use crate::builtin::pairwise::UNLABELLED;
 use crate::builtin::reading::Reading;
+use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::unused_columns::{KnownColumns, UsedColumns, is_zero};
 use crate::builtin::vocabulary_match::{check_names, unseen_labels};
+use crate::class_weights::ClassWeights;
 use crate::data::{Classified, SparseRows, Strings};
 use crate::dataset::Dataset;
-use crate::kernel::Kernel;
-use crate::losses::UNSEEN;
+use crate::kernel::{Kernel, KernelStore};
+use crate::losses::{LossSpec, UNSEEN};
 use crate::problem::{FeatureSpace, OpenError, TaskVocabulary, Vocabulary, check_dim};
+
+/// Parameters of a task on rows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(inline)]
+pub struct RowSpec {
+    /// Adds a feature that is always 1, after the others.
+    pub bias: bool,
+    /// What the columns of features are divided by, so that none outweighs the others: `max-abs`, `standard` or `none`. It
+    /// is part of the model: data that the model is used on is divided in the same way.
+    pub scale: ScaleSpec,
+    /// What takes the place of inner products of rows: then the model is a sum over training rows. All solvers but
+    /// `fw` and partial linearisation take it.
+    pub kernel: KernelSpec,
+    /// How rows of the kernel's matrix are kept in training.
+    pub kernel_rows: KernelStore,
+    /// How many rows a model may hold; `null` for as many as carry weight. Once training has ended, the weights are projected
+    /// onto the span of so many rows, chosen one by one, each time the one that leaves the least. P and the gap are those of the
+    /// model that is left.
+    pub kernel_budget: Option<u32>,
+    /// What a wrong answer costs; `hamming` is the 0-1 loss here. The oracle adds it to the scores, and evaluation
+    /// reports its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
+    pub loss: LossSpec,
+    /// Factors on the loss by true label: a list, in sorted order of the labels; by name as in
+    /// `task.class_weights.cat=2`, 1 for those left out; or `balanced`, n / (labels * how often the label is true).
+    /// Models hold the list.
+    pub class_weights: Option<ClassWeights>,
+}
 
 /// The facts that a task on rows remembers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -36,34 +67,14 @@ pub struct RowVocabulary {
 }
 
 impl TaskVocabulary for RowVocabulary {
-    fn space(&self) -> Option<&FeatureSpace> {
-        Some(&self.space)
-    }
-
-    fn space_mut(&mut self) -> Option<&mut FeatureSpace> {
+    fn space(&mut self) -> Option<&mut FeatureSpace> {
         Some(&mut self.space)
-    }
-
-    fn has_numbers(&self) -> bool {
-        true
     }
 }
 
 impl KernelVocabulary for RowVocabulary {
-    fn features(&self) -> usize {
-        self.features
-    }
-
-    fn kernel(&self) -> Option<Kernel> {
-        self.kernel
-    }
-
-    fn set_kernel(&mut self, kernel: Kernel) {
-        self.kernel = Some(kernel);
-    }
-
-    fn width(&self) -> usize {
-        self.width
+    fn of_kernel(&mut self) -> KernelFacts<'_> {
+        KernelFacts { features: self.features, width: self.width, kernel: &mut self.kernel, space: &mut self.space }
     }
 }
 

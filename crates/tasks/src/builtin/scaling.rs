@@ -37,7 +37,7 @@ impl<Y, V: TaskVocabulary> Reading<SparseRows, Y, V> {
         let features = self.inputs.first().map_or(0, SparseRows::columns);
         if known.is_none() && spec != ScaleSpec::None {
             let scale = FeatureScale::new(divisors(&self.inputs, features, spec)).map_err(OpenError::new)?;
-            if let Some(space) = self.vocabulary.space_mut() {
+            if let Some(space) = self.vocabulary.space() {
                 space.scale = Some(scale);
             }
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use multiplane_core::parameter::require;
 use serde::{Deserialize, Serialize};
 
-use crate::builtin::kernelized::KernelVocabulary;
+use crate::builtin::kernelized::{KernelFacts, KernelVocabulary};
 use crate::builtin::pairwise::{UNLABELLED, bare};
 use crate::builtin::reading::Reading;
 use crate::builtin::unused_columns::{KnownColumns, UsedColumns, is_zero};
@@ -55,11 +55,7 @@ pub struct SequenceVocabulary {
 }
 
 impl TaskVocabulary for SequenceVocabulary {
-    fn space(&self) -> Option<&FeatureSpace> {
-        Some(&self.space)
-    }
-
-    fn space_mut(&mut self) -> Option<&mut FeatureSpace> {
+    fn space(&mut self) -> Option<&mut FeatureSpace> {
         Some(&mut self.space)
     }
 
@@ -73,20 +69,8 @@ impl TaskVocabulary for SequenceVocabulary {
 }
 
 impl KernelVocabulary for SequenceVocabulary {
-    fn features(&self) -> usize {
-        self.features
-    }
-
-    fn kernel(&self) -> Option<Kernel> {
-        self.kernel
-    }
-
-    fn set_kernel(&mut self, kernel: Kernel) {
-        self.kernel = Some(kernel);
-    }
-
-    fn width(&self) -> usize {
-        self.width
+    fn of_kernel(&mut self) -> KernelFacts<'_> {
+        KernelFacts { features: self.features, width: self.width, kernel: &mut self.kernel, space: &mut self.space }
     }
 }
 

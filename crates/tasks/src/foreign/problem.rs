@@ -20,9 +20,9 @@ use crate::foreign::task::{Examinable, ForeignAnswer, ForeignTask, Shape};
 use crate::metrics::{Evaluation, LabelReport, Measure};
 use crate::probe::{self, BoxedProbe};
 use crate::problem::{
-    AnswerSample, FeatureSizes, Judged, KernelModel, MAX_DIM, MarginPrediction, MarginalPrediction, OpenError, Oracles,
-    Prediction, Predictor, Problem, ProblemFacts, ProblemReference, Tally, TopPrediction, Vocabulary, WeightLayout,
-    WrapProblem, decode_all,
+    AnswerSample, EachResult, FeatureSizes, GoOn, Judged, MAX_DIM, MarginPrediction, MarginalPrediction, OpenError,
+    Oracles, Prediction, Predictor, ProblemFacts, ProblemReference, Tally, TopPrediction, Vocabulary, WeightLayout,
+    WholeProblem, decode_all,
 };
 use crate::reference::careful_sum;
 
@@ -204,29 +204,11 @@ impl<T: Examinable + 'static> ForeignProblem<T> {
     }
 }
 
-impl<T: Examinable + 'static> Problem for ForeignProblem<T> {
-    fn facts(&self) -> &ProblemFacts {
+impl<T: Examinable + 'static> WholeProblem for ForeignProblem<T> {
+    fn own_facts(&self) -> &ProblemFacts {
         &self.facts
     }
-    fn oracles(&self) -> &dyn Oracles {
-        self
-    }
-    fn predictor(&self) -> &dyn Predictor {
-        self
-    }
-    fn reference(&self) -> &dyn ProblemReference {
-        self
-    }
-    fn layout(&self) -> &dyn WeightLayout {
-        self
-    }
-    fn kernel(&self) -> Option<&dyn KernelModel> {
-        None
-    }
-    fn wrap_inner(&mut self, _: &WrapProblem) -> Result<bool, OpenError> {
-        Ok(false)
-    }
-    fn weigh(&mut self, _: &[f64]) -> Result<(), OpenError> {
+    fn weigh_own(&mut self, _: &[f64]) -> Result<(), OpenError> {
         Err(OpenError::new(format!("task `{}` takes no weights of examples", self.facts.task)))
     }
 }
@@ -272,7 +254,7 @@ impl<T: Examinable + 'static> Oracles for ForeignProblem<T> {
 }
 
 impl<T: Examinable + 'static> Predictor for ForeignProblem<T> {
-    fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError> {
+    fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> EachResult {
         let judge = |worker: &mut T, example: usize, answer: &ForeignAnswer<T::Label>| {
             let label = answer.label.as_ref().ok_or("no answer")?;
             let (wrong, variables) = worker.errors(example, label, answer.loss)?;
@@ -282,26 +264,21 @@ impl<T: Examinable + 'static> Predictor for ForeignProblem<T> {
         };
         self.decode_all(w, false, threads, judge, each)
     }
-    fn predict_numbers(&self, _: &[f64], _: usize, _: &mut dyn FnMut(&[u32])) -> Result<(), OracleError> {
+    fn predict_numbers(&self, _: &[f64], _: usize, _: &mut dyn FnMut(&[u32])) -> EachResult {
         Err(OracleError { block: 0, reason: format!("the labels of task `{}` have no numbers", self.facts.task) })
     }
-    fn predict_top(&self, _: &[f64], _: usize, _: usize, _: &mut dyn FnMut(TopPrediction)) -> Result<(), OracleError> {
+    fn predict_top(&self, _: &[f64], _: usize, _: usize, _: &mut dyn FnMut(TopPrediction)) -> EachResult {
         let reason = format!("task `{}` lists no labellings beside the best", self.facts.task);
         Err(OracleError { block: 0, reason })
     }
-    fn predict_margins(&self, _: &[f64], _: usize, _: &mut dyn FnMut(MarginPrediction)) -> Result<(), OracleError> {
+    fn predict_margins(&self, _: &[f64], _: usize, _: &mut dyn FnMut(MarginPrediction)) -> EachResult {
         Err(OracleError { block: 0, reason: format!("task `{}` has no max-marginals", self.facts.task) })
     }
-    fn predict_marginals(&self, _: &[f64], _: usize, _: &mut dyn FnMut(MarginalPrediction)) -> Result<(), OracleError> {
+    fn predict_marginals(&self, _: &[f64], _: usize, _: &mut dyn FnMut(MarginalPrediction)) -> EachResult {
         let reason = format!("task `{}` has no probabilities of labels: chains and trees have", self.facts.task);
         Err(OracleError { block: 0, reason })
     }
-    fn evaluate_while(
-        &self,
-        w: &[f64],
-        threads: usize,
-        goes_on: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Option<Evaluation>, OracleError> {
+    fn evaluate_while(&self, w: &[f64], threads: usize, goes_on: GoOn<'_>) -> Result<Option<Evaluation>, OracleError> {
         let judge = |worker: &mut T, example: usize, answer: &ForeignAnswer<T::Label>| {
             if !goes_on() {
                 return Err("stopped".into());

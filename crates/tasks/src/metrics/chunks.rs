@@ -6,47 +6,7 @@
 //! `S`. A chunk counts as found if begin, end and type are right.
 
 use super::metric::{Counts, Evaluation, EvaluationMetric, Measure};
-
-/// Counts, and the shares that follow.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ChunkScore {
-    /// Chunks of the truth.
-    pub chunks: usize,
-    /// Chunks of the prediction.
-    pub predicted: usize,
-    /// Chunks that both have.
-    pub correct: usize,
-}
-
-impl ChunkScore {
-    /// Returns the share of predicted chunks that are right; 0 where none is predicted.
-    pub fn precision(&self) -> f64 {
-        share(self.correct, self.predicted)
-    }
-
-    /// Returns the share of true chunks that are predicted; 0 where there is none.
-    pub fn recall(&self) -> f64 {
-        share(self.correct, self.chunks)
-    }
-
-    /// Returns the harmonic mean of precision and recall; 0 where nothing is right.
-    pub fn f1(&self) -> f64 {
-        share(2 * self.correct, self.predicted + self.chunks)
-    }
-
-    /// Returns the sum of counts.
-    pub fn sum(scores: &[ChunkScore]) -> ChunkScore {
-        scores.iter().fold(ChunkScore::default(), |sum, score| ChunkScore {
-            chunks: sum.chunks + score.chunks,
-            predicted: sum.predicted + score.predicted,
-            correct: sum.correct + score.correct,
-        })
-    }
-}
-
-fn share(part: usize, whole: usize) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
+use super::score::ClassScore;
 
 /// A tag taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,10 +95,10 @@ impl ChunkTags {
     }
 
     /// Counts the chunks of one sequence.
-    pub fn score(&self, truth: &[u32], predicted: &[u32]) -> ChunkScore {
-        let mut by_type = vec![ChunkScore::default(); self.types.len()];
+    pub fn score(&self, truth: &[u32], predicted: &[u32]) -> ClassScore {
+        let mut by_type = vec![ClassScore::default(); self.types.len()];
         self.add(truth, predicted, &mut by_type);
-        ChunkScore::sum(&by_type)
+        ClassScore::sum(&by_type)
     }
 
     /// Returns the names of the types of chunks, by their numbers.
@@ -147,12 +107,12 @@ impl ChunkTags {
     }
 
     /// Adds the chunks of one sequence to the counts of each type.
-    pub fn add(&self, truth: &[u32], predicted: &[u32], by_type: &mut [ChunkScore]) {
+    pub fn add(&self, truth: &[u32], predicted: &[u32], by_type: &mut [ClassScore]) {
         let [truth, predicted] = [truth, predicted].map(|labels| self.spans(labels));
-        truth.iter().for_each(|span| by_type[span.2].chunks += 1);
+        truth.iter().for_each(|span| by_type[span.2].support += 1);
         for span in &predicted {
             by_type[span.2].predicted += 1;
-            by_type[span.2].correct += usize::from(truth.binary_search(span).is_ok());
+            by_type[span.2].correct += u64::from(truth.binary_search(span).is_ok());
         }
     }
 
@@ -187,12 +147,12 @@ impl ChunkTags {
 impl Measure<Vec<u32>> for ChunkTags {
     fn count(&self, truth: &Vec<u32>, answer: &Vec<u32>) -> Counts {
         let score = self.score(truth, answer);
-        [score.chunks as f64, score.predicted as f64, score.correct as f64, 0.0]
+        [score.support as f64, score.predicted as f64, score.correct as f64, 0.0]
     }
 
     fn report(&self, sums: &Counts, evaluation: &mut Evaluation) {
-        let [chunks, predicted, correct, _] = sums.map(|sum| sum as usize);
-        let score = ChunkScore { chunks, predicted, correct };
+        let [support, predicted, correct, _] = sums.map(|sum| sum as u64);
+        let score = ClassScore { support, predicted, correct };
         let names = match self.strict {
             true => ["strict_chunks", "strict_precision", "strict_recall", "strict_f1"],
             false => ["chunks", "precision", "recall", "f1"],
@@ -207,7 +167,7 @@ impl Measure<Vec<u32>> for ChunkTags {
         if self.strict {
             return evaluation.lines.push(("strict chunk F1", format!("{shares} as {}", self.scheme)));
         }
-        evaluation.lines.push(("chunks", format!("{chunks} true, {predicted} predicted, {correct} right")));
+        evaluation.lines.push(("chunks", format!("{support} true, {predicted} predicted, {correct} right")));
         evaluation.lines.push(("chunk F1", shares));
     }
 }
@@ -322,10 +282,10 @@ mod tests {
     /// Shares, and their values where nothing can be shared.
     #[test]
     fn shares_by_hand() {
-        let score = ChunkScore { chunks: 4, predicted: 5, correct: 3 };
+        let score = ClassScore { support: 4, predicted: 5, correct: 3 };
         assert_eq!((score.precision(), score.recall()), (0.6, 0.75));
         assert!((score.f1() - 2.0 * 0.6 * 0.75 / 1.35).abs() < 1e-15);
-        let none = ChunkScore::default();
+        let none = ClassScore::default();
         assert_eq!((none.precision(), none.recall(), none.f1()), (0.0, 0.0, 0.0));
     }
 

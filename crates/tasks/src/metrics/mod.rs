@@ -3,7 +3,9 @@
 mod chunks;
 mod metric;
 mod report;
+mod score;
 
-pub use chunks::{ChunkScore, ChunkTags};
+pub use chunks::ChunkTags;
 pub use metric::{ACCURACY, Counts, EXACT, Evaluation, EvaluationMetric, Measure, Unit};
-pub use report::{ChunkReport, LabelReport, LabelScore, MeanScore};
+pub use report::{ChunkReport, LabelReport, MeanScore};
+pub use score::ClassScore;

@@ -2,44 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::chunks::{ChunkScore, ChunkTags};
-
-/// How one label does.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct LabelScore {
-    /// Variables that have it.
-    pub support: u64,
-    /// Variables for which it is predicted.
-    pub predicted: u64,
-    /// Variables of which both is so.
-    pub correct: u64,
-}
-
-impl LabelScore {
-    /// Returns the share of predictions that are right; 0 where there is none.
-    pub fn precision(&self) -> f64 {
-        share(self.correct, self.predicted)
-    }
-
-    /// Returns the share of variables with the label that are found; 0 where there is none.
-    pub fn recall(&self) -> f64 {
-        share(self.correct, self.support)
-    }
-
-    /// Returns the harmonic mean of precision and recall; 0 where nothing is right.
-    pub fn f1(&self) -> f64 {
-        share(2 * self.correct, self.support + self.predicted)
-    }
-
-    /// Returns intersection over union: variables of which both is so, of those of which one is; 0 if nothing is right.
-    pub fn iou(&self) -> f64 {
-        share(self.correct, self.support + self.predicted - self.correct)
-    }
-}
-
-fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
+use super::chunks::ChunkTags;
+use super::score::{ClassScore, share};
 
 /// Means of precision, recall and F1 over labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -56,9 +20,9 @@ pub struct MeanScore {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChunkReport {
     /// Chunks of all types.
-    pub all: ChunkScore,
+    pub all: ClassScore,
     /// Chunks by type, in the order of the types' names: those that truth or prediction have.
-    pub types: Vec<(String, ChunkScore)>,
+    pub types: Vec<(String, ClassScore)>,
     /// The scheme of the labels: `BIO`, `BIOES` or `BILOU`.
     pub scheme: &'static str,
 }
@@ -72,9 +36,9 @@ pub struct LabelReport {
     unseen_at: Option<u32>,            // its place among the names, once it was met
     counts: BTreeMap<(u32, u32), u64>, // of truth and prediction
     /// Chunks counted leniently, and strictly if that can be done.
-    chunks: Vec<(ChunkTags, Vec<ChunkScore>)>,
+    chunks: Vec<(ChunkTags, Vec<ClassScore>)>,
     /// How each label does where variables are the labels of sets; no label is taken for another then.
-    sets: Option<Vec<LabelScore>>,
+    sets: Option<Vec<ClassScore>>,
 }
 
 impl LabelReport {
@@ -87,7 +51,7 @@ impl LabelReport {
     pub fn with_chunks(mut self) -> Self {
         let lenient = ChunkTags::new(self.names.iter().map(String::as_str));
         let strict = lenient.as_ref().and_then(ChunkTags::strict);
-        let none = |tags: ChunkTags| (vec![ChunkScore::default(); tags.types().len()], tags);
+        let none = |tags: ChunkTags| (vec![ClassScore::default(); tags.types().len()], tags);
         self.chunks = lenient.into_iter().chain(strict).map(none).map(|(none, tags)| (tags, none)).collect();
         self
     }
@@ -95,7 +59,7 @@ impl LabelReport {
     /// Begins a report on sets of labels of these names: variable k says whether label k is there, 1, or not, 0.
     /// Truths may be longer: what stands there are labels that training never saw, which `?` at the end counts.
     pub fn of_sets(names: Vec<String>) -> Self {
-        let sets = Some(vec![LabelScore::default(); names.len()]);
+        let sets = Some(vec![ClassScore::default(); names.len()]);
         LabelReport { sets, ..LabelReport::new(names) }
     }
 
@@ -138,7 +102,7 @@ impl LabelReport {
         let known = self.unseen_at.map_or(self.names.len(), |at| at as usize);
         if truth.iter().skip(known).any(|&label| label != 0) && self.unseen_label() as usize == known {
             let sets = self.sets.iter_mut();
-            sets.for_each(|scores| scores.resize(known + 1, LabelScore::default()));
+            sets.for_each(|scores| scores.resize(known + 1, ClassScore::default()));
         }
         let Some(scores) = &mut self.sets else { return };
         for (label, score) in scores.iter_mut().enumerate().take(known) {
@@ -181,11 +145,11 @@ impl LabelReport {
     }
 
     /// Returns how each label does.
-    pub fn scores(&self) -> Vec<LabelScore> {
+    pub fn scores(&self) -> Vec<ClassScore> {
         if let Some(scores) = &self.sets {
             return scores.clone();
         }
-        let mut scores = vec![LabelScore::default(); self.names.len()];
+        let mut scores = vec![ClassScore::default(); self.names.len()];
         for (&(truth, answer), &count) in &self.counts {
             scores[truth as usize].support += count;
             if let Some(score) = scores.get_mut(answer as usize) {
@@ -200,12 +164,7 @@ impl LabelReport {
     /// accuracy then.
     pub fn micro_mean(&self) -> Option<MeanScore> {
         let scores = self.sets.as_ref()?;
-        let sum = |count: fn(&LabelScore) -> u64| scores.iter().map(count).sum();
-        let all = LabelScore {
-            support: sum(|score| score.support),
-            predicted: sum(|score| score.predicted),
-            correct: sum(|score| score.correct),
-        };
+        let all = ClassScore::sum(scores);
         Some(MeanScore { precision: all.precision(), recall: all.recall(), f1: all.f1() })
     }
 
@@ -219,7 +178,7 @@ impl LabelReport {
         self.mean(|score| score.support as f64)
     }
 
-    fn mean(&self, weight: impl Fn(&LabelScore) -> f64) -> MeanScore {
+    fn mean(&self, weight: impl Fn(&ClassScore) -> f64) -> MeanScore {
         let (mut sums, mut all) = (MeanScore::default(), 0.0);
         for score in self.scores() {
             let weight = weight(&score);
@@ -255,9 +214,9 @@ impl LabelReport {
     pub fn chunks(&self, strict: bool) -> Option<ChunkReport> {
         let (tags, by_type) = self.chunks.get(usize::from(strict))?;
         let named = tags.types().iter().cloned().zip(by_type.iter().copied());
-        let mut types: Vec<_> = named.filter(|(_, score)| score.chunks + score.predicted > 0).collect();
+        let mut types: Vec<_> = named.filter(|(_, score)| score.support + score.predicted > 0).collect();
         types.sort_by(|a, b| a.0.cmp(&b.0));
-        Some(ChunkReport { all: ChunkScore::sum(by_type), types, scheme: tags.scheme() })
+        Some(ChunkReport { all: ClassScore::sum(by_type), types, scheme: tags.scheme() })
     }
 }
 
@@ -278,7 +237,7 @@ mod tests {
         report.add(&[0, 0, 0, 0, 1, 1], &[0, 0, 0, 1, 1, 2]);
         report.add(&[2, 2, 2, 1, u32::MAX], &[2, 0, 0, 0, 1]);
         assert_eq!((report.variables(), report.accuracy()), (10, 0.5));
-        let score = |support, predicted, correct| LabelScore { support, predicted, correct };
+        let score = |support, predicted, correct| ClassScore { support, predicted, correct };
         assert_eq!(report.scores(), [score(4, 6, 3), score(3, 2, 1), score(3, 2, 1), score(0, 0, 0)]);
         let a = report.scores()[0];
         assert_eq!((a.precision(), a.recall(), a.f1()), (0.5, 0.75, 0.6));
@@ -306,7 +265,7 @@ mod tests {
         report.add(&[1, 0], &[1, 1]);
         report.add(&[1, 1, u32::MAX], &[0, 1]);
         report.add(&[0, 0], &[0, 0]);
-        let score = |support, predicted, correct| LabelScore { support, predicted, correct };
+        let score = |support, predicted, correct| ClassScore { support, predicted, correct };
         assert_eq!((report.names(), report.variables()), (&names("a b ?")[..], 4));
         assert_eq!(report.scores(), [score(2, 1, 1), score(1, 2, 1), score(1, 0, 0)]);
         let micro = report.micro_mean().unwrap();
@@ -339,7 +298,7 @@ mod tests {
         let tags = names("B-NP B-PP B-VP I-NP I-PP I-VP O");
         for round in 0..300 {
             let mut report = LabelReport::new(tags.clone()).with_chunks();
-            let mut expected: BTreeMap<String, [usize; 3]> = BTreeMap::new();
+            let mut expected: BTreeMap<String, [u64; 3]> = BTreeMap::new();
             for _ in 0..3 {
                 let len = 1 + rng.below(12);
                 let truth: Vec<u32> = (0..len).map(|_| rng.below(7) as u32).collect();
@@ -355,11 +314,11 @@ mod tests {
                 for span in &found {
                     let counts = expected.entry(span.2.clone()).or_default();
                     counts[1] += 1;
-                    counts[2] += usize::from(true_spans.contains(span));
+                    counts[2] += u64::from(true_spans.contains(span));
                 }
                 report.add(&truth, &answer);
             }
-            let score = |[chunks, predicted, correct]: [usize; 3]| ChunkScore { chunks, predicted, correct };
+            let score = |[support, predicted, correct]: [u64; 3]| ClassScore { support, predicted, correct };
             let sum = expected.values().fold([0; 3], |sum, counts| [0, 1, 2].map(|k| sum[k] + counts[k]));
             let found = report.chunks(false).unwrap();
             assert_eq!(found.all, score(sum), "round {round}");

@@ -40,6 +40,12 @@ pub struct Prediction {
     pub variables: usize,
 }
 
+/// The result of a walk over all examples; the error names the first that failed.
+pub type EachResult = Result<(), OracleError>;
+
+/// Asked before each example whether to go on.
+pub type GoOn<'a> = &'a (dyn Fn() -> bool + Sync);
+
 /// Puts something around a problem.
 pub type WrapProblem = dyn Fn(Arc<dyn Problem>) -> Result<Arc<dyn Problem>, OpenError>;
 
@@ -106,6 +112,42 @@ pub trait Problem: Send + Sync {
     fn weigh(&mut self, weights: &[f64]) -> Result<(), OpenError>;
 }
 
+/// A problem that is all of its parts itself, without a kernel.
+pub(crate) trait WholeProblem: Oracles + Predictor + ProblemReference + WeightLayout {
+    /// Returns what is known without asking.
+    fn own_facts(&self) -> &ProblemFacts;
+
+    /// Weights the examples; see [`Problem::weigh`].
+    fn weigh_own(&mut self, weights: &[f64]) -> Result<(), OpenError>;
+}
+
+impl<P: WholeProblem> Problem for P {
+    fn facts(&self) -> &ProblemFacts {
+        self.own_facts()
+    }
+    fn oracles(&self) -> &dyn Oracles {
+        self
+    }
+    fn predictor(&self) -> &dyn Predictor {
+        self
+    }
+    fn reference(&self) -> &dyn ProblemReference {
+        self
+    }
+    fn layout(&self) -> &dyn WeightLayout {
+        self
+    }
+    fn kernel(&self) -> Option<&dyn KernelModel> {
+        None
+    }
+    fn wrap_inner(&mut self, _: &WrapProblem) -> Result<bool, OpenError> {
+        Ok(false)
+    }
+    fn weigh(&mut self, weights: &[f64]) -> Result<(), OpenError> {
+        self.weigh_own(weights)
+    }
+}
+
 /// The max-oracles of a problem and what is known of their answers.
 pub trait Oracles: Send + Sync {
     /// Makes a max-oracle on the examples; every call makes a new worker. Oracles of one slot are never asked at the
@@ -159,14 +201,14 @@ pub trait Predictor: Send + Sync {
     /// # Errors
     ///
     /// An example cannot be decoded.
-    fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError>;
+    fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> EachResult;
 
     /// Predicts every example and hands over the numbers of the predicted labels, in the order of the vocabulary.
     ///
     /// # Errors
     ///
     /// An example cannot be decoded, or labellings of the task are not numbers of labels.
-    fn predict_numbers(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(&[u32])) -> Result<(), OracleError>;
+    fn predict_numbers(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(&[u32])) -> EachResult;
 
     /// Lists the `count` best labellings of every example; `count` is from 1 to
     /// [`MOST_LISTED`](crate::problem::MOST_LISTED).
@@ -174,49 +216,28 @@ pub trait Predictor: Send + Sync {
     /// # Errors
     ///
     /// An example cannot be decoded, or the task lists no labellings.
-    fn predict_top(
-        &self,
-        w: &[f64],
-        count: usize,
-        threads: usize,
-        each: &mut dyn FnMut(TopPrediction),
-    ) -> Result<(), OracleError>;
+    fn predict_top(&self, w: &[f64], count: usize, threads: usize, each: &mut dyn FnMut(TopPrediction)) -> EachResult;
 
     /// Finds the max-marginals of every example.
     ///
     /// # Errors
     ///
     /// An example cannot be decoded, or not exactly, or the task has no max-marginals.
-    fn predict_margins(
-        &self,
-        w: &[f64],
-        threads: usize,
-        each: &mut dyn FnMut(MarginPrediction),
-    ) -> Result<(), OracleError>;
+    fn predict_margins(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(MarginPrediction)) -> EachResult;
 
     /// Computes how probable every label is, of sequences and trees.
     ///
     /// # Errors
     ///
     /// The task has no such probabilities, or they are lost in rounding.
-    fn predict_marginals(
-        &self,
-        w: &[f64],
-        threads: usize,
-        each: &mut dyn FnMut(MarginalPrediction),
-    ) -> Result<(), OracleError>;
+    fn predict_marginals(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(MarginalPrediction)) -> EachResult;
 
     /// Predicts every example and sums up; `None` if `goes_on` ended it, which is asked before each example.
     ///
     /// # Errors
     ///
     /// An example cannot be decoded.
-    fn evaluate_while(
-        &self,
-        w: &[f64],
-        threads: usize,
-        goes_on: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Option<Evaluation>, OracleError>;
+    fn evaluate_while(&self, w: &[f64], threads: usize, goes_on: GoOn<'_>) -> Result<Option<Evaluation>, OracleError>;
 
     /// As [`evaluate_while`](Predictor::evaluate_while) to the end, with a report label by label; `None` if variables do
     /// not share their labels.

@@ -14,8 +14,10 @@ mod tally;
 mod vocabulary;
 
 pub use crate::metrics::Evaluation;
+pub(crate) use erased::WholeProblem;
 pub use erased::{
-    KernelModel, Oracles, Prediction, Predictor, Problem, ProblemFacts, ProblemReference, WeightLayout, WrapProblem,
+    EachResult, GoOn, KernelModel, Oracles, Prediction, Predictor, Problem, ProblemFacts, ProblemReference,
+    WeightLayout, WrapProblem,
 };
 pub use error::{MAX_DIM, OpenError, check_dim};
 pub use reduced::Reduced;

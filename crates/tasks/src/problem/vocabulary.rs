@@ -65,12 +65,7 @@ impl LabelKind {
 /// what other parts of the program show to users; every other field is the task's own affair.
 pub trait TaskVocabulary: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// Returns what is known of the features, where that is more than their number.
-    fn space(&self) -> Option<&FeatureSpace> {
-        None
-    }
-
-    /// Returns the same to be changed.
-    fn space_mut(&mut self) -> Option<&mut FeatureSpace> {
+    fn space(&mut self) -> Option<&mut FeatureSpace> {
         None
     }
 
@@ -81,7 +76,7 @@ pub trait TaskVocabulary: Clone + Serialize + DeserializeOwned + Send + Sync + '
 
     /// If features are numbers of the data, whatever their names, and not made of text.
     fn has_numbers(&self) -> bool {
-        self.space().is_none_or(|space| space.dictionary.is_none())
+        true
     }
 }
 
@@ -98,11 +93,11 @@ pub struct FeatureSpace {
 
 impl Vocabulary {
     /// Takes the vocabulary of a task; what does not become a JSON object is empty.
-    pub fn of(typed: &impl TaskVocabulary) -> Self {
-        let Ok(Value::Object(mut own)) = serde_json::to_value(typed) else { return Vocabulary::default() };
+    pub fn of(mut typed: impl TaskVocabulary) -> Self {
+        let Ok(Value::Object(mut own)) = serde_json::to_value(&typed) else { return Vocabulary::default() };
         let labels = own.remove("labels").and_then(|labels| serde_json::from_value(labels).ok());
         let features = own.remove("features").and_then(|features| serde_json::from_value(features).ok());
-        let FeatureSpace { dictionary, scale, support } = typed.space().cloned().unwrap_or_default();
+        let FeatureSpace { dictionary, scale, support } = typed.space().map(std::mem::take).unwrap_or_default();
         let (labels, features) = (labels.unwrap_or_default(), features.unwrap_or_default());
         let label_kinds = typed.label_kinds().to_vec();
         Vocabulary { labels, label_kinds, features, own, dictionary, scale, support }
@@ -123,7 +118,7 @@ impl Vocabulary {
         }
         let mut typed: V = serde_json::from_value(Value::Object(fields))
             .map_err(|error| OpenError::new(format!("the model does not fit its task: {error}")))?;
-        if let Some(space) = typed.space_mut() {
+        if let Some(space) = typed.space() {
             let Vocabulary { dictionary, scale, support, .. } = self.clone();
             *space = FeatureSpace { dictionary, scale, support };
         }
@@ -148,9 +143,9 @@ mod tests {
     #[test]
     fn vocabularies_come_back() {
         let shapes = Shapes { labels: vec!["a".into()], counts: vec![2, 3] };
-        let text = serde_json::to_string(&Vocabulary::of(&shapes)).unwrap();
+        let text = serde_json::to_string(&Vocabulary::of(shapes.clone())).unwrap();
         assert_eq!(text, r#"{"labels":["a"],"features":0,"counts":[2,3]}"#);
-        let kinds = Vocabulary { label_kinds: vec![LabelKind::Bool], ..Vocabulary::of(&shapes) };
+        let kinds = Vocabulary { label_kinds: vec![LabelKind::Bool], ..Vocabulary::of(shapes.clone()) };
         let text_of_kinds = serde_json::to_string(&kinds).unwrap();
         assert!(text_of_kinds.contains(r#""label_kinds":["bool"]"#) && kinds.read::<Shapes>().unwrap() == shapes);
         let Value::Object(own) = serde_json::json!({"counts": [2, 3]}) else { unreachable!() };

@@ -30,6 +30,13 @@ fn random_regularizer(seed: u64, dim: usize, lambda: f64) -> Regularizer {
     }
 }
 
+/// A problem with a regulariser for it and the optimum of both.
+fn constrained(problem: Small, seed: u64, lambda: f64) -> (Small, Regularizer, f64) {
+    let regularizer = random_regularizer(seed, problem.dim, lambda);
+    let optimum = constrained_optimum(&problem, &regularizer);
+    (problem, regularizer, optimum)
+}
+
 fn run(entry: &SolverEntry, parameters: Value, problem: &Small, regularizer: &Regularizer, stop: Stop) -> Outcome {
     let solver = entry.build(&parameters, problem.blocks(), problem.dim, regularizer.clone()).unwrap();
     let (oracle, judge) = (problem.oracle(), problem.oracle());
@@ -47,9 +54,7 @@ fn assert_allowed(w: &[f64], regularizer: &Regularizer, name: &str) {
 #[test]
 fn the_constrained_optimum_is_reached() {
     for seed in 0..90 {
-        let problem = small::random(seed);
-        let regularizer = random_regularizer(seed, problem.dim, 0.2);
-        let optimum = constrained_optimum(&problem, &regularizer);
+        let (problem, regularizer, optimum) = constrained(small::random(seed), seed, 0.2);
         for (solver, step) in [("mp-bcfw", "pairwise"), ("mp-bcfw", "solve"), ("bcfw", "best")] {
             let name = format!("{solver} with {step} on {}", problem.name);
             let entry = find(solver).unwrap();
@@ -69,9 +74,7 @@ fn the_constrained_optimum_is_reached() {
 #[test]
 fn the_joint_master_respects_constraints() {
     for seed in 0..30 {
-        let problem = small::long(seed);
-        let regularizer = random_regularizer(seed, problem.dim, 0.02);
-        let optimum = constrained_optimum(&problem, &regularizer);
+        let (problem, regularizer, optimum) = constrained(small::long(seed), seed, 0.02);
         for (name, passes) in [("auto", 100.0), ("n-slack", 400.0)] {
             let (entry, name) = (find(name).unwrap(), format!("{name} on {}", problem.name));
             let stop = Stop { gap: Some((1e-4 * optimum).into()), passes: Some(passes), ..Stop::default() };
@@ -90,10 +93,8 @@ fn the_joint_master_respects_constraints() {
 fn all_solvers_respect_constraints() {
     for entry in solvers() {
         for seed in 0..24 {
-            let problem = small::random(seed);
-            let regularizer = random_regularizer(seed, problem.dim, 0.3);
+            let (problem, regularizer, optimum) = constrained(small::random(seed), seed, 0.3);
             let name = format!("{} on {}", entry.name, problem.name);
-            let optimum = constrained_optimum(&problem, &regularizer);
             let stop = Stop { passes: Some(1500.0), ..Stop::default() };
             let outcome = run(entry, (entry.preset)(), &problem, &regularizer, stop);
             let primal = problem.regularized_primal(&outcome.w, &regularizer);

@@ -2,7 +2,7 @@
 //! weights of cuts stay `>= 0`, and neither threads nor a resumed run change a bit, although flows are remembered.
 
 use multiplane_core::regularizer::Regularizer;
-use multiplane_tasks::builtin::graph::{GraphInference, GraphLoss, GraphSpec, Pairwise};
+use multiplane_tasks::builtin::graph::{GraphInference, GraphSpec, NodeLoss, Pairwise};
 use multiplane_testkit::engines::{check_bits, check_bounds};
 use multiplane_testkit::small;
 
@@ -13,7 +13,7 @@ fn specs() -> Vec<GraphSpec> {
         spec(Pairwise::Cut, GraphInference::Auto, 0.0),
         spec(Pairwise::Cut, GraphInference::Expansion, 0.05),
         spec(Pairwise::Cut, GraphInference::Trws, 0.0),
-        GraphSpec { loss: GraphLoss::Balanced, ..spec(Pairwise::Full, GraphInference::Auto, 0.0) },
+        GraphSpec { loss: NodeLoss::Balanced, ..spec(Pairwise::Full, GraphInference::Auto, 0.0) },
         spec(Pairwise::Full, GraphInference::Trws, 0.1),
     ]
 }

@@ -22,30 +22,32 @@ fn finish((mut run, metric): (Run<BoxedOracle>, Metric), records: &Shared) -> (V
 
 #[test]
 fn kernels_resume_to_the_bit() {
-    let none = json!({});
-    let solvers: [(&str, Value); 21] = [
-        ("bcfw-avg", none.clone()),
-        ("bcfw-gap", none.clone()),
-        ("bcpfw-gap", none.clone()),
-        ("bcfw-gap-cache", none.clone()),
-        ("mp-bcfw", none.clone()),
-        ("ssg", none.clone()),
-        ("sfd2", none.clone()),
-        ("bcpfw-gap-cache", none.clone()),
-        ("auto", none.clone()),
-        ("one-slack", none.clone()),
+    let presets = [
+        "bcfw-avg",
+        "bcfw-gap",
+        "bcpfw-gap",
+        "bcfw-gap-cache",
+        "mp-bcfw",
+        "ssg",
+        "sfd2",
+        "bcpfw-gap-cache",
+        "auto",
+        "one-slack",
+        "bundle",
+        "n-slack",
+        "lasvm",
+        "ssg-avg",
+    ];
+    let changed = [
         ("one-slack", json!({"solutions": {"name": "m-best", "planes": 3}})),
-        ("bundle", none.clone()),
-        ("n-slack", none.clone()),
         ("sampled-cuts", json!({"size": 4.0})),
         ("sfd1", json!({"size": 3.0})),
         ("sfd1", json!({"size": 3.0, "accuracy": 1e-6, "inner": {"name": "one-slack"}})),
         ("sfd1", json!({"size": 3.0, "sampling": {"name": "active", "candidates": 2}})),
-        ("lasvm", none.clone()),
         ("lasvm", json!({"candidates": 3, "reprocess": 2})),
         ("pegasos-avg", json!({"size": 2.0})),
-        ("ssg-avg", none),
     ];
+    let solvers: Vec<(&str, Value)> = presets.map(|name| (name, json!({}))).into_iter().chain(changed).collect();
     for seed in 0..4 {
         let (x, labels) = rows(seed, 3);
         let [on_features, on_numbers] = multiclass(&x, 3);

@@ -6,8 +6,8 @@ use multiplane_core::example::Examples;
 use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleResult, Quality};
 use multiplane_core::plane::{Plane, Star};
 use multiplane_core::regularizer::Regularizer;
-use multiplane_core::task::Task;
 use multiplane_core::task_oracle::TaskOracle;
+use multiplane_testkit::small::SharedTask;
 use num_rational::BigRational;
 
 use crate::exact::{Exact, rational};
@@ -115,16 +115,13 @@ impl MaxOracle for Enumerating {
 
 impl Problem {
     /// A problem of a task on examples; `all` lists the labellings that a truth could have been.
-    pub(crate) fn new<T>(
+    pub(crate) fn new<T: SharedTask>(
         name: String,
         ordinary: bool,
         task: T,
         examples: Examples<T::Input, T::Label>,
         all: impl Fn(&T::Label) -> Vec<T::Label>,
-    ) -> Problem
-    where
-        T: Task<Input: Send + Sync, Label: Send + Sync, Scratch: Send> + Send + Sync + 'static,
-    {
+    ) -> Problem {
         let terms = |x: &T::Input, y: &T::Label, truth: &T::Label| {
             let mut plane = Plane::new();
             task.features(x, y, 1.0, &mut plane);

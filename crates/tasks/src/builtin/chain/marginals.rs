@@ -5,11 +5,11 @@
 
 use multiplane_core::linalg;
 use multiplane_core::plane::Plane;
-use multiplane_core::task::{Call, Case, ExampleOf, LabelMarginals, Task, UNLABELLED};
+use multiplane_core::task::{Call, Case, ExampleOf, LabelMarginals, Task};
 use multiplane_infer::marginals::{TiltedChain, chain_size};
 
 use crate::builtin::chain::layout::Chain;
-use crate::builtin::marginals::{ExpectedRows, all_on, check_labelled};
+use crate::builtin::marginals::{ExpectedRows, all_on, check_labelled, check_partly};
 
 /// Working memory of sums.
 #[derive(Debug, Default)]
@@ -21,9 +21,7 @@ pub(super) struct ChainSums {
 
 impl LabelMarginals<Chain> for Chain {
     fn len(&self, example: ExampleOf<'_, Self>) -> Result<usize, String> {
-        if example.truth.iter().any(|label| *label != UNLABELLED) {
-            check_labelled(Some(example.truth))?;
-        }
+        check_partly(example.truth)?;
         Ok(chain_size(example.input.len(), self.labels))
     }
 
@@ -62,10 +60,6 @@ impl LabelMarginals<Chain> for Chain {
 
     fn expected(&self, case: Case<'_, Self>, marginals: &[f64], out: &mut Plane) {
         let Case { input: x, truth, scale, scratch, .. } = case;
-        if truth.contains(&UNLABELLED) {
-            out.clear();
-            return out.seal(); // a call for it says why there are none
-        }
         let of_truth = (&truth[..], &self.costs);
         let singles = self.pair_start()..self.dim();
         scratch.sums.rows.write_plane(x, of_truth, marginals, (singles, scale), out, |edges, moved, singles| {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::builtin::chain::layout::{self, Chain};
 use crate::builtin::chain::transitions::{AllowedSteps, StepList};
-use crate::builtin::kernelized::{self, KernelOptions, KernelSpec};
+use crate::builtin::kernelized::{self, KernelOptions, KernelSpec, KernelVocabulary};
 use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::sequences::{SequenceOptions, SequenceVocabulary, Sequences};
 use crate::class_weights::ClassWeights;
@@ -136,9 +136,9 @@ impl TaskSpec for ChainSpec {
     }
 
     fn weight_tables(&self, vocabulary: &Vocabulary) -> Result<Vec<WeightTable>, OpenError> {
-        let known: SequenceVocabulary = vocabulary.read()?;
+        let mut known: SequenceVocabulary = vocabulary.read()?;
         let tables = with_bias(layout::tables(known.labels.len(), known.features, self.ends), self.bias);
-        Ok(kernelized::tables(tables, &known))
+        Ok(kernelized::tables(tables, known.of_kernel()))
     }
 }
 

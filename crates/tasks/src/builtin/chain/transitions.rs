@@ -5,25 +5,19 @@ use multiplane_core::task::UNLABELLED;
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::ChunkTags;
+use crate::text::TextOrList;
 
 /// Steps as users write them: a list, or one text divided by spaces or commas.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "StepText")]
+#[serde(from = "TextOrList")]
 pub struct StepList(Vec<String>);
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum StepText {
-    Text(String),
-    List(Vec<String>),
-}
-
-impl From<StepText> for StepList {
-    fn from(notation: StepText) -> Self {
+impl From<TextOrList> for StepList {
+    fn from(notation: TextOrList) -> Self {
         let divides = |c: char| c.is_ascii_whitespace() || c == ',';
         StepList(match notation {
-            StepText::Text(text) => text.split(divides).filter(|step| !step.is_empty()).map(str::to_owned).collect(),
-            StepText::List(list) => list,
+            TextOrList::Text(text) => text.split(divides).filter(|step| !step.is_empty()).map(str::to_owned).collect(),
+            TextOrList::List(list) => list,
         })
     }
 }

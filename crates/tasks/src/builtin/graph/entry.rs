@@ -3,10 +3,10 @@
 use multiplane_core::parameter::require;
 
 use super::layout::{tables, weighted_edge_features};
-use super::loss::GraphLoss;
 use super::reading::{self, GraphVocabulary};
 use super::spec::GraphSpec;
 use crate::builtin::multilabel::{self, MultilabelSpec};
+use crate::builtin::pairwise::NodeLoss;
 use crate::data::{LabelSets, graphs};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
@@ -34,11 +34,11 @@ impl GraphSpec {
     /// by default.
     fn open_sets(&self, data: &Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
         let loss = match self.loss {
-            GraphLoss::Hamming => LossSpec::Hamming,
-            GraphLoss::HammingSum => LossSpec::HammingSum,
+            NodeLoss::Hamming => LossSpec::Hamming,
+            NodeLoss::HammingSum => LossSpec::HammingSum,
             _ => return Err(OpenError::new("task.loss: sets of labels have the losses hamming and hamming-sum")),
         };
-        if (GraphSpec { loss: GraphLoss::default(), ..self.clone() }) != GraphSpec::default() {
+        if (GraphSpec { loss: NodeLoss::default(), ..self.clone() }) != GraphSpec::default() {
             return Err(OpenError::new(
                 "parameters of task `graph` other than task.loss have no effect on sets of labels: task `multilabel` has \
                  parameters for them",

@@ -17,12 +17,11 @@ mod structure;
 #[cfg(test)]
 mod tests;
 
-pub use super::pairwise::{Labelling, UNLABELLED};
+pub use super::pairwise::{Labelling, NodeLoss, UNLABELLED};
 pub use cut::CutMemory;
 pub use entry::ENTRY;
 pub use input::GraphInput;
 pub use layout::{GraphStructure, GraphTask};
-pub use loss::GraphLoss;
 pub use reading::{GraphVocabulary, examples};
 pub use spec::{GraphInference, GraphSpec, Pairwise};
 pub use structure::GraphScratch;

@@ -109,7 +109,7 @@ pub(super) fn read(
     check(spec, &task.0, graphs)?;
     check_engine(spec.inference, labels, &inputs)?;
     warnings.extend(repeated(graphs.repeated_edges()));
-    warnings.extend(check_weights(spec.loss.into(), arrays.node_weights.is_some(), model.is_some())?);
+    warnings.extend(check_weights(spec.loss, arrays.node_weights.is_some(), model.is_some())?);
     let silent = task.0.pairwise == Pairwise::Cut && edge_features == 0 && spec.potts == 0.0;
     if silent && inputs.iter().any(|input| !input.edges().is_empty()) {
         warnings.push("edges have no features, and task.potts is 0: they have no effect".into());

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::loss::GraphLoss;
+use crate::builtin::pairwise::NodeLoss;
 use crate::class_weights::ClassWeights;
 
 /// What edges say of the labels of their ends.
@@ -51,7 +51,7 @@ pub struct GraphSpec {
     pub potts: f64,
     /// What a wrong label of a node costs. The oracle adds it to the scores, and evaluation reports its mean over the
     /// examples. Nodes without a label (-1) are no part of it.
-    pub loss: GraphLoss,
+    pub loss: NodeLoss,
     /// Factors on the loss by true label: a list, in sorted order of the labels; by name as in
     /// `task.class_weights.3=2`, 1 for those left out; or `balanced`, n / (labels * how often the label is true).
     /// Models hold the list.
@@ -68,7 +68,7 @@ impl Default for GraphSpec {
         GraphSpec {
             pairwise: Pairwise::default(),
             potts: 0.0,
-            loss: GraphLoss::default(),
+            loss: NodeLoss::default(),
             class_weights: None,
             inference: GraphInference::default(),
             max_iterations: 100,

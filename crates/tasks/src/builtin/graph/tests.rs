@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use multiplane_core::oracle::{MaxOracle, Quality};
+use multiplane_core::oracle::MaxOracle;
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
 use multiplane_core::task::Task;
@@ -69,7 +69,7 @@ fn weights(task: &GraphTask, rng: &mut Rng, size: f64) -> Vec<f64> {
 fn specs() -> Vec<(GraphSpec, bool)> {
     let mut specs = Vec::new();
     for pairwise in [Pairwise::Cut, Pairwise::Full] {
-        for loss in [GraphLoss::Hamming, GraphLoss::HammingSum, GraphLoss::NodeWeighted, GraphLoss::Balanced] {
+        for loss in [NodeLoss::Hamming, NodeLoss::HammingSum, NodeLoss::NodeWeighted, NodeLoss::Balanced] {
             for potts in [0.0, 0.3] {
                 let spec = GraphSpec { pairwise, loss, potts, ..GraphSpec::default() };
                 specs.extend([(spec.clone(), false), (spec.clone(), true)]);
@@ -92,17 +92,9 @@ fn answers_are_what_they_claim() {
         let seeds = if spec.inference == GraphInference::Auto { 6 } else { 60 }; // bounds that are not met are rare on small graphs
         for seed in 0..seeds {
             let small = small(1000 * number as u64 + seed, spec.clone(), tree);
-            let mut oracle = TaskOracle::new(small.task.clone(), small.examples.clone()).unwrap();
-            let mut rng = Rng::new(seed, 1);
-            for round in 0..8 {
-                let w = weights(&small.task, &mut rng, [0.0, 0.5, 3.0, 20.0][round % 4]);
-                let block = rng.below(small.examples.labels.len() as u64) as usize;
-                let context = format!("{spec:?}, tree {tree}, seed {seed}, round {round}");
-                match small.check_answer(&mut oracle, block, &w, &context) {
-                    Quality::Exact => exact += 1,
-                    _ => bounded += 1,
-                }
-            }
+            let weights = |rng: &mut Rng, size| weights(&small.task, rng, size);
+            let found = small.check_answers(seed, weights, &format!("{spec:?}, tree {tree}"));
+            (exact, bounded) = (exact + found[0], bounded + found[1]);
         }
     }
     assert!(exact > 1000 && bounded > 20, "{exact} exact answers, {bounded} bounded ones");
@@ -219,7 +211,7 @@ fn faults_are_told() {
     assert!(open(GraphSpec::default(), negative).contains("edge_features: found -0.25 in row 1 (example"));
     let mut bare = good();
     bare.node_weights = None;
-    let weighted = GraphSpec { loss: GraphLoss::NodeWeighted, ..GraphSpec::default() };
+    let weighted = GraphSpec { loss: NodeLoss::NodeWeighted, ..GraphSpec::default() };
     assert!(open(weighted, bare).contains("needs node_weights"));
     let cut = GraphSpec { inference: GraphInference::MinCut, pairwise: Pairwise::Full, ..GraphSpec::default() };
     assert!(open(cut, good()).contains("task.inference=min-cut needs task.pairwise=cut"));

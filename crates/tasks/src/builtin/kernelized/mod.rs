@@ -25,7 +25,7 @@ use crate::builtin::task::BuiltinTask;
 use crate::data::SparseRows;
 use crate::kernel::{Kernel, KernelError, KernelStore, SupportRows};
 use crate::problem::tables::{Axis, WeightTable};
-use crate::problem::{OpenError, Problem, TaskVocabulary, check_dim};
+use crate::problem::{FeatureSpace, OpenError, Problem, TaskVocabulary, check_dim};
 use images::Kernelized;
 
 /// Checks how many rows a model may hold.
@@ -61,17 +61,20 @@ pub struct KernelOptions {
 
 /// The facts that tasks with kernels remember as well as labels.
 pub trait KernelVocabulary: TaskVocabulary {
-    /// Returns the features of a row, a bias feature included.
-    fn features(&self) -> usize;
+    /// Returns these facts, those to be changed among them.
+    fn of_kernel(&mut self) -> KernelFacts<'_>;
+}
 
-    /// Returns the kernel, its gamma a number.
-    fn kernel(&self) -> Option<Kernel>;
-
-    /// Takes the kernel.
-    fn set_kernel(&mut self, kernel: Kernel);
-
-    /// Returns the columns of the training data where rows leave some of them out; 0 where they have all.
-    fn width(&self) -> usize;
+/// The facts of a [`KernelVocabulary`].
+pub struct KernelFacts<'a> {
+    /// Features of a row, a bias feature included.
+    pub features: usize,
+    /// Columns of the training data where rows leave some of them out; 0 where they have all.
+    pub width: usize,
+    /// The kernel, its gamma a number.
+    pub kernel: &'a mut Option<Kernel>,
+    /// Facts of the features, the rows of the kernel among them.
+    pub space: &'a mut FeatureSpace,
 }
 
 /// Opens a task whose examples are rows with a kernel; `task` makes it for so many features of a row.
@@ -92,16 +95,16 @@ where
     V: KernelVocabulary,
 {
     let KernelOptions { kernel, store, budget, bias, labels, layout, columns } = options;
-    let features = reading.vocabulary.features() - usize::from(bias);
+    let facts = reading.vocabulary.of_kernel();
+    let features = facts.features - usize::from(bias);
     let (all, examples) = joined(&reading.inputs, features);
-    let has_scale = reading.vocabulary.space().is_some_and(|space| space.scale.is_some());
     if kernel == Kernel::Precomputed {
-        precomputed::check(&all, columns, is_known, has_scale)?;
+        precomputed::check(&all, columns, is_known, facts.space.scale.is_some())?;
         reading.warnings.extend((!is_known).then(|| precomputed::unchecked(all.len())).flatten());
     }
     let all = Arc::new(all);
     if !is_known {
-        let resolved = match reading.vocabulary.width() {
+        let resolved = match facts.width {
             0 => kernel.resolved(&all),
             width => {
                 let mut wide = SparseRows::clone(&all); // a gamma goes by the columns that the data have
@@ -109,15 +112,11 @@ where
                 kernel.resolved(&wide)
             }
         };
-        reading.vocabulary.set_kernel(resolved.map_err(fault)?);
+        *facts.kernel = Some(resolved.map_err(fault)?);
         let is_given = kernel == Kernel::Precomputed;
-        let support = if is_given { Arc::new(precomputed::numbers(all.len())) } else { all.clone() };
-        if let Some(space) = reading.vocabulary.space_mut() {
-            space.support = Some(support);
-        }
+        facts.space.support = Some(if is_given { Arc::new(precomputed::numbers(all.len())) } else { all.clone() });
     }
-    let known = (reading.vocabulary.kernel(), support_of(&reading.vocabulary).cloned());
-    let (Some(kernel), Some(support)) = known else {
+    let (Some(kernel), Some(support)) = (*facts.kernel, facts.space.support.clone()) else {
         return Err(OpenError::new("the model holds no rows for its kernel"));
     };
     if support.columns() != features {
@@ -156,8 +155,8 @@ where
 
 /// The tables of a model's weights: with a kernel its rows, and the bias, stand where features did in the first of
 /// them.
-pub fn tables(mut tables: Vec<WeightTable>, known: &impl KernelVocabulary) -> Vec<WeightTable> {
-    if let (Some(_), Some(support), Some(first)) = (known.kernel(), support_of(known), tables.first_mut()) {
+pub fn tables(mut tables: Vec<WeightTable>, known: KernelFacts<'_>) -> Vec<WeightTable> {
+    if let (Some(_), Some(support), Some(first)) = (known.kernel, &known.space.support, tables.first_mut()) {
         first.name = "coefficient";
         if let Some(axis) = first.axes.last_mut() {
             let len = support.len() + usize::from(axis.bias);
@@ -165,11 +164,6 @@ pub fn tables(mut tables: Vec<WeightTable>, known: &impl KernelVocabulary) -> Ve
         }
     }
     tables
-}
-
-/// The rows that a kernel compares others with.
-fn support_of(known: &impl KernelVocabulary) -> Option<&Arc<SparseRows>> {
-    known.space()?.support.as_ref()
 }
 
 /// Returns the fault of a kernel as the task reports it.

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use multiplane_core::linalg;
 use multiplane_core::plane::Plane;
+use multiplane_core::task::UNLABELLED;
 
 use crate::data::SparseRows;
 use crate::losses::CostTable;
@@ -40,7 +41,7 @@ pub(in crate::builtin) struct ExpectedRows {
 impl ExpectedRows {
     /// Writes the plane expected under `marginals`, which begin with `nodes[row][label]`; weights of `singles` stand
     /// beside the rows, and `add` adds to them, given the marginals after the nodes and what labels have more than in
-    /// the truth.
+    /// the truth. The plane is empty where a label of the truth is not known: a call for it says why.
     pub(in crate::builtin) fn write_plane(
         &mut self,
         x: &SparseRows,
@@ -51,7 +52,7 @@ impl ExpectedRows {
         add: impl Fn(&[f64], &[f64], &mut [f64]),
     ) {
         out.clear();
-        if truth.is_empty() {
+        if truth.is_empty() || truth.contains(&UNLABELLED) {
             return out.seal();
         }
         let labels = costs.labels();

@@ -9,6 +9,11 @@ use multiplane_core::task::UNLABELLED;
 pub(in crate::builtin) use expected::{ExpectedRows, all_on};
 pub(in crate::builtin) use listed::{gibbs, gibbs_of};
 
+/// Refuses an example of which some labels are known and some are not.
+pub(in crate::builtin) fn check_partly(truth: &Vec<u32>) -> Result<(), String> {
+    if truth.iter().all(|label| *label == UNLABELLED) { Ok(()) } else { check_labelled(Some(truth)) }
+}
+
 /// Refuses an example with a variable that has no label.
 pub(in crate::builtin) fn check_labelled(truth: Option<&Vec<u32>>) -> Result<(), String> {
     match truth.is_some_and(|truth| truth.contains(&UNLABELLED)) {

@@ -95,16 +95,8 @@ pub struct MultilabelVocabulary {
 }
 
 impl TaskVocabulary for MultilabelVocabulary {
-    fn space(&self) -> Option<&FeatureSpace> {
-        Some(&self.space)
-    }
-
-    fn space_mut(&mut self) -> Option<&mut FeatureSpace> {
+    fn space(&mut self) -> Option<&mut FeatureSpace> {
         Some(&mut self.space)
-    }
-
-    fn has_numbers(&self) -> bool {
-        true
     }
 }
 

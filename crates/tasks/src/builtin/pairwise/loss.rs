@@ -2,19 +2,25 @@
 
 use std::collections::HashMap;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::labelling::UNLABELLED;
 use crate::losses::UNSEEN;
 
 /// The cost of a wrong label of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::builtin) enum NodeLoss {
-    /// 1 by the number of labelled nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NodeLoss {
+    /// 1 by the number of labelled nodes: the normalised Hamming loss.
+    #[default]
     Hamming,
     /// 1.
     HammingSum,
-    /// The node's weight by the sum of the weights of labelled nodes.
+    /// The node's weight by the sum of weights, such as the sizes of superpixels.
     NodeWeighted,
-    /// 1 by the number of nodes with the same true label, and by the number of labels in the truth.
+    /// 1 by the number of nodes with the same true label, and by the number of labels in the truth: the mean of the
+    /// labels' shares of errors.
     Balanced,
 }
 

@@ -28,7 +28,7 @@ pub use engines::EngineChoice;
 pub(super) use engines::{EngineLimits, Engines, quality};
 pub(super) use labelling::Judge;
 pub use labelling::{Labelling, UNLABELLED};
-pub(super) use loss::NodeLoss;
+pub use loss::NodeLoss;
 pub use part::LabelledPart;
 pub(super) use part::PartEdge;
 pub(super) use prices::{ExampleSizes, of_engine, of_planes};

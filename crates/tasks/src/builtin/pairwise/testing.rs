@@ -55,6 +55,26 @@ impl<T: BuiltinTask<Label = Labelling>> SmallPairwise<T> {
         of(y) - of(example.truth) + self.task.loss(example.truth, y)
     }
 
+    /// Asks for planes of random blocks at weights of eight sizes; returns how many answers are exact, and how many are
+    /// bounded.
+    pub(in crate::builtin) fn check_answers(
+        &self,
+        seed: u64,
+        weights: impl Fn(&mut Rng, f64) -> Vec<f64>,
+        context: &str,
+    ) -> [usize; 2] {
+        let mut oracle = TaskOracle::new(self.task.clone(), self.examples.clone()).unwrap();
+        let mut rng = Rng::new(seed, 1);
+        let is_exact = |round: usize| {
+            let w = weights(&mut rng, [0.0, 0.5, 3.0, 20.0][round % 4]);
+            let block = rng.below(self.examples.labels.len() as u64) as usize;
+            self.check_answer(&mut oracle, block, &w, &format!("{context}, seed {seed}, round {round}"))
+                == Quality::Exact
+        };
+        let exact = (0..8).map(is_exact).filter(|exact| *exact).count();
+        [exact, 8 - exact]
+    }
+
     /// Asks for the plane of a block: the answer is as good as it says, its plane is that of its labelling, its score
     /// is what features say, and `verify` finds the same hinge.
     pub(in crate::builtin) fn check_answer(

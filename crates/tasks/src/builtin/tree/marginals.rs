@@ -6,13 +6,13 @@
 
 use multiplane_core::linalg;
 use multiplane_core::plane::Plane;
-use multiplane_core::task::{Call, Case, ExampleOf, LabelMarginals, Task, UNLABELLED};
+use multiplane_core::task::{Call, Case, ExampleOf, LabelMarginals, Task};
 use multiplane_infer::marginals::{TiltedTree, tree_size};
 use multiplane_infer::score_tree::TreeView;
 
 use super::input::TreeInput;
 use super::layout::TreeTask;
-use crate::builtin::marginals::{ExpectedRows, all_on, check_labelled};
+use crate::builtin::marginals::{ExpectedRows, all_on, check_labelled, check_partly};
 
 /// Working memory of sums.
 #[derive(Debug, Default)]
@@ -24,9 +24,7 @@ pub(super) struct TreeSums {
 
 impl LabelMarginals<TreeTask> for TreeTask {
     fn len(&self, example: ExampleOf<'_, Self>) -> Result<usize, String> {
-        if example.truth.iter().any(|label| *label != UNLABELLED) {
-            check_labelled(Some(example.truth))?;
-        }
+        check_partly(example.truth)?;
         Ok(tree_size(example.input.shape(None), self.labels))
     }
 
@@ -66,10 +64,6 @@ impl LabelMarginals<TreeTask> for TreeTask {
 
     fn expected(&self, case: Case<'_, Self>, marginals: &[f64], out: &mut Plane) {
         let Case { input: x, truth, scale, scratch, .. } = case;
-        if truth.contains(&UNLABELLED) {
-            out.clear();
-            return out.seal(); // a call for it says why there are none
-        }
         let of_truth = (&truth[..], &self.costs);
         let pairs = self.pair_start()..self.dim();
         scratch.sums.rows.write_plane(x.rows(), of_truth, marginals, (pairs, scale), out, |edges, _, pairs| {

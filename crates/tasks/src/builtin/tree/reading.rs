@@ -42,16 +42,16 @@ pub struct TreeVocabulary {
 }
 
 impl TaskVocabulary for TreeVocabulary {
-    fn space(&self) -> Option<&FeatureSpace> {
-        Some(&self.space)
-    }
-
-    fn space_mut(&mut self) -> Option<&mut FeatureSpace> {
+    fn space(&mut self) -> Option<&mut FeatureSpace> {
         Some(&mut self.space)
     }
 
     fn label_kinds(&self) -> &[LabelKind] {
         &self.label_kinds
+    }
+
+    fn has_numbers(&self) -> bool {
+        self.space.dictionary.is_none()
     }
 }
 

@@ -70,7 +70,7 @@ impl TaskSpec for ExternalSpec {
             fingerprint: fingerprint(data, &first),
             warnings: unidentified(data, &first).into_iter().chain(large(first.examples(), dim)).collect(),
         };
-        let vocabulary = Vocabulary::of(&ExternalVocabulary { memory: first.memory().cloned() });
+        let vocabulary = Vocabulary::of(ExternalVocabulary { memory: first.memory().cloned() });
         let expected = first.welcome().clone();
         let make_more = move |_: usize| {
             let worker =

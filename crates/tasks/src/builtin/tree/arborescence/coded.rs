@@ -9,6 +9,7 @@ use multiplane_core::oracle::Coded;
 
 use super::input::Sentence;
 use super::layout::ArborescenceTask;
+use crate::builtin::label_codes::counted;
 
 /// Working memory for planes by code.
 #[derive(Debug, Default)]
@@ -33,13 +34,7 @@ impl<'a> ArcTerms<'a> {
 
     /// The arcs of each tree.
     fn trees(&self) -> impl Iterator<Item = &'a [u32]> {
-        let mut rest = self.trees;
-        std::iter::from_fn(move || {
-            let (&count, more) = rest.split_first()?;
-            let (own, more) = more.split_at(count as usize);
-            rest = more;
-            Some(own)
-        })
+        counted(self.trees)
     }
 }
 
