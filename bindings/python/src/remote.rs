@@ -112,8 +112,8 @@ impl Remote {
         Ok(())
     }
 
-    /// Asks about some examples at `w`, with the loss added if `augmented`. A process that cannot be asked is found out when
-    /// its reply is waited for: what it had in hand is to blame, not these examples.
+    /// Asks about some examples at `w`, with the loss added if `augmented`. If the process cannot be asked,
+    /// [`reply`](Remote::reply) reports it and blames the examples in hand, not these.
     pub(crate) fn begin(&mut self, examples: &[usize], w: &[f64], augmented: bool) -> Result<(), String> {
         if let Some(reason) = self.connection.fault() {
             return Err(reason.into());

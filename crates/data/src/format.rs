@@ -17,13 +17,13 @@ pub type ReadWindows = fn(Lines, StreamRules) -> Box<dyn Windows>;
 /// The rules of a stream, besides those of its format.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamRules {
-    /// Names of the labels; those of the first window where they are not known.
+    /// Label names; if unknown, those of the first window.
     pub labels: Option<Vec<i64>>,
-    /// Features there may be; all that a format allows where that is not said.
+    /// Most features; if not given, as many as the format allows.
     pub features: Option<u32>,
-    /// True if the last line needs its end, as it does where a stream may break off.
+    /// True if the last line needs its end, as a stream may break off.
     pub whole_lines: bool,
-    /// True if a window ends where nothing more of the stream has arrived yet.
+    /// True if a window ends as soon as nothing more of the stream has arrived.
     pub prompt: bool,
     /// True if the lines read are kept, for [`Windows::take_text`].
     pub keep_text: bool,

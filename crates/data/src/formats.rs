@@ -1,5 +1,5 @@
-//! The registry of data formats: each is one file of this folder and one line below. Which format a file has is judged
-//! by its first line and, where that says nothing, by its name.
+//! The registry of data formats: each is a file or folder of this crate and one line below. A file's format is judged
+//! by its tensor names or first line, else by its name, else by the task's `likely` rules.
 
 use std::path::Path;
 
@@ -91,7 +91,7 @@ pub fn guess(path: &Path) -> Result<Format, DataError> {
     guess_for(path, None)
 }
 
-/// As [`guess`], for a task. What says nothing to everybody may say something to it.
+/// As [`guess`], for a task, which may recognise an ambiguous line.
 ///
 /// # Errors
 ///
@@ -102,7 +102,7 @@ pub fn guess_for(path: &Path, task: Option<Readable<'_>>) -> Result<Format, Data
         if let Some(format) = FORMATS.iter().find(holds) {
             return Ok(*format);
         }
-        container::Container::open(path)?; // what is damaged is told so
+        container::Container::open(path)?; // reports damage
         return Err({
             let names = names.join(", ");
             DataError::file(path, format!("a safetensors file with these tensors is none of our data: {names}"))
@@ -135,7 +135,7 @@ pub(super) fn classify(mut lines: Lines, task: Option<Readable<'_>>) -> Result<F
     Err(lines.nothing("a data file"))
 }
 
-/// Says that a line is none of the formats, which those are, and how one is named.
+/// Says that a line is none of the formats, lists them, and shows how to name one.
 fn unlike(line: &Line<'_>, task: Option<Readable<'_>>) -> DataError {
     let (of, formats) = task.map_or((String::new(), FORMATS), |(task, formats)| (format!(" of task {task}"), formats));
     let names: Vec<&str> = formats.iter().map(|format| format.name).collect();
@@ -220,7 +220,7 @@ mod tests {
         );
     }
 
-    /// A task may read but one format that a line can be of; what is of none is told by those that it reads.
+    /// A task may settle an ambiguous line; errors list the formats that it reads.
     #[test]
     fn tasks_tell_what_lines_do_not() {
         let chain: Readable<'_> = ("chain", &[&letter::FORMAT, &conll::FORMAT, &crfsuite::FORMAT, &hmm::FORMAT]);

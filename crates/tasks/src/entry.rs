@@ -1,4 +1,4 @@
-//! What the registry says of a task; each task has such an entry beside it.
+//! A task's registry entry, next to the task.
 
 use std::fmt::Debug;
 

@@ -4,8 +4,8 @@
 //! file --multiplane_data--> Dataset --TaskEntry--> Box<dyn Problem> --oracle()--> Box<dyn MaxOracle>
 //! ```
 //!
-//! A format is one file in [`multiplane_data`], a task one file in [`builtin`]; both end at the waist that solvers see,
-//! [`MaxOracle`](multiplane_core::oracle::MaxOracle).
+//! A format is a file or folder in [`multiplane_data`], a task one in [`builtin`]; both end at the waist that solvers
+//! see, [`MaxOracle`](multiplane_core::oracle::MaxOracle).
 
 pub mod builtin;
 pub mod class_weights;

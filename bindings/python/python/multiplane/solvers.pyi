@@ -64,13 +64,13 @@ class Auto(Solver):
 
     Args:
         averaging: What the answer is: the last iterate or an average.
-        gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
-            by; 0 for never. Plays no part where nothing goes by gaps.
+        gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches
+            use; 0 for never. Has no effect if neither order nor cache uses gaps.
         gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
             gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
         gap_step: What a gap pass does with the corners that it has seen.
-        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
-            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
+        keep_evaluations: Keeps the planes of an evaluation of bounds that does not end the run; the next exact pass
+            saves these calls. Has no effect with `evaluate=pass`.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.

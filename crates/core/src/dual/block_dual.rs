@@ -23,7 +23,7 @@ pub trait DualPoint: Clone + Serialize + DeserializeOwned {
     /// Returns the origin: every block on its truth.
     fn new(blocks: usize, dim: usize, regularizer: Regularizer, averaging: Averaging) -> Self;
 
-    /// Takes a metric in the place of the one that no file holds.
+    /// Sets the metric, which files do not store.
     fn attach(&mut self, metric: &Metric);
 
     /// Puts all mass of `block` on `corner`, which is kept where `keep` says so or masses need it; w and F follow with
@@ -126,11 +126,11 @@ pub trait BlockDual: DualPoint {
         0.0
     }
 
-    /// Brings a block nearer that is about to be visited, and its planes where they will be scored; returns whether the
-    /// oracle may do so too.
+    /// Prefetches a block about to be visited, and its planes if they will be scored; returns whether the oracle may
+    /// prefetch too.
     fn prefetch(&self, block: usize, planes: bool) -> bool;
 
-    /// Brings what finds a block's planes nearer, for a [`prefetch`](BlockDual::prefetch) to come.
+    /// Prefetches the index of a block's planes, for a [`prefetch`](BlockDual::prefetch) to come.
     fn prefetch_early(&self, block: usize);
 }
 

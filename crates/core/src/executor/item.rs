@@ -1,4 +1,4 @@
-//! Questions at one w, the interface of those who answer them, and the sum of hinges that an evaluation makes of them.
+//! Questions at one w, the interface of executors, which answer them, and the sum of hinges for an evaluation.
 
 use crate::oracle::{MaxOracle, OracleError, Quality, SlackCount, check_answer};
 use crate::plane::Plane;
@@ -9,16 +9,16 @@ use crate::rounding::TermSizes;
 pub struct BatchItem {
     /// The question: which block.
     pub block: usize,
-    /// The plane, where planes are wanted; else whatever was there.
+    /// The plane, if planes are wanted; else unspecified.
     pub plane: Plane,
     /// How far the answer can be trusted.
     pub quality: Quality,
     /// The plane's score at the w of the batch.
     pub score: f64,
-    /// The terms of that score, where they are wanted.
+    /// The terms of that score, if they are wanted.
     pub seen: TermSizes,
-    /// The seconds that the call took whoever answered it, if that was measured: by the worker itself where it has
-    /// helpers that answer at the same time, else by the time it was in hand.
+    /// Seconds of the call, if measured: by the worker if it has helpers that answer in parallel, else the mean of its
+    /// batch.
     pub seconds: Option<f64>,
     /// The calls of another oracle that the answer took; see [`Plane::inner_calls`].
     pub inner_calls: u32,
@@ -103,16 +103,16 @@ pub(super) fn ask<O: MaxOracle + ?Sized>(
 /// Which weights an answer is for: they are numbered in the order in which they are published.
 pub type Version = u64;
 
-/// A question on its way to whoever answers it, with the buffer for the answer.
+/// A question on its way to a worker, with the buffer for the answer.
 #[derive(Clone, Debug)]
 pub struct BatchQuestion {
-    /// The place of the answer; the asker's affair.
+    /// The place of the answer; only the asker uses it.
     pub slot: usize,
     /// The question.
     pub item: BatchItem,
 }
 
-/// An answer, or what was met in its place.
+/// An answer, or the reason why there is none.
 #[derive(Clone, Debug)]
 pub struct Completed {
     /// The weights that it is for.
@@ -129,8 +129,8 @@ pub struct Completed {
 ///
 /// Questions and answers are data and nothing else, so threads can answer, or processes, or machines. As an oracle's
 /// answer depends on block and w alone, no bit depends on who does, or in which order, where sums are taken in the
-/// order of the blocks. What a lost worker held is its executor's affair: it is asked for again elsewhere, and the
-/// asker hears of it only where nobody is left.
+/// order of the blocks. An executor asks again what a lost worker held; the asker gets an error only
+/// if no worker is left or the question seems to be the cause.
 pub trait Executor {
     /// Returns how many answer at the same time.
     fn workers(&self) -> usize;
@@ -143,18 +143,18 @@ pub trait Executor {
     /// Makes `w` the weights of all that is submitted from now on; returns their number.
     fn publish(&mut self, w: &[f64]) -> Version;
 
-    /// Asks at the weights published last; whoever is free answers, in about this order.
+    /// Asks at the weights published last; free workers answer, in about this order.
     fn submit(&mut self, wanted: Reply, questions: Vec<BatchQuestion>);
 
     /// Waits for the next answer; `None` where no question is out.
     fn next(&mut self) -> Option<Completed>;
 
-    /// As [`next`](Executor::next), where that takes no waiting.
+    /// As [`next`](Executor::next), without waiting; `None` if no answer is ready.
     fn ready(&mut self) -> Option<Completed> {
         None
     }
 
-    /// Takes back all questions: none will be answered any more.
+    /// Cancels all questions.
     fn cancel(&mut self);
 
     /// Answers every question of `batch` at `w`, and waits for it.
@@ -173,7 +173,7 @@ pub trait Executor {
             let Some(completed) = self.next() else { break };
             let Completed { slot, item, result, .. } = completed;
             if completed.version != version || arrived.get(slot) != Some(&false) {
-                continue; // nobody asked for it
+                continue; // not asked for
             }
             batch[slot] = item;
             arrived[slot] = true;
@@ -200,8 +200,8 @@ pub trait Executor {
 /// Blocks of an evaluation that are asked about at a time.
 const EVALUATION_BATCH: usize = 4096;
 
-/// Returns the hinge of the block by an answer, and if the oracle vouches that it is no less than the true one. It is
-/// no less than the truth's own plane, which scores 0, and the plane that was answered.
+/// Returns the hinge of the block by an answer, and whether the oracle vouches that it is no less than the true one. It
+/// is at least 0, the score of the truth's plane, and at least the score of the answered plane.
 pub fn hinge(answer: &BatchItem) -> (f64, bool) {
     hinge_of(answer.quality, answer.score)
 }
@@ -222,11 +222,11 @@ pub fn hinge_of(quality: Quality, score: f64) -> (f64, bool) {
 pub struct Hinges {
     /// The sum of the hinges.
     pub sum: f64,
-    /// If the oracle's word is that it is no less than the true one.
+    /// If the oracle vouches that it is no less than the true one.
     pub proven: bool,
-    /// The size of the terms, where it was asked for.
+    /// The size of the terms, if it was asked for.
     pub seen: TermSizes,
-    /// The seconds that the calls took whoever answered them, if that was measured.
+    /// The seconds of the calls, if all were measured.
     pub seconds: Option<f64>,
     /// The cost of slack-rescaled answers.
     pub slack: SlackCount,

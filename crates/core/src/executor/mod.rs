@@ -1,4 +1,4 @@
-//! Who answers many questions: passes at one w, batch steps and evaluation ask an [`Executor`].
+//! Oracle calls at one w in batches, answered by an [`Executor`]: for passes, batch steps and evaluation.
 //!
 //! Weights are published, blocks submitted, and planes or their scores come back, each with its place. So threads can
 //! answer, or processes, or machines. Results are computed from the answers in the order of the blocks, so their bits

@@ -1,4 +1,4 @@
-//! Counts of worker failures in a pool. No decision depends on them; users are told.
+//! Counts of worker failures in a pool. They are reported to users; no decision depends on them.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};

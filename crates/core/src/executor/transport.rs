@@ -12,8 +12,8 @@ use crate::clock::Stopwatch;
 /// How long a transport waits at a time: in between the connection looks if it should stop.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// Longest message, in bytes, that is sent while an answer is out. The worker reads no longer one before it has written
-/// its answer, which it can do only if that is read here.
+/// Longest message, in bytes, that is sent while an answer is out. A longer one could deadlock with a worker
+/// that is still writing its answer.
 const SMALL_MESSAGE: usize = 1 << 15;
 
 /// A way to one worker elsewhere. This is all that differs between programs, processes and machines.
@@ -46,7 +46,7 @@ pub struct Patience {
     pub hint: &'static str,
     /// Number of restarts in a row; some answers earn them back.
     pub restarts: usize,
-    /// Set once no answer is waited for any more.
+    /// Set to stop waiting for answers.
     pub stop: Arc<AtomicBool>,
 }
 
@@ -59,7 +59,7 @@ pub struct Connection<T: Transport> {
     start: Start<T>,
     patience: Patience,
     stats: Arc<PoolStats>,
-    /// Why it cannot be asked, if so.
+    /// The reason why it cannot be asked, if so.
     fault: Option<String>,
     /// It will not be started again.
     gone: bool,
@@ -104,7 +104,7 @@ impl<T: Transport> Connection<T> {
     ///
     /// # Errors
     ///
-    /// The worker is gone, or does not answer in time what must be answered before.
+    /// The worker is gone, or an answer that must come first is late.
     pub fn send(&mut self, write: impl FnOnce(u64) -> Vec<u8>) -> Result<u64, String> {
         let number = self.next;
         let message = write(number);

@@ -29,7 +29,7 @@ pub struct Job {
 pub struct Lost {
     /// The reason in words.
     pub reason: String,
-    /// The worker was lost before these questions, so that they are not to blame: the loss is counted elsewhere.
+    /// The worker was lost before these questions: they are not to blame, and the loss is counted elsewhere.
     pub before: bool,
     /// The one question that it was lost on, if that is known.
     pub block: Option<usize>,
@@ -94,7 +94,7 @@ pub trait Worker: Send + 'static {
     ///
     /// # Errors
     ///
-    /// It is of no more use, with what is known then; so is every worker that does not say otherwise.
+    /// The worker cannot be started again, which is the default.
     fn restart(&mut self, lost: Lost) -> Result<(), Lost> {
         Err(lost)
     }

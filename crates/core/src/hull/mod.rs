@@ -2,7 +2,7 @@
 //!
 //! `phi^i = sum_p alpha_p p` over the working set, the rest of the mass on the truth. What pairwise and away steps
 //! and block solves need. A visit scores the planes once (O(planes x stored coefficients)), moves mass on cached
-//! inner products (O(planes) a step), and writes w once, for the planes whose mass changed.
+//! inner products (O(planes) a pairwise step, O(planes^2) others), writes w once, for the planes whose mass changed.
 
 mod block_dual;
 mod joint;

@@ -1,4 +1,4 @@
-//! What only some oracles can do: each a trait of its own, handed out by [`Capabilities`].
+//! Abilities that only some oracles have: methods of [`Capabilities`], or traits that these hand out.
 //!
 //! The currency is the *code*: what an oracle attached to a plane ([`Plane::code`]) to know its labelling again.
 //! A solver asks for a capability where it can use one and does without where there is none.

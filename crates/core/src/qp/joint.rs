@@ -23,8 +23,7 @@ const TO_BOUND: f64 = 0.99;
 /// Rows of the Newton system that are added at a time.
 const ROWS: usize = 32;
 
-/// The QP: vertices of all blocks, one after the other. A block's linear parts have the coordinates that some of its
-/// vertices has.
+/// The QP: vertices of all blocks, one after the other. A block stores the union of its vertices' coordinates.
 #[derive(Clone, Debug)]
 pub struct JointQp<'a> {
     regularizer: &'a Regularizer,

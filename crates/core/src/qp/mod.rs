@@ -3,8 +3,8 @@
 //! whatever the dimension.
 //!
 //! One vertex is the ground truth, whose plane is zero; it has no row in G. The others are planes with their inner
-//! products. Kept up to date instead of b: the scores `a = b - G alpha / lambda`, which at a block are the
-//! planes' scores at the present w. Coordinates whose weights must stay `>= 0` are carried beside G.
+//! products. Instead of b, the scores `a = b - G alpha / lambda` are kept: at a block, the planes' scores
+//! at the present w. Coordinates whose weights must stay `>= 0` are carried beside G.
 
 mod constrained;
 mod joint;

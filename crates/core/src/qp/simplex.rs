@@ -21,14 +21,14 @@ pub struct SimplexQp<'a> {
     pub constrained: Option<&'a mut ConstrainedPart>,
 }
 
-/// Of `a + b - 2ab` this share of `a + b` is rounding. Curvature is taken no smaller, so that a gain never exceeds the
-/// true one: F stays a lower bound.
+/// Rounding of `a + b - 2ab`, as a share of `a + b`. Curvature is at least that, so that a gain never exceeds the true
+/// one: F stays a lower bound.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// Mass below this is rounding where planes have masses of order 1.
 const NO_MASS: f64 = 1e-14;
 
-/// The same where they are smaller, as a share of the largest of them.
+/// The same for smaller masses, as a share of the largest.
 const NO_SHARE: f64 = 1e-8;
 
 /// Returns true if a mass is what rounding left: then its vertex leaves the active set. Where the planes of a block are
@@ -182,7 +182,7 @@ impl SimplexQp<'_> {
         self.set_mass(vertex, self.mass(vertex) + mass);
     }
 
-    /// Mass of all vertices but one, added up: `1 - mass` has no correct digit where they have little.
+    /// Returns the mass of all vertices but one, added up: `1 - mass` has no correct digit if that is small.
     fn others(&self, vertex: Option<usize>) -> f64 {
         let planes: f64 = (0..self.alphas.len()).filter(|&p| Some(p) != vertex).map(|p| self.alphas[p]).sum();
         planes + if vertex.is_some() { *self.truth } else { 0.0 }
@@ -258,7 +258,7 @@ impl SimplexQp<'_> {
     }
 
     /// The vertex of the highest score, and that of the lowest among those with mass, in one look; ties as in
-    /// [`best`](SimplexQp::best). No branch depends on a score: which plane is best is as good as chance.
+    /// [`best`](SimplexQp::best). Branch-free, as the best plane is unpredictable.
     fn extremes(&self) -> (Option<usize>, Option<usize>) {
         let truth = self.scores.len();
         let (mut best, mut best_score) = (truth, 0.0);

@@ -1,9 +1,9 @@
-//! An attempt to prove the gap: one answer is chosen by what the planes kept say of it, and evaluated block by block,
-//! from the largest gap expected to the smallest, until the bound is complete or can no longer reach the target.
+//! An attempt to prove the gap: picks an answer by its bound from the planes kept, then evaluates it block by block,
+//! largest expected gap first, until `P` is known or out of the target's reach.
 //!
-//! The planes kept bound every hinge from below, so `P` is known from below before and during the evaluation; an
-//! attempt that cannot succeed costs a few calls. What it has found is not lost if the solver keeps it. A budget or an
-//! interrupt suspends it, and the run goes on with it as if nothing had been.
+//! The planes kept bound every hinge from below, so `P` has a lower bound before and during the evaluation, and
+//! an attempt that cannot succeed may cost few calls. If the solver keeps what it finds, nothing is lost. A budget or
+//! an interrupt suspends it; resuming gives the same result.
 
 use super::attempt_state::{Attempt, PartialEvaluation};
 use super::budget::Budget;
@@ -22,7 +22,7 @@ const LOOKS: usize = 32;
 /// Fewest and most calls between two looks.
 const CALLS_BETWEEN_LOOKS: (usize, usize) = (8, 2048);
 
-/// After an evaluation that was not proven, the next attempt is made after so many times the passes.
+/// After an evaluation that was proven only in part, passes grow by this factor before the next attempt.
 const TRY_AGAIN: f64 = 1.25;
 
 impl<O: MaxOracle> Evaluator<O> {
@@ -30,7 +30,7 @@ impl<O: MaxOracle> Evaluator<O> {
     pub(super) fn target_in_reach(&self, stop: &Stop, training: &Training<O>) -> Option<GapTarget> {
         let (target, dual) = (stop.gap?, self.bounds.expected_dual(stop)?);
         let passes = training.passes();
-        // What the oracle has not proven once, it may at other weights; if it proved a part, that is worth trying now and then.
+        // The oracle may prove more at other weights; if it proved a part, retry now and then.
         let in_doubt = self.doubted.is_some_and(|(pass, partly)| !partly || passes < TRY_AGAIN * pass);
         if (in_doubt && !stop.estimated) || self.predictor.is_too_soon(passes) || !self.may_evaluate(training) {
             return None;
@@ -89,7 +89,7 @@ impl<O: MaxOracle> Evaluator<O> {
         self.go_on_with_attempt(budget, training)
     }
 
-    /// Goes on with the attempt until it is decided, or a budget or an interrupt suspends it.
+    /// Continues the attempt until it is decided, or a budget or an interrupt suspends it.
     pub(super) fn go_on_with_attempt(
         &mut self,
         budget: Budget<'_>,
@@ -147,7 +147,7 @@ impl<O: MaxOracle> Evaluator<O> {
     fn end_attempt(&mut self, mut attempt: Attempt, stop: &Stop, training: &mut Training<O>) -> Result<(), RunError> {
         let meter = self.meter(training);
         let (calls, all) = (attempt.found.calls, attempt.found.hinges.len());
-        // The gap in proportion to what the visits met: of an attempt broken off by what its blocks came to.
+        // Learns the ratio of the gap to the gaps met; after an early end, from the blocks evaluated.
         if let Some(seen) = attempt.seen.filter(|_| calls > 0) {
             self.predictor.learn(seen, attempt.floor - attempt.dual + attempt.expected_excess());
         }
@@ -175,8 +175,7 @@ impl<O: MaxOracle> Evaluator<O> {
         self.book(spent, 0, attempt.keeps, training);
     }
 
-    /// Returns whether the gap of the present point, no average, may be as small as this: worth a call for every
-    /// example.
+    /// Returns whether the last iterate's gap may be at most `gap`, so that a call for every example pays.
     pub(crate) fn may_have_gap(&mut self, gap: f64, training: &mut Training<O>) -> bool {
         training.clock.pause();
         if self.predictor.is_too_soon(training.passes()) {

@@ -13,12 +13,12 @@ pub(super) struct Candidate {
     pub(super) w: Vec<f64>,
     /// Lower bounds on the hinges, by block.
     pub(super) floors: Vec<f64>,
-    /// If it is the average or the last iterate, where the solver has both.
+    /// True for the average, false for the last iterate, if the solver has both.
     pub(super) averaged: Option<bool>,
 }
 
 impl Candidate {
-    /// Which answer it is, where the solver has two.
+    /// Returns which answer it is, if the solver has two.
     pub(super) fn name(&self) -> Option<&'static str> {
         self.averaged.map(|averaged| if averaged { "average" } else { "last" })
     }
@@ -33,7 +33,7 @@ pub(super) struct PartialEvaluation {
     /// If the oracle vouches for all hinges that were asked for, and if for some of them.
     pub(super) proven: bool,
     pub(super) partly_proven: bool,
-    /// Terms of the scores, where the task does not bound them.
+    /// Terms of the scores, if the task does not bound them.
     pub(super) terms: TermSizes,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Attempt {
     pub(super) tells: bool,
     pub(super) candidate: Candidate,
     pub(super) found: PartialEvaluation,
-    /// The gaps last seen when it began, by block, where they are known; the largest are asked for first.
+    /// The gaps last seen when it began, by block, if they are known; the largest are asked for first.
     pub(super) gaps: Option<Vec<f64>>,
     /// Their sum as the solver counts it, and that of the blocks that were asked for.
     pub(super) seen: Option<f64>,
@@ -69,9 +69,9 @@ pub(super) struct Attempt {
     pub(super) least: f64,
     /// The value of `P` to expect, as of the last look.
     pub(super) expected: f64,
-    /// If it is broken off where it is expected to fail: before anything was learned of the gap, that is worth knowing.
+    /// True until something was learned of the gap: then it ends as soon as failure is expected.
     pub(super) is_probe: bool,
-    /// Hinges beyond their floors, in sum.
+    /// The sum of the hinges' excess over their floors.
     pub(super) excess: f64,
     /// Calls at which it is looked at next.
     pub(super) next_look: usize,
@@ -90,8 +90,8 @@ impl Attempt {
         order
     }
 
-    /// Hinges beyond their floors to expect of all blocks: of those that were not asked for, in the proportion of the
-    /// gaps last seen. The largest of these were asked for first, and shrink most, so it is rather too little.
+    /// Returns the excess of all hinges over their floors to expect: for blocks not asked for yet, in proportion to the
+    /// gaps last seen. It is rather too low, as the largest gaps were asked for first and shrink most.
     pub(super) fn expected_excess(&self) -> f64 {
         let all = self.found.calls == self.found.hinges.len();
         let seen = self.seen.filter(|_| !all && self.seen_of_found > 0.0);

@@ -11,11 +11,10 @@ use crate::oracle::{Capabilities, MaxOracle, NoCapabilities};
 use crate::rounding::{Rounded, Rounding};
 use crate::state::{StateError, ensure, finite};
 
-/// Rounding that is no more than this share of P, or of the largest losses, does not keep a gap from being certified:
-/// the bounds hold all of it.
+/// Rounding up to this share of P, or of the largest losses, may be certified: the bounds include it.
 const NOTICEABLE: f64 = 1e-6;
 
-/// By how much F may exceed P, relative, where rounding is the reason.
+/// The relative excess of F over P that rounding may explain.
 const ROUNDING: f64 = 1e-9;
 
 /// Returns whether weak duality leaves room for these values of P and F.
@@ -27,7 +26,7 @@ pub(crate) fn is_possible(primal: f64, dual: f64) -> bool {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct RunBounds {
     pub(super) best: Option<Best>,
-    /// The highest dual value on the solver's books: running sums, by which moments are chosen.
+    /// The highest unproven dual value, from the solver's running sums; decides when to evaluate.
     pub(super) books: Option<f64>,
     /// The best that is proven.
     pub(super) dual: Option<Rounded>,
@@ -98,7 +97,7 @@ impl RunBounds {
         };
     }
 
-    /// Takes the place of the bounds that a run has now, from which it gets what no file holds.
+    /// Replaces a run's bounds; takes over the fields that files omit.
     pub(super) fn complete(self, now: &RunBounds) -> Self {
         RunBounds {
             least_gap: now.least_gap,
@@ -131,7 +130,7 @@ impl RunBounds {
         self.primal_at_zero.filter(|_| !self.online && self.chosen.is_none())
     }
 
-    /// Returns whether the latest answer counts, and not one of a lower P before it.
+    /// Returns whether the latest answer counts, even if an earlier one had a lower P.
     pub(super) fn keeps_latest<O: MaxOracle>(&self, stop: &Stop, training: &Training<O>) -> bool {
         self.online && !(stop.gap.is_some() && training.solver.progress().dual.is_some())
     }
@@ -151,7 +150,7 @@ impl RunBounds {
         (self.is_certified() || stop.estimated) && self.meets_target()
     }
 
-    /// Returns whether the bracket, all rounding within it, is as narrow as is wanted.
+    /// Returns whether the gap, with the rounding of its bounds, meets the target.
     fn meets_target(&self) -> bool {
         match (self.target, self.best_primal(), self.dual) {
             (Some(target), Some((primal, _)), Some(dual)) => {
@@ -170,8 +169,8 @@ impl RunBounds {
         }
     }
 
-    /// Returns whether the gap is proven: P by answers that may prove something, F by any. One that is lost in rounding
-    /// is proven if it is as narrow as is wanted.
+    /// Returns whether the gap is proven: P needs answers with proof, F does not. A gap lost in rounding counts if it
+    /// meets the target.
     pub(super) fn is_certified(&self) -> bool {
         let proven = self.dual.is_some() && self.best_primal().is_some_and(|(_, proven)| proven);
         proven && (!self.is_lost_to_rounding() || self.meets_target())
@@ -210,14 +209,14 @@ impl RunBounds {
         old.map(|best| best.w).unwrap_or_default()
     }
 
-    /// Has these weights be the answer, however low P was at others.
+    /// Makes these weights the answer, even if P was lower at others.
     pub(super) fn choose(&mut self, w: &[f64], primal: Option<(Rounded, bool)>) {
         self.noise = primal.map_or(0.0, |(primal, _)| primal.rounding);
         self.best = primal.map(|(primal, proven)| Best { w: w.to_vec(), primal, proven });
         self.chosen = Some(w.to_vec());
     }
 
-    /// Proves the dual value that the solver has come to. Costs as much as rebuilding the weights.
+    /// Proves the solver's present dual value. Costs as much as rebuilding the weights.
     pub(super) fn prove_dual<O: MaxOracle>(&mut self, training: &mut Training<O>) {
         let present = self.rounded_duals(training).into_iter().reduce(Rounded::higher);
         self.noise = self.noise.max(present.map_or(0.0, |dual| dual.rounding));
@@ -252,8 +251,8 @@ impl RunBounds {
         }
     }
 
-    /// Returns the bounds for a record, with a dual value that is proven for it alone if `proves` says so and a pass
-    /// has gone by since the last time. Nothing else depends on records.
+    /// Returns the bounds for a record; if `proves`, with a dual value proven for records alone, once a pass at most.
+    /// Nothing else depends on records.
     pub(super) fn certificate_to_show<O: MaxOracle>(
         &mut self,
         proves: bool,
@@ -277,7 +276,7 @@ impl RunBounds {
         certificate
     }
 
-    /// Returns the dual value to expect of a proof: the highest on the books, less what rounding took last time.
+    /// Returns the dual value that a proof should give: the highest on the books, less the rounding of the last proof.
     pub(super) fn expected_dual(&self, stop: &Stop) -> Option<f64> {
         let (dual, best) = (self.dual.unwrap_or_default(), self.best.as_ref().map(|best| best.primal));
         let target = stop.gap.zip(best).map_or(f64::INFINITY, |(target, best)| target.at(best.value));
@@ -296,7 +295,7 @@ impl RunBounds {
         (is_most || !rounding.is_finite()).then_some(rounding)
     }
 
-    /// Returns whether the gap is lost in rounding: most of it, and more than leaves anything known.
+    /// Returns whether the gap is lost in rounding: rounding is most of it, and too large to be certified.
     fn is_lost_to_rounding(&self) -> bool {
         let scale = self.best_primal().map_or(0.0, |(primal, _)| primal.value.abs()).max(self.rounding.scale());
         let allowed = NOTICEABLE * scale;
@@ -304,7 +303,7 @@ impl RunBounds {
     }
 }
 
-/// Returns P(0), if the oracle knows its hinges at w = 0 and nothing draws the weights elsewhere. Summed with the
+/// Returns P(0), if the oracle knows its hinges at w = 0 and there is no prior. Summed with the
 /// rounding errors carried along (Neumaier), so that n hinges of 1/n are 1.
 pub(super) fn primal_at_zero<O: MaxOracle>(training: &mut Training<O>) -> Option<f64> {
     let blocks = training.oracle.blocks();

@@ -9,7 +9,7 @@ use super::training::Training;
 use crate::clock::ClockKind;
 use crate::oracle::MaxOracle;
 
-/// Calls after which their mean time tells what an evaluation will take.
+/// Calls needed to predict the time of an evaluation.
 const CALLS_TO_TELL: u64 = 64;
 
 /// The budgets, and the losses that they pay for besides training and evaluation.
@@ -19,7 +19,7 @@ pub(super) struct Budget<'a> {
     pub(super) losses: &'a LossWatch,
 }
 
-/// The share of the seconds that a run may go on for where they are spent.
+/// The share of a budget of seconds that leaving w = 0 may take.
 const NOTICEABLE: f64 = 0.05;
 
 impl Budget<'_> {
@@ -64,8 +64,8 @@ impl Budget<'_> {
         }
     }
 
-    /// Returns whether another measurement of the held-out loss goes beyond the budget of seconds; the first one is
-    /// needed whatever it takes.
+    /// Returns whether another measurement of the held-out loss would exceed the budget of seconds; the first one is
+    /// always made.
     pub(super) fn has_no_room_for_measuring<O: MaxOracle>(
         &self,
         evaluator: &Evaluator<O>,
@@ -76,14 +76,14 @@ impl Budget<'_> {
         watched.lowest.is_some() && self.stop.seconds.is_some_and(beyond)
     }
 
-    /// Returns the calls of training that the budgets leave; there is no limit without one.
+    /// Returns the calls of training that the budgets leave; without a budget, the largest number.
     pub(super) fn training_calls_left<O: MaxOracle>(&self, training: &Training<O>) -> usize {
         let of_passes = self.stop.passes.map(|passes| (passes * training.blocks() as f64).ceil() as u64);
         let limit = [of_passes, self.stop.calls].into_iter().flatten().min();
         limit.map_or(usize::MAX, |limit| limit.saturating_sub(training.counts.oracle_calls) as usize)
     }
 
-    /// Returns the calls after which a budget of seconds will be spent; there is no limit without one.
+    /// Returns the calls after which a budget of seconds will be spent; without a budget, the largest number.
     pub(super) fn calls_in_time<O: MaxOracle>(&self, evaluator: &Evaluator<O>, training: &Training<O>) -> usize {
         let Some(seconds) = self.stop.seconds else { return usize::MAX };
         let call = match training.clock.kind() {
@@ -94,8 +94,8 @@ impl Budget<'_> {
         call.filter(|call| *call > 0.0).map_or(usize::MAX, |call| (left / call).ceil() as usize)
     }
 
-    /// Returns whether the budgets are large enough for one evaluation, and an interrupt need not wait long for it;
-    /// before the first call that is not known, and one is made.
+    /// Returns whether the budgets are large enough for one evaluation, or after an interrupt, whether it is short.
+    /// Before the first call its time is unknown and taken for 0.
     pub(super) fn has_room_for_evaluation<O: MaxOracle>(
         &self,
         stop_reason: StopReason,
@@ -113,8 +113,8 @@ impl Budget<'_> {
             && self.stop.seconds.is_none_or(|limit| seconds < limit)
     }
 
-    /// Returns whether one or two evaluations more are worth it, if w = 0 is the answer otherwise: not after an
-    /// interrupt, nor where they would take a noticeable part of the seconds.
+    /// Returns whether one or two more evaluations may be made to avoid w = 0: not after an interrupt, nor if they
+    /// would take a noticeable part of the seconds.
     pub(super) fn can_leave_zero<O: MaxOracle>(
         &self,
         stop_reason: StopReason,
@@ -128,8 +128,8 @@ impl Budget<'_> {
     }
 }
 
-/// Returns what ending now will take, by the calls and the looks over planes kept so far: an evaluation, which begins
-/// with a look, and the look with which the next step may end. `None` if there were no calls.
+/// Estimates the seconds to end now: one evaluation, and two looks over the planes kept (the evaluation's, and that of
+/// the next step). `None` before the first call.
 fn seconds_of_evaluation<O: MaxOracle>(evaluator: &Evaluator<O>, training: &Training<O>) -> Option<f64> {
     Some(seconds_of_calls(evaluator, training)? + 2.0 * evaluator.predictor.seconds_of_look())
 }

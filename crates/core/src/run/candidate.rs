@@ -6,8 +6,8 @@ use super::outcome::{RunError, Stop};
 use super::training::Training;
 use crate::oracle::MaxOracle;
 
-/// Before an evaluation on which nothing hangs but the answer, the solver's two answers are compared on every so
-/// many-th block, as planes kept say little after few passes. A call more for each of these.
+/// Before the final evaluation, the solver's two answers are compared on one block in this many, as planes kept say
+/// little after few passes. Each takes one more call.
 const SAMPLED_EVERY: usize = 16;
 
 /// Blocks that are compared at least, if there are twice as many.
@@ -44,8 +44,8 @@ impl<O: MaxOracle> Evaluator<O> {
         if averaged { (average, Some(last)) } else { (last, Some(average)) }
     }
 
-    /// Evaluates the answer that promises most, whatever comes of it; nothing of it reaches the solver. An interrupt
-    /// may leave it without a value.
+    /// Evaluates the answer that promises most in full; nothing of it reaches the solver. An interrupt may leave it
+    /// without a value.
     pub(super) fn evaluate_answer(&mut self, stop: &Stop, training: &mut Training<O>) -> Result<(), RunError> {
         let meter = self.meter(training);
         let (mut candidate, mut other) = self.choose(training);
@@ -76,8 +76,8 @@ impl<O: MaxOracle> Evaluator<O> {
     }
 }
 
-/// Returns the primal value to expect after a sample of the blocks was asked for: what the planes kept say, and as much
-/// more everywhere as in the sample.
+/// Returns the primal value to expect after a sample of the blocks was asked for: the bound by the planes kept, and the
+/// sample's mean excess over it for every block.
 fn expected_primal<O: MaxOracle>(candidate: &Candidate, found: &PartialEvaluation, training: &Training<O>) -> f64 {
     let least = least(&candidate.w, &candidate.floors, training);
     let excess = found.hinges.iter().zip(&candidate.floors).map(|(hinge, floor)| hinge - floor).sum::<f64>();

@@ -321,8 +321,8 @@ impl<O: MaxOracle> Run<O> {
         self
     }
 
-    /// Has training passes at one w (gap passes, batch steps) answered by `training`, and bounds evaluated by
-    /// `evaluation`: executors on the two oracles, which then only do the rest.
+    /// Has training calls at one w (gap passes, batches of exact passes, batch steps) answered by `training`, and
+    /// bounds evaluated by `evaluation`: executors on the two oracles, which then only do the rest.
     pub fn with_executors(mut self, training: Box<dyn Executor>, evaluation: Box<dyn Executor>) -> Self {
         self.training.set_executor(training);
         self.evaluator.hinges.set_executor(evaluation);

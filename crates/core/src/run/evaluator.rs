@@ -23,8 +23,7 @@ pub(crate) struct Evaluator<O> {
     pub(super) predictor: GapPredictor,
     /// An attempt that a budget or an interrupt has suspended.
     pub(super) attempt: Option<Attempt>,
-    /// The pass of the last attempt that proved nothing because the oracle vouched for nothing, and whether it did for
-    /// some.
+    /// The pass of the last complete attempt if it had unproven answers, and whether some were proven.
     pub(super) doubted: Option<(f64, bool)>,
     /// The weights that were evaluated last, or others that are needed no more.
     pub(super) candidate: Vec<f64>,
@@ -94,8 +93,8 @@ impl<O: MaxOracle> Evaluator<O> {
         spent
     }
 
-    /// Books a call of an evaluation in parts, and charges its price: as training, on whose clock the work that its
-    /// plane made is already, or as evaluation. The time it took is booked by [`time_passed`](Evaluator::time_passed).
+    /// Books a call of an evaluation in parts and its price, as training (the plane's work is charged already) or as
+    /// evaluation. Its time is booked by [`time_passed`](Evaluator::time_passed).
     pub(super) fn charge_call(&mut self, of_plane: f64, as_training: bool, training: &mut Training<O>) -> Spent {
         let price = self.hinges.price();
         let work = price + of_plane;
@@ -142,7 +141,7 @@ impl<O: MaxOracle> Evaluator<O> {
         training.book(spent, calls);
     }
 
-    /// Proves the dual value that the solver has come to, off the training clock.
+    /// Proves the solver's present dual value, off the training clock.
     pub(super) fn prove_dual(&mut self, training: &mut Training<O>) -> Result<(), RunError> {
         let meter = self.meter(training);
         self.bounds.prove_dual(training);
@@ -168,8 +167,8 @@ impl<O: MaxOracle> Evaluator<O> {
         self.bounds.rounding.primal(&training.regularizer, w, found.hinges.iter().sum::<f64>(), found.terms)
     }
 
-    /// Calls for `blocks` in turn at `w` and adds what they say to `found`. Returns whether all were asked for: an
-    /// interrupt ends it if the rest would take too long, which the first call tells if there was none before.
+    /// Calls for `blocks` in turn at `w` and adds their answers to `found`. Returns whether all were asked for: an
+    /// interrupt ends it if the rest would take too long, judged by the mean call.
     pub(super) fn ask_patiently(
         &mut self,
         w: &[f64],

@@ -17,34 +17,32 @@ pub enum Evaluate {
     Pass,
 }
 
-/// The share of the gaps that visits met that is left as the proven gap, before anything was learned. On all problems
-/// tried it lay between 0.25 and 1.
+/// First guess of the proven gap, as a share of the gaps that visits met. On all problems tried it lay between 0.25
+/// and 1.
 const USUAL_SHARE: f64 = 0.5;
 
-/// Before anything was learned, an evaluation is tried where the gap forecast is at most this many times the target: it
-/// is broken off early as soon as it lets expect a larger gap, and then the share is known.
+/// Before a share was learned, an attempt is made if the gap forecast is at most this many times the target. It ends as
+/// soon as failure is expected, and then the share is known.
 const SLACK: f64 = 2.0;
 
-/// After that it is tried where the forecast is at most this share of the target. Forecasts are some 15 % too low, as
-/// blocks that seem settled are not, and an attempt that fails at its last calls costs more than a quarter of a pass of
-/// waiting.
+/// The same once a share was learned. Forecasts are some 15 % too low, as blocks that seem settled are not, and an
+/// attempt that fails at its last calls costs more than waiting for a quarter of a pass.
 const SLACK_ONCE_LEARNED: f64 = 0.85;
 
-/// The same of the part of the gap that planes kept show, which goes up and down less.
+/// The same for the part of the gap that planes kept show, which varies less.
 const SLACK_OF_LEAST: f64 = 1.2;
 
-/// The planes kept are looked at anew, whatever they showed before, after so many times the cost of a look.
+/// After so many times the cost of a look, the planes kept are looked at again, whatever they showed before.
 const LOOKS_APART: f64 = 16.0;
 
-/// Attempts that called for anything are so many passes apart: outer iterations may be shorter, and gaps go up and
-/// down.
+/// Fewest passes between attempts that made calls: outer iterations may be shorter, and gaps go up and down.
 const ATTEMPTS_APART: f64 = 0.25;
 
-/// A share that calls visits wrong, for which gaps that sum to no more than this share of the target are too wide ..
+/// If gaps met sum to at most this share of the target, a forecast that is too large is in doubt ..
 const SHARE_IN_DOUBT: f64 = 0.5;
 
-/// .. is tried again so many passes after the last attempt. It may have been learned from gaps of which the visits had
-/// not heard yet, or that were rounding, and without an attempt nothing corrects it.
+/// .. and an attempt may be made so many passes after the last, whatever the forecast. Its share may come from gaps
+/// that visits had not met yet, or from rounding, and only an attempt corrects it.
 const DOUBTED_AFTER: f64 = 10.0;
 
 /// Learns how the sum of the gaps that visits met relates to the proven gap.
@@ -53,7 +51,7 @@ pub(super) struct GapPredictor {
     share: f64,
     /// If the share was learned, from a proven gap or from a part of the blocks.
     learned: bool,
-    /// The share that the planes kept showed to be left at least, when that was last looked at.
+    /// A lower bound on the share, by the last look at the planes kept.
     least: f64,
     /// The pass of the last attempt; below zero before the first.
     tried: f64,
@@ -83,8 +81,8 @@ impl GapPredictor {
         self.share * seen.max(0.0)
     }
 
-    /// Returns whether a target is near enough for an attempt after so many passes, and `pace` of training. What the
-    /// planes kept showed of the gap counts as long as another look would cost much.
+    /// Returns whether a target is near enough for an attempt after so many passes, and `pace` of training. The last
+    /// look at the planes kept counts until another one is cheap.
     pub(super) fn is_near(&self, seen: f64, target: f64, passes: f64, pace: f64) -> bool {
         let slack = if self.learned { SLACK_ONCE_LEARNED } else { SLACK };
         let in_doubt = passes >= self.tried + DOUBTED_AFTER && seen <= SHARE_IN_DOUBT * target;
@@ -98,7 +96,7 @@ impl GapPredictor {
         !self.learned
     }
 
-    /// Learns from what the planes kept leave of the gap at least.
+    /// Learns from a lower bound on the gap, by the planes kept.
     pub(super) fn learn_least(&mut self, seen: f64, least: f64) {
         if seen > 0.0 && seen.is_finite() && least.is_finite() {
             self.least = (least / seen).max(0.0);

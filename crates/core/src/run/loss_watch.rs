@@ -106,10 +106,9 @@ impl LossWatch {
         Ok(())
     }
 
-    /// Measures the losses of the answer just evaluated, or else of the present one, if they are asked for and are
-    /// cheap. Whether they are changes nothing but how long a run takes. With patience the loss on held-out data is the
-    /// one `watched`, if there is one, and the training loss that of the weights that have it, in the evaluator's
-    /// `candidate`.
+    /// Measures the losses of the answer just evaluated, or else of the present one, if they are asked for and cheap;
+    /// this changes only how long a run takes. With patience, `watched` is the held-out loss, if it was measured; the
+    /// training loss is measured at the same weights, in the evaluator's `candidate`.
     pub(super) fn measure_for_record<O: MaxOracle>(
         &mut self,
         watched: Option<f64>,
@@ -167,13 +166,13 @@ fn seconds_of_predictions<O: MaxOracle>(evaluator: &Evaluator<O>, training: &Tra
     call * training.blocks() as f64
 }
 
-/// The iterate with the lowest held-out loss, the first of them where there are several.
+/// The iterate with the lowest held-out loss; ties go to the earlier one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Lowest {
     pub(super) w: Vec<f64>,
     pub(super) loss: f64,
     pub(super) pass: f64,
-    /// P there and whether it is proven, where the run has evaluated that anyway.
+    /// P there and whether it is proven, if the run has evaluated it.
     pub(super) primal: Option<(Rounded, bool)>,
 }
 

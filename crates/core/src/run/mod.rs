@@ -1,8 +1,7 @@
 //! The driver: steps a solver until a budget is spent or the gap is small enough, and evaluates bounds aside.
 //!
-//! RunBounds are evaluated when that can end the run, or after every outer iteration ([`Evaluate`]). All that an
-//! evaluation decides is which iterate to save and when to stop; a solver learns what it finds only if it asks for
-//! that.
+//! Bounds are evaluated when that can end the run, or after every outer iteration ([`Evaluate`]). An evaluation
+//! decides only which iterate to save and when to stop; a solver gets its planes only on request.
 //!
 //! A [`Run`] is a loop (`driver.rs`, and `report.rs` for records and the outcome) over three parts that own their
 //! fields: `Training` (the solver and all that it steps in), `Evaluator` (bounds, and the attempts to prove the gap:

@@ -71,7 +71,7 @@ pub struct LossMeters {
     pub train: Option<LossMeter>,
     /// The test set: for records, and for [`Stop::patience`](super::Stop::patience).
     pub test: Option<LossMeter>,
-    /// Its examples, by which it is known what a measurement costs.
+    /// The number of its examples, for the cost of a measurement.
     pub test_examples: usize,
 }
 
@@ -81,17 +81,16 @@ pub struct Outcome {
     /// The weights with the lowest primal value seen, or the [latest](super::Run::with_latest), or with
     /// [patience](super::Stop::patience) those with the lowest held-out loss.
     pub w: Vec<f64>,
-    /// The bounds there; the primal value is an upper bound on it where the oracle only gave bounds, and infinite where
-    /// the budget had no room to evaluate it.
+    /// The bounds there; the primal value is an upper bound on it if the oracle only gave bounds, and infinite if the
+    /// budget had no room to evaluate it.
     pub certificate: Certificate,
-    /// The primal value of w = 0, where it is known without a call. Only runs that answer [with the
+    /// The primal value of w = 0, if it is known without a call. Only runs that answer [with the
     /// latest](super::Run::with_latest) or with a `multiple` answer with a higher one.
     pub primal_at_zero: Option<f64>,
-    /// The factor t of `w` = t w', where no iterate was better than w = 0 and the best, w', is taken so near to 0 that
-    /// the gap has room for it; 1 where it has without.
+    /// If no iterate beats w = 0: the factor t <= 1 that shrinks the best one to fit the gap; 1 if it fits unshrunk.
     pub multiple: Option<f64>,
-    /// The pass since which neither the dual value has risen nor a gap, proven or as the visits met it, has fallen, by
-    /// more than a little, where that is long.
+    /// The pass since which the dual value has hardly risen and no gap, proven or met by visits, has fallen much, if
+    /// that is long.
     pub still_since: Option<f64>,
     /// Seconds that task losses took, for records and for patience.
     pub loss_seconds: f64,
@@ -107,7 +106,7 @@ pub struct Outcome {
     pub progress: SolverProgress,
     /// The figures that only this solver has.
     pub details: Option<Details>,
-    /// How much of the gap may be rounding, where that is most of it.
+    /// The part of the gap that may be rounding, if that is most of it.
     pub rounding: Option<f64>,
 }
 

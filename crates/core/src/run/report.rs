@@ -8,8 +8,7 @@ use crate::observe::{Certificate, GapForecast, KernelState, Losses, Record};
 use crate::oracle::MaxOracle;
 use crate::rounding::Rounded;
 
-/// How far the primal value may rise above that of w = 0: by this share of what the gap asked for leaves free, and of
-/// the gap where that is nothing.
+/// Allowed rise of P above P(0): a share of the target's slack, or of the gap if there is no slack.
 const RISE: [f64; 2] = [0.5, 0.01];
 
 impl<O: MaxOracle> Run<O> {
@@ -151,10 +150,9 @@ impl<O: MaxOracle> Run<O> {
         Ok(Outcome { multiple, ..outcome })
     }
 
-    /// Has a small multiple t w of the best iterate be the answer where w = 0 would be, which predicts nothing. By
-    /// convexity P(t w) <= (1 - t) P(0) + t P(w): t is such that the primal value rises by no more than [`RISE`] says.
-    /// Returns t; `None` where w = 0 is not the answer, or stays it: no call can be afforded, or none tells
-    /// anything.
+    /// Makes a small multiple t w of the best iterate the answer instead of w = 0, which predicts nothing. By convexity
+    /// P(t w) <= (1 - t) P(0) + t P(w): t keeps the rise of the primal value within [`RISE`]. Returns t; `None` if
+    /// w = 0 is not the answer, or stays it: it is optimal, or no useful call is affordable.
     fn leave_zero(&mut self, stop_reason: StopReason) -> Result<Option<f64>, RunError> {
         let can_pay = self.budget().can_leave_zero(stop_reason, &self.evaluator, &self.training);
         let Run { training, evaluator, stop, .. } = self;
@@ -198,8 +196,8 @@ impl<O: MaxOracle> Run<O> {
     }
 
     /// Returns the outcome of the run so far, without another call of the oracle: for when there is no time. Before the
-    /// first evaluation that is the solver's present answer, of which the primal value is not known: infinite. w = 0
-    /// takes its place if that is known to be better, but not of runs that answer [with the latest](Run::with_latest).
+    /// first evaluation that is the solver's present answer; its primal value is unknown and given as infinite. w = 0
+    /// takes its place if that is known to be better, except in runs that answer [with the latest](Run::with_latest).
     /// With [patience](super::Stop::patience) it is the iterate with the lowest held-out loss.
     pub fn outcome_so_far(&mut self, stop_reason: StopReason) -> Outcome {
         let (training, evaluator) = (&mut self.training, &mut self.evaluator);

@@ -67,7 +67,7 @@ pub(super) struct Latency {
 }
 
 impl Latency {
-    /// Counts calls that the run waited for so long, and that took so long whoever answered, where that was measured.
+    /// Counts calls with the time that the run waited for them, and the time that answering took, if measured.
     pub(super) fn add(&mut self, calls: usize, waited: f64, taken: Option<f64>) {
         self.calls += calls as u64;
         self.seconds += waited;

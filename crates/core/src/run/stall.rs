@@ -2,12 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A move by less than this share is none: of a gap, how far it falls; of the dual value, how far it rises, as a share
-/// of itself and of the gap.
+/// The least relative change that counts: a fall of the gap, or a rise of F relative to the lesser of F and the gap.
 const MOVES: f64 = 0.01;
 
-/// A gap, or a rise of the dual value, of no more than this share of the dual value is rounding, a rise by this share
-/// of the gap is nothing.
+/// A gap, or a rise of F, of at most the first share of F is rounding; a rise by at most the second share of the gap
+/// does not count.
 const NOTHING: (f64, f64) = (1e-12, 1e-9);
 
 /// A run stands still if nothing has moved for so many passes, and for this share of all passes.
@@ -45,7 +44,7 @@ impl Stall {
         }
     }
 
-    /// Returns the pass since which nothing has moved, where that is long.
+    /// Returns the pass since which nothing has moved, if that is long.
     pub(super) fn long_since(&self, now: f64) -> Option<f64> {
         (now - self.since >= f64::max(LONG_STILL.0, LONG_STILL.1 * now)).then_some(self.since)
     }

@@ -1,5 +1,5 @@
-//! The examples that CONTRIBUTING.md links: a solver, an order, a task, a loss, a data format. They compile, and they do
-//! what they claim.
+//! The examples that CONTRIBUTING.md links: a solver, an order, a task, a data format. They compile, and they do what
+//! they claim.
 
 #![allow(unreachable_pub)] // the examples are written as files of a library
 

@@ -1,4 +1,4 @@
-//! The cost of a pairwise task for its author: one that names its nodes, edges and features in a file of 120 lines has
+//! The cost of a pairwise task for its author: one that names its nodes, edges and features in a file of 128 lines has
 //! decoder, planes, lists, recombination, max-marginals, bounds of rounding and the slow code of `verify`, and all hold
 //! against enumeration.
 

@@ -2,8 +2,8 @@
 //! the pass has seen all n corners at one w, and so a corner of the whole dual.
 //!
 //! Corners wait in the working sets, without mass, and go by the rules of those sets after the step. So memory holds up
-//! to n planes more while the pass lasts: coefficients, or codes where planes are kept by code. Beyond its calls a pass
-//! costs O(d), and for each block what keeping a plane and a step cost.
+//! to n planes more while the pass lasts: coefficients, or codes where planes are kept by code. Besides its calls a
+//! pass costs O(d), and for each block a plane kept and a step.
 
 use crate::dual::BlockDual;
 use crate::plane::PlaneView;

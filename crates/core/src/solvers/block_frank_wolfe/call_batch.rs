@@ -16,7 +16,7 @@ pub(super) struct CallBatch {
 }
 
 impl CallBatch {
-    /// Returns how many calls it has; `None` where there is no batch.
+    /// Returns the number of its calls; `None` outside of batches.
     pub(super) fn calls(&self) -> Option<usize> {
         (self.calls > 0).then_some(self.calls)
     }

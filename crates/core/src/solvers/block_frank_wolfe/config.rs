@@ -11,7 +11,7 @@ use crate::parameter::{ParameterError, not_negative, require};
 use crate::regularizer::Regularizer;
 use crate::solvers::entry::{BoxedSolver, SolverConfig};
 
-/// What a gap pass does beside measuring.
+/// What a gap pass does besides measuring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GapStep {
@@ -20,8 +20,7 @@ pub enum GapStep {
     None,
     /// Ends with a step of batch Frank-Wolfe: its n corners at one w are a corner of the whole dual, and one exact line
     /// search moves all examples by the same share (an option of the code that goes with Osokin et al. 2016). Makes no
-    /// further oracle call. The corners are kept as planes until the pass ends, those that `planes` has room for
-    /// longer.
+    /// further oracle call. Corners are cached until the pass ends, or longer if `planes` has room.
     Batch,
 }
 
@@ -37,16 +36,16 @@ pub struct BlockFrankWolfe {
     pub planes: Planes,
     /// What the answer is: the last iterate or an average.
     pub averaging: Averaging,
-    /// Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go by;
-    /// 0 for never. Plays no part where nothing goes by gaps.
+    /// Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches use;
+    /// 0 for never. Has no effect if neither order nor cache uses gaps.
     pub gap_check: u32,
     /// A gap pass is also due when the gaps seen last sum to less than this, but not again before a gap pass has
     /// measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
     pub gap_check_below: f64,
     /// What a gap pass does with the corners that it has seen.
     pub gap_step: GapStep,
-    /// Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end the run: as calls
-    /// that the next exact pass need not make. Plays no part with `evaluate=pass`.
+    /// Keeps the planes of an evaluation of bounds that does not end the run; the next exact pass saves these calls.
+    /// Has no effect with `evaluate=pass`.
     pub keep_evaluations: bool,
 }
 

@@ -1,5 +1,4 @@
-//! The source of the corner of a visit: a call, an answer that an evaluation brought, a plane kept, or one put
-//! together.
+//! The source of a visit's corner: a call, an answer that an evaluation brought, a plane kept, or a recombined one.
 
 use super::solver::BlockFrankWolfeSolver;
 use crate::average::UpdateKind;
@@ -29,8 +28,8 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         }
     }
 
-    /// Returns how many calls are made at one w, where approximate passes follow batches of calls: which blocks come
-    /// next has to be settled for that.
+    /// Returns the number of calls in a batch at one w, if approximate passes follow batches; the next blocks must be
+    /// known.
     fn calls_at_once<O: MaxOracle + ?Sized>(&self, ctx: &Ctx<'_, O>) -> Option<usize> {
         match &self.config.planes {
             Planes::MultiPlane(planes) if planes.pass_limit() > 0 && !self.order.settled().is_empty() => {
@@ -40,7 +39,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         }
     }
 
-    /// Steps toward the best plane kept in the place of a call that an evaluation has made already.
+    /// Steps toward the best plane kept instead of a call, if an evaluation has made the call; returns whether it has.
     pub(super) fn step_to_given<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> bool {
         let is_given = self.given.take(block, self.iterations);
         if is_given {
@@ -56,7 +55,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         is_given
     }
 
-    /// Steps toward the best plane kept in the place of a call, where its gap is good enough (Osokin et al. 2016, 3.2).
+    /// Steps toward the best plane kept instead of a call, if its gap is large enough (Osokin et al. 2016, 3.2).
     pub(super) fn step_to_cached<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> bool {
         let Planes::GapCache(cache) = self.config.planes else { return false };
         if !self.gaps.exact(block).is_finite() {
@@ -86,8 +85,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         self.pace.recombines(self.config.recombine())
     }
 
-    /// Has the oracle put a plane together from parts of those kept, where that pays, and keeps it; returns whether it
-    /// was tried.
+    /// Has the oracle recombine the labellings kept, if that pays, and keeps the plane; returns whether it was tried.
     pub(super) fn recombine<O: MaxOracle + ?Sized>(
         &mut self,
         block: usize,

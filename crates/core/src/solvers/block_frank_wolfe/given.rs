@@ -1,6 +1,6 @@
 //! Answers that an evaluation has brought: calls that an exact pass need not make.
 
-/// By block, the exact passes begun when an answer came; 0 where there is none, or where it was used. Empty where no
+/// By block, the number of exact passes begun when an answer came; 0 if there is none, or it was used. Empty if no
 /// evaluation has brought any.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct PrepaidCalls(Vec<u64>);

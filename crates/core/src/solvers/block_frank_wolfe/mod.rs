@@ -19,8 +19,8 @@
 //! | `bcpfw-gap-cache` | `gap` | `pairwise` | `gap-cache` | `none` |
 //! | `auto` | `shrinking` | `solve` | `multi-plane`, 3 idle iterations, recombines when that is cheap | `recent` |
 //!
-//! Beside the dials, gap passes (n calls that only measure) refresh what orders and caches by gaps go by. The algorithm
-//! is `visit` in `solver.rs`, on one page.
+//! Besides the dials, gap passes (n calls that measure) refresh the gaps that orders and caches use. The algorithm is
+//! `visit` in `solver.rs`, on one page.
 
 mod batch_step;
 mod call_batch;

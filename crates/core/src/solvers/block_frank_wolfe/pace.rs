@@ -1,28 +1,27 @@
-//! How long an outer iteration goes on, and what is decided by costs that were measured.
+//! Decisions by costs: how long an outer iteration lasts, when labellings are recombined and masses solved jointly.
 
 use crate::cache::{Balance, Joint, MultiPlane, Recombine, Slope};
 use crate::context::Ctx;
 use crate::oracle::MaxOracle;
 use crate::solver::Details;
 
-/// Plain approximate steps that one with recombination costs in the first pass, when there are few planes: it counts
-/// until a plain one was measured.
+/// Assumed cost of a recombining step, in plain steps, until a plain step is timed.
 const RECOMBINING: f64 = 3.0;
 
 /// If recombination is to pay, the first of so many approximate passes begins with it: the others take what it found
 /// (`docs/adr/0030-calls-in-batches.md`).
 const PASSES_PER_RECOMBINATION: u32 = 24;
 
-/// Share of the gaps met that moving all masses at once is thought to gain before it was done.
+/// Expected gain of a first joint solve, as a share of the gaps met.
 const FIRST_SHARE: f64 = 0.3;
 
-/// Growth of what moving all masses at once is thought to gain, for each time that it was not done.
+/// Growth of the expected gain of a joint solve each time that it is not worth its price.
 const JOINT_HOPE: f64 = 1.1;
 
-/// Approximate passes that the slope rule would not make end once they meet at most this share of the gaps of calls.
+/// Extra passes, which the slope rule would not make, end once they meet at most this share of the gaps of calls.
 const SETTLED: f64 = 0.03;
 
-/// Seconds of a run for such passes. They gain less a second than calls, but save calls.
+/// Seconds of a run for extra passes. They gain less a second than calls, but save calls.
 const EXTRA_SECONDS: f64 = 0.05;
 
 /// The cost and gain of the exact pass in hand so far, and the decisions that follow.
@@ -30,7 +29,7 @@ const EXTRA_SECONDS: f64 = 0.05;
 pub(super) struct PassBudget {
     slope: Slope,
     balance: Balance,
-    /// The share of the blocks that is called for between approximate passes; `None` where these follow whole passes.
+    /// The share of the blocks that is called for between approximate passes; `None` if these follow whole passes.
     batch: Option<f64>,
     /// Approximate passes since the last calls; and since the last whole exact pass, which decides whose turn it is to
     /// recombine.
@@ -40,11 +39,11 @@ pub(super) struct PassBudget {
     steps: usize,
     pass_start: f64,
     decisions: Decisions,
-    /// Share of the gaps met in an approximate pass that moving all masses at once gains, as far as is known.
+    /// Expected gain of a joint solve, as a share of the gaps met in an approximate pass.
     joint_share: f64,
-    /// Seconds that it took so far.
+    /// Seconds of joint solves so far.
     joint_seconds: f64,
-    /// If the approximate pass in hand is one that the slope rule would not make, and the seconds of all such.
+    /// If the approximate pass in hand is an extra one, and the seconds of all such passes.
     is_extra: bool,
     extra_seconds: f64,
 }
@@ -180,8 +179,8 @@ impl PassBudget {
         may && (goes_on || self.is_extra)
     }
 
-    /// Returns whether moving all masses at once, for `price` seconds, promises more gain a second than further
-    /// approximate passes and than the iteration so far. The last pass met gaps of `model_gap` in all.
+    /// Returns whether a joint solve for `price` seconds promises more gain a second than further approximate passes,
+    /// and than the iteration so far. The last pass met gaps of `model_gap` in all.
     pub(super) fn joint_pays(&mut self, price: f64, model_gap: f64, now: f64, value: f64) -> bool {
         let promised = self.joint_share * model_gap;
         let (gained, seconds) = self.slope.of_pass(now, value);
@@ -197,8 +196,8 @@ impl PassBudget {
         pays
     }
 
-    /// Learns that moving all masses at once took these seconds and gained so much, now that it ends at dual value
-    /// `value`; the gaps met were `model_gap` in all.
+    /// Learns that a joint solve took these seconds, gained so much and ended at dual value `value`; the gaps met were
+    /// `model_gap` in all.
     pub(super) fn end_joint(&mut self, seconds: f64, gained: f64, model_gap: f64, now: f64, value: f64) {
         self.joint_seconds += seconds;
         if self.batch.is_some() {

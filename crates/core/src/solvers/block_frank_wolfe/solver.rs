@@ -21,13 +21,13 @@ use crate::state::{StateError, ensure};
 /// Passes (exact and approximate) after which w and F are recomputed from the blocks.
 const REBUILD_PASSES: u64 = 64;
 
-/// The optimum over the planes kept is wanted to this share of the gaps that the last approximate pass met.
+/// Accuracy of joint solves, as a share of the gaps that the last approximate pass met.
 const JOINT_ACCURACY: f64 = 1e-6;
 
 /// A pass over the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) enum PassKind {
-    /// Corners come from the oracle, or from the gap-criterion cache where that is in use.
+    /// Corners come from the oracle, or from the gap-criterion cache if that is in use.
     Exact,
     /// Corners come from the planes kept.
     Approximate,
@@ -110,8 +110,8 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         };
         let (rule, mean_gap, now) = (self.config.step, self.gaps.mean_visited(), self.iterations as u32);
         match pass {
-            // Line 5: one pass in random order, BCFW updates with the term H_i itself. The answer goes into W_i where
-            // planes are kept, which then keeps the limit N and, as ages change by outer iteration only, T of line 6.
+            // Line 5: one pass in random order, BCFW updates with the term H_i itself. If planes are kept, the answer
+            // joins W_i. N applies here, and so does T of line 6: ages change only by outer iteration.
             PassKind::Exact => {
                 let block = self.order.next(ctx.rng);
                 self.dual.iterate_mut().open(block);
@@ -236,7 +236,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         Some(PassKind::Gap)
     }
 
-    /// Moves the masses of all blocks at once after an approximate pass, where that pays; returns whether it did.
+    /// Moves the masses of all blocks at once after an approximate pass, if that pays; returns whether it did.
     fn solve_jointly<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> bool {
         let Planes::MultiPlane(MultiPlane { joint: Joint::ByCost, .. }) = self.config.planes else { return false };
         let (met, before) = (self.gap_met(), self.dual.value());
@@ -271,7 +271,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         self.config.makes_gap_passes() && (periodic || self.gaps.fell_below(self.config.gap_check_below))
     }
 
-    /// Brings the block after the one in hand nearer, where it is settled.
+    /// Prefetches the next blocks, if they are settled.
     fn prefetch<O: MaxOracle + ?Sized>(&self, pass: PassKind, ctx: &Ctx<'_, O>) {
         let mut settled = self.order.settled().iter().map(|&block| block as usize);
         let (next, soon) = (settled.next(), settled.next());
@@ -293,7 +293,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         self.pace.count_step();
     }
 
-    /// Remembers what a call of the oracle, whose answer is the corner, taught about a block.
+    /// Learns the gap of a block from a call of the oracle, whose answer is the corner.
     pub(super) fn learn(&mut self, block: usize, gap: f64) {
         let corner = self.corner.view();
         self.gaps.learn(block, gap, corner.circ);
@@ -303,7 +303,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         }
     }
 
-    /// Measures the gap of a block, and remembers its corner where the pass ends with a step.
+    /// Measures the gap of a block, and remembers its corner if the pass ends with a step.
     fn measure<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
         ctx.maximize_ahead(block..self.gaps.blocks(), self.dual.weights(), &mut self.corner)?;
         self.dual.iterate().regularizer().fold_frozen(&mut self.corner);
@@ -320,7 +320,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         Ok(())
     }
 
-    /// Ends a gap pass: steps toward the corners that it has seen, and lets go those that are not to be kept.
+    /// Ends a gap pass: steps toward its corners, and drops those that are not to be kept.
     fn step_jointly<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) {
         let Some(batch) = &mut self.batch_step else { return };
         batch.step(&mut self.dual);
@@ -335,7 +335,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         }
     }
 
-    /// Drops the planes of a block that were idle for too long, and at the limit of memory all that are idle.
+    /// Drops the planes of a block that were idle for too long; at the limit of memory, all idle ones.
     pub(super) fn prune_idle(&mut self, block: usize) {
         let now = self.iterations as u32;
         let oldest = match self.config.planes {
@@ -354,7 +354,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         self.dual.sets().bytes() >> 20 >= limit
     }
 
-    /// Drops the planes of a block that were last active before `oldest`, and down to the limit, where they go by age.
+    /// Drops the planes of a block last active before `oldest`, then the oldest ones beyond the limit.
     pub(super) fn prune_older(&mut self, block: usize, oldest: u32) {
         let limit = match self.config.planes {
             Planes::None => 0,

@@ -18,8 +18,8 @@ pub(in crate::builtin) type StructureQuestion<'a, S> = (&'a <S as Structure>::In
 /// Nodes that have labels, and edges between them: a labelling scores what its labels score at the nodes, and its pairs
 /// of labels at the edges. [`PairwiseTask`](super::PairwiseTask) makes it a task with every capability but codes.
 ///
-/// [`StructureKernels`] and [`StructureSolver`](super::StructureSolver) follow from this: a structure replaces there
-/// what it does faster.
+/// [`StructureKernels`] and [`StructureSolver`](super::StructureSolver) follow from this: override there what can be
+/// faster.
 pub trait Structure: Sized + Send + Sync + 'static {
     /// The input of an example.
     type Input: Send + Sync;

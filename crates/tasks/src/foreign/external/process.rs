@@ -22,7 +22,7 @@ const LINES_AHEAD: usize = 4;
 const LOOKS: u32 = 100;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
-/// All children there are.
+/// All live children.
 struct Alive {
     /// Process groups of those that have not been waited for.
     groups: Vec<u32>,
