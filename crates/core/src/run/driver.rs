@@ -246,6 +246,12 @@ impl<O: MaxOracle> Run<O> {
         }
     }
 
+    /// Returns the calls and the seconds so far, of training and evaluation; takes constant time.
+    pub fn calls_and_seconds(&self) -> (u64, f64) {
+        let (counts, cost) = (&self.training.counts, &self.evaluator.cost);
+        (counts.oracle_calls + cost.calls, self.training.clock.now() + cost.seconds)
+    }
+
     /// Returns the seconds so far that budgets of seconds pay for: training, and with `evaluate=auto` all evaluation.
     pub fn seconds_paid(&self) -> f64 {
         self.budget().seconds_paid(&self.evaluator, &self.training)

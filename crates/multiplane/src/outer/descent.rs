@@ -107,9 +107,9 @@ impl Choosing {
 
     /// Returns how much of its share of the limits the choice has taken, with the run in hand: 1 is all.
     fn spent(&self, run: &Run<BoxedOracle>) -> f64 {
-        let cost = run.cost();
-        let seconds = self.stop.seconds.map_or(0.0, |limit| self.seconds(cost.all_seconds()) / limit);
-        let calls = self.stop.calls.map_or(0.0, |limit| (self.calls + cost.all_calls()) as f64 / limit as f64);
+        let (calls, seconds) = run.calls_and_seconds(); // asked after every visit
+        let seconds = self.stop.seconds.map_or(0.0, |limit| self.seconds(seconds) / limit);
+        let calls = self.stop.calls.map_or(0.0, |limit| (self.calls + calls) as f64 / limit as f64);
         seconds.max(calls) / SHARE
     }
 
@@ -170,8 +170,9 @@ impl Choosing {
                 break;
             }
         }
-        self.calls += run.cost().all_calls();
-        self.past += run.cost().all_seconds();
+        let (calls, seconds) = run.calls_and_seconds();
+        self.calls += calls;
+        self.past += seconds;
         if leads && losses.is_empty() && is_cut {
             return Err(Error::failed("the limit has no room for a choice of lambda"));
         }
