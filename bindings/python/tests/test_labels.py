@@ -4,6 +4,7 @@ import json
 import pickle
 import subprocess
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -67,6 +68,17 @@ def test_kinds_in_files(tmp_path):
         assert (b"label_kinds" in (tmp_path / "m").read_bytes()) == (kinds is not None)
     with pytest.raises(ValueError):
         model._model.with_labels(["a", "b"], ["text"])
+
+
+def test_labels_that_files_cannot_hold_are_refused(tmp_path):
+    """Labels of other types are learned, predicted and pickled; a file would give them back as texts."""
+    X = [[0.0], [1.0]]
+    for labels, kind in (([b"a", b"b"], "bytes"), ([1j, 2j], "complex"), ([Decimal(1), Decimal(2)], "Decimal")):
+        model = MulticlassSSVM().fit(X, np.array(labels, dtype=object))
+        with pytest.raises(ValueError, match=f"is of type {kind}: a model file holds texts and numbers"):
+            model.save(tmp_path / "model")
+        assert not (tmp_path / "model").exists()
+        assert pickle.loads(pickle.dumps(model)).predict(X)[1] == model.predict(X)[1] == labels[1]
 
 
 def test_labels_of_lines_of_json_keep_their_kind(cli, tmp_path):

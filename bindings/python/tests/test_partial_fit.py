@@ -50,7 +50,7 @@ def test_copies_and_pickles_go_on():
     """A copy, and a pickle, go on to the same bits as the original."""
     x, y = blobs(3, n=200)
     model = MulticlassSSVM(solver="pegasos-avg", lam=0.01).partial_fit(x[:100], y[:100], classes=[0, 1, 2])
-    others = [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+    others = [copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
     for one in [model, *others]:
         one.partial_fit(x[100:], y[100:])
     assert all(np.array_equal(one.coef_, model.coef_) for one in others)

@@ -138,6 +138,14 @@ class BuiltIn(Estimator):
             return model
         return model.with_labels([str(label) for label in labels] if self._named else model.labels(), kinds)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model file (safetensors), which the command line reads too. Raises OSError where it cannot be written,
+        ValueError for labels that are neither texts nor numbers: a file cannot give these back, a pickle can.
+        """
+        self._check_fitted()
+        _labels.refuse_unnamed(self._file_labels(self._model))
+        super().save(path)
+
     # -- what may be asked beside fit --
 
     def path(

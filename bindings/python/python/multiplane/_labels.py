@@ -54,6 +54,14 @@ def kinds_of(labels: Sequence[Any]) -> list[str]:
     return [] if all(kind == said for kind in kinds) else kinds
 
 
+def refuse_unnamed(labels: Iterable[Any]) -> None:
+    """Refuses labels that a file would give back as others."""
+    for label in labels:
+        if _kind(label) == "text" and not isinstance(label, str):
+            kind = type(label).__name__
+            raise ValueError(f"the label {label!r} is of type {kind}: a model file holds texts and numbers; a pickle keeps any label")
+
+
 def of_file(names: Sequence[str], kinds: Sequence[str]) -> NDArray[Any]:
     """The labels that a model file names, by their kinds."""
     if not kinds:

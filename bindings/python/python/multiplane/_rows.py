@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import warnings
 from collections.abc import Callable
@@ -134,6 +135,10 @@ class _RowClassifier(Kernels):
                 self.__dict__.pop("_labels_seen", None)
             self.__dict__.pop("_learning", None)
         return self
+
+    def __copy__(self) -> Self:
+        """A copy that learns on its own."""
+        return copy.deepcopy(self)
 
     @property
     def partial_fit(self) -> Callable[..., Self]:

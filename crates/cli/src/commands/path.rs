@@ -36,6 +36,9 @@ fn in_flags(error: Error) -> Error {
 
 fn follow(args: &PathArgs) -> Result<Done, Error> {
     let shared = &args.train;
+    if shared.stream {
+        return Err(Error::input("--stream: a path goes over its data many times; `train --stream` learns from streams"));
+    }
     let mut job = job(args)?;
     job.check_files(shared)?;
     let session = Session::open(job.spec.clone())?;

@@ -21,6 +21,9 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     if args.outputs.resume.is_some() {
         return Err(Error::input("--resume: a stream cannot be read again; --checkpoint of a stream is a model"));
     }
+    if args.svg.is_some() {
+        return Err(Error::input("--svg: a stream has no picture; `--record` has its curves"));
+    }
     let mut tree = tree(args, &[])?;
     if !tree.contains_key("task") {
         return Err(Error::input("no task given: --task is one of binary, multiclass"));

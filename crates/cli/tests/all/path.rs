@@ -209,6 +209,7 @@ fn mistakes_are_refused() {
         ("--eps x", "eps = x: must be a number"),
         ("--eps 1e-18", "eps = 1e-18 is too small for 64-bit numbers: at lambda = "),
         ("--eps 1e-300 --solver bcfw", "the rule is a gap of kappa eps = 9.0e-301, where rounding is "),
+        ("--stream", "--stream: a path goes over its data many times"),
         ("--kappa 1", "kappa = 1: must be greater than 0 and less than 1"),
         ("--lambda-min 0", "lambda-min = 0: must be a number > 0"),
         ("--lambda-min -1", "lambda-min = -1: must be a number > 0"),
