@@ -37,7 +37,7 @@ fn in_flags(error: Error) -> Error {
 fn follow(args: &PathArgs) -> Result<Done, Error> {
     let shared = &args.train;
     if shared.stream {
-        return Err(Error::input("--stream: a path goes over its data many times; `train --stream` learns from streams"));
+        return Err(Error::input("--stream: a path goes over its data many times; see `train --stream`"));
     }
     let mut job = job(args)?;
     job.check_files(shared)?;

@@ -17,8 +17,8 @@ const NOTICEABLE: f64 = 1e-6;
 /// The relative excess of F over P that rounding may explain.
 const ROUNDING: f64 = 1e-9;
 
-/// The least dual value that is proven: of smaller ones, products may be below the normal numbers, where rounding is no
-/// share of them.
+/// The least dual value that is proven but 0: of smaller ones, products may be below the normal numbers, where rounding is
+/// no share of them.
 const LEAST_DUAL: f64 = 1e-290;
 
 /// Returns whether weak duality leaves room for these values of P and F.
@@ -224,8 +224,8 @@ impl RunBounds {
     pub(super) fn prove_dual<O: MaxOracle>(&mut self, training: &mut Training<O>) {
         let present = self.rounded_duals(training).into_iter().reduce(Rounded::higher);
         self.noise = self.noise.max(present.map_or(0.0, |dual| dual.rounding));
-        let present = present.filter(|dual| dual.value >= LEAST_DUAL);
-        let best = present.into_iter().chain(self.dual).reduce(Rounded::higher);
+        let proven = present.map(|dual| if dual.value < LEAST_DUAL { Rounded::exact(0.0) } else { dual });
+        let best = proven.into_iter().chain(self.dual).reduce(Rounded::higher);
         // No hinge and no penalty is negative: 0 needs no proof, and nothing below it says anything.
         self.dual = best.map(|dual| dual.higher(Rounded::exact(0.0)));
     }
