@@ -41,7 +41,7 @@ mod _core {
         describe::describe,
         examples::dataset,
         fit::Fit,
-        infer::{Energies, engines, read_problem},
+        infer::{Energies, read_problem},
         learner::LearnerObject,
         look::{feature_names, feature_rows, look, report},
         model::{ModelObject, PathModelObject, load},

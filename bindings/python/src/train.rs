@@ -1,6 +1,5 @@
 //! Training: a specification as JSON text, data or a user's task, and somebody who watches.
 
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -8,9 +7,9 @@ use std::time::Instant;
 use multiplane::observe::Observer;
 use multiplane::{Choice, Error, Problem, Rescaling, RunOptions, RunSpec, Session, SlackProblem, hold_out};
 use pyo3::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use crate::checkpoints::Checkpoints;
+use crate::checkpoints::{CheckpointRequest, Checkpoints};
 use crate::dataset::DatasetObject;
 use crate::errors::{guarded, raised, tree_of, value_error};
 use crate::fit::Fit;
@@ -18,9 +17,10 @@ use crate::interrupt::{Interrupt, interruptible};
 use crate::model::ModelObject;
 use crate::parts::Parts;
 use crate::task::UserTask;
-use crate::watch::{Recorder, Shared, Signals, Watcher};
+use crate::watch::{Recorder, Signals, Watcher};
 
 /// What is trained on, or tested; both are of one kind.
+#[derive(Clone)]
 pub(crate) enum JobData {
     Data(multiplane::dataset::Dataset),
     Task(Arc<dyn Problem>, Part),
@@ -29,9 +29,14 @@ pub(crate) enum JobData {
 /// Makes a user's task for some of its examples, rescaled as the specification says.
 pub(crate) type Part = Arc<dyn Fn(&[usize]) -> Result<Arc<dyn Problem>, Error> + Send + Sync>;
 
+/// The parameters of a task, its name among them, in the tree of a run.
+fn task_params(tree: &Map<String, Value>) -> Map<String, Value> {
+    tree.get("task").and_then(Value::as_object).cloned().unwrap_or_default()
+}
+
 /// Rescales a user's task as the tree of a run has it. Its other parameters are its name and class alone.
 fn rescaled(tree: &Map<String, Value>, problem: Arc<dyn Problem>) -> Result<Arc<dyn Problem>, Error> {
-    let mut params = tree.get("task").and_then(Value::as_object).cloned().unwrap_or_default();
+    let mut params = task_params(tree);
     let rescaling = Rescaling::take(&mut params).map_err(|error| error.under("task"))?;
     if let Some((name, value)) = params.iter().find(|(name, _)| !matches!(name.as_str(), "name" | "class")) {
         return Err(Error::input(format!(
@@ -57,7 +62,7 @@ pub(crate) struct FitJob {
     test: Option<JobData>,
     watcher: Option<Py<PyAny>>,
     pub(crate) interrupt: Interrupt,
-    history: Shared,
+    history: Arc<Mutex<String>>,
     /// The task, if it declares bounds.
     bounds: Option<Arc<Parts>>,
 }
@@ -84,7 +89,7 @@ impl FitJob {
         let task = source.cast::<UserTask>().ok().map(|task| task.get().parts.clone());
         let bounds = task.filter(|parts| parts.has_bounds());
         let (source, test) = (read(&source)?, test.as_ref().map(read).transpose()?);
-        Ok(FitJob { tree, source, test, watcher, interrupt, history: Shared::default(), bounds })
+        Ok(FitJob { tree, source, test, watcher, interrupt, history: Arc::default(), bounds })
     }
 
     fn session(
@@ -96,10 +101,7 @@ impl FitJob {
     ) -> Result<Session, Error> {
         match source {
             JobData::Data(data) => {
-                let test = test.and_then(|test| match test {
-                    JobData::Data(test) => Some(test),
-                    JobData::Task(..) => None,
-                });
+                let test = test.and_then(|test| if let JobData::Data(test) = test { Some(test) } else { None });
                 let spec = RunSpec::from_tree(tree)?;
                 let (data, test) = match test {
                     Some(_) if spec.data.holdout.is_some() => {
@@ -112,21 +114,11 @@ impl FitJob {
             }
             JobData::Task(problem, part) => {
                 let problem = rescaled(tree, problem)?;
-                let mut tree = tree.clone();
-                let name = json!(problem.task());
-                let params = match tree.remove("task") {
-                    Some(Value::Object(mut params)) => {
-                        params.remove("name");
-                        params
-                    }
-                    _ => Map::new(),
-                };
-                let task = Choice { name: name.as_str().unwrap_or_default().into(), params };
-                let test = test.and_then(|test| match test {
-                    JobData::Data(_) => None,
-                    JobData::Task(test, _) => Some(test),
-                });
-                let spec = RunSpec::for_task(&tree, task)?;
+                let mut params = task_params(tree);
+                params.remove("name");
+                let task = Choice { name: problem.task().into(), params };
+                let test = test.and_then(|test| if let JobData::Task(test, _) = test { Some(test) } else { None });
+                let spec = RunSpec::for_task(tree, task)?;
                 if spec.data.holdout.is_some() {
                     return Err(Error::input("data.holdout: not for tasks of your own, whose test data are given"));
                 }
@@ -187,7 +179,9 @@ impl FitJob {
             false => interruptible(py, &interrupt, job)?,
         };
         match (result, interrupt.take()) {
-            (Ok(result), stopped) => Ok((result, stopped, history.text())),
+            (Ok(result), stopped) => {
+                Ok((result, stopped, history.lock().unwrap_or_else(PoisonError::into_inner).clone()))
+            }
             (Err(_), Some(stopped)) => Err(stopped),
             // What the library refuses of a user's task is a wrong value.
             (Err(Error::Failed(reason)), None) if on_calling_thread => Err(value_error(reason)),
@@ -202,21 +196,17 @@ fn set(name: &str, value: &str) -> String {
     format!("{keyword}=\"{value}\"")
 }
 
-/// Trains a model. `start` is the `Fit` to continue; with `keep` the result can be continued later. Checkpoints are as
-/// in `path`.
+/// Trains a model. `start` is the `Fit` to continue; with `keep` the result can be continued later.
 #[pyfunction]
-#[pyo3(signature = (order, *, start=None, keep=false, checkpoint=None, checkpoint_every=None, resume=None))]
 pub(crate) fn train(
     py: Python<'_>,
     order: JobRequest<'_>,
     start: Option<&Fit>,
     keep: bool,
-    checkpoint: Option<PathBuf>,
-    checkpoint_every: Option<f64>,
-    resume: Option<PathBuf>,
+    checkpoints: CheckpointRequest,
 ) -> PyResult<Fit> {
     let mut job = FitJob::new(py, order)?;
-    let checkpoints = Checkpoints::open(checkpoint, checkpoint_every, resume).map_err(raised)?;
+    let checkpoints = Checkpoints::open(checkpoints).map_err(raised)?;
     checkpoints.restore_lambda(&mut job.tree);
     let watcher = job.watcher();
     let warm = start.and_then(|start| start.warm.lock().unwrap_or_else(PoisonError::into_inner).clone());

@@ -291,7 +291,7 @@ class Estimator(Looked, Parameters):
         all, or None.
         """
         callbacks = callbacks_of(options)
-        way = checkpoints(*(options.get(name) for name in ("checkpoint", "checkpoint_every", "resume")))
+        way = checkpoints(options.get("checkpoint"), options.get("checkpoint_every"), resume := options.get("resume"))
         tree = self._tree()
         self._check_held_out(tree, test)
         if hasattr(type(self), "partial_fit"):
@@ -299,14 +299,14 @@ class Estimator(Looked, Parameters):
         free = ("lambda", "stop", "seed", "threads", "evaluate")  # what a warm start may change
         problem = copy.deepcopy({key: value for key, value in tree.items() if key not in free})
         same = same_data and getattr(self, "_problem", None) == problem
-        start = getattr(self, "_fit", None) if self.warm_start and same and way["resume"] is None else None
-        if self.warm_start and start is None and way["resume"] is None:
+        start = getattr(self, "_fit", None) if self.warm_start and same and resume is None else None
+        if self.warm_start and start is None and resume is None:
             self._tell_of_new_start(same_data, problem)
         watcher = self._watcher(tree, start is not None, callbacks)
         with self._prior_in(tree) as named:
             try:
                 order = json.dumps(tree), source, test, watcher if watcher.needed() else None
-                fit = _core.train(order, start=start, keep=bool(self.warm_start), **way)
+                fit = _core.train(order, start, bool(self.warm_start), way)
             finally:
                 watcher.close()
         summary, history, interrupted = json.loads(fit.summary), History._parse(fit.history), fit.interrupted
@@ -523,7 +523,7 @@ class Estimator(Looked, Parameters):
         """An estimator of the same parameters, for a path: what it learns of the data is not of this one's weights."""
         return type(self)(**self.get_params(deep=False))
 
-    def _path(self, owner: Self, source: Any, outer: dict[str, Any], test: Any, **more: Any) -> PathResult:
+    def _path(self, owner: Self, source: Any, outer: dict[str, Any], test: Any, more: tuple[Any, Any]) -> PathResult:
         """Follows the path that ``outer`` describes; ``more`` is what :func:`multiplane._path.further` made. Where it is
         interrupted, ``owner`` gets what there is."""
         vars(owner).pop("path_", None)
@@ -546,7 +546,7 @@ class Estimator(Looked, Parameters):
                 section[name] = plain(value, name)
         try:
             order = json.dumps(tree), source, test, watcher if watcher.needed() else None
-            model, summary, told, interrupted = _core.path(order, **more)
+            model, summary, told, interrupted = _core.path(order, *more)
         finally:
             watcher.close()
         found = PathResult(self._named_path(model), json.loads(summary), self)

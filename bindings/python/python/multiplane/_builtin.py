@@ -168,7 +168,7 @@ class BuiltIn(Estimator):
         with self._in_users_words():
             data = made._data(X, y)
             outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa, "lambda_max": lambda_max}
-            return made._path(self, data, outer, made._test_data(X_test, y_test), **more)
+            return made._path(self, data, outer, made._test_data(X_test, y_test), more)
 
     def check(
         self, X: Any, y: Any = None, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0,

@@ -89,10 +89,10 @@ def callbacks_of(options: FitOptions) -> list[Callback]:
     return list(found)
 
 
-def checkpoints(checkpoint: Any, every: Any, resume: Any) -> dict[str, Any]:
+def checkpoints(checkpoint: Any, every: Any, resume: Any) -> tuple[Any, float | None, Any]:
     """Where checkpoints go and which one to go on from, as the core takes it."""
     if every is not None and checkpoint is None and resume is None:
         raise ValueError("checkpoint_every: there is no checkpoint to write: checkpoint says where")
     if every is not None and (isinstance(every, bool) or not isinstance(every, (int, float, np.integer, np.floating))):
         raise ValueError(f"checkpoint_every = {every!r}: must be a number of seconds > 0")
-    return {"checkpoint": checkpoint, "checkpoint_every": None if every is None else float(every), "resume": resume}
+    return checkpoint, None if every is None else float(every), resume

@@ -329,7 +329,7 @@ class StructuredSVM(Estimator):
         more = further(cv)
         made = self._unfitted()
         outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa, "lambda_max": lambda_max}
-        return made._path(self, made._source(X, Y), outer, None, **more)
+        return made._path(self, made._source(X, Y), outer, None, more)
 
     def check(
         self, X: Any, Y: Any, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0,
