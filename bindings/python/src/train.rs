@@ -1,6 +1,5 @@
 //! Training: a specification as JSON text, data or a user's task, and somebody who watches.
 
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -92,14 +91,9 @@ impl FitJob {
         Ok(FitJob { tree, source, test, watcher, interrupt, history: Arc::default(), bounds })
     }
 
-    fn session(
-        tree: &Map<String, Value>,
-        source: JobData,
-        test: Option<JobData>,
-        interrupt: Option<Arc<AtomicBool>>,
-        told: &mut dyn FnMut(&str),
-    ) -> Result<Session, Error> {
-        match source {
+    fn session(&self, told: &mut dyn FnMut(&str)) -> Result<Session, Error> {
+        let (tree, test, interrupt) = (&self.tree, self.test.clone(), Some(self.interrupt.end.clone()));
+        match self.source.clone() {
             JobData::Data(data) => {
                 let test = test.and_then(|test| if let JobData::Data(test) = test { Some(test) } else { None });
                 let spec = RunSpec::from_tree(tree)?;
@@ -156,22 +150,17 @@ impl FitJob {
     /// Runs `work` on a session: on the calling thread where the oracle is the user's, on another one else. With the
     /// exception that stopped it, if one did; one that a user's oracle raised is an error of the whole.
     pub(crate) fn run<T: Send>(
-        mut self,
+        self,
         py: Python<'_>,
         work: impl FnOnce(Session, RunOptions) -> Result<T, Error> + Send,
     ) -> PyResult<(T, Option<PyErr>, String)> {
         let (interrupt, history) = (self.interrupt.clone(), self.history.clone());
-        let source = std::mem::replace(
-            &mut self.source,
-            JobData::Data(multiplane::dataset::Dataset::new(multiplane::data::Classified::default())),
-        );
-        let on_calling_thread = matches!(source, JobData::Task(..));
+        let on_calling_thread = matches!(self.source, JobData::Task(..));
         let job = move || -> Result<T, Error> {
             let hooks = self.hooks(on_calling_thread);
-            let flag = Some(self.interrupt.end.clone());
             let watcher = self.watcher();
             let mut told = |at: &str| watcher.iter().for_each(|watcher| watcher.say("choosing", at.into()));
-            let session = FitJob::session(&self.tree, source, self.test.take(), flag, &mut told)?;
+            let session = self.session(&mut told)?;
             work(session, hooks)
         };
         let result = match on_calling_thread {

@@ -170,8 +170,9 @@ class Estimator(Looked, Parameters):
                 raise ValueError(f"{name} = None: must be {rule}")
             tree[name] = plain(getattr(self, name), name)
         tree["threads"] = plain(self._workers(), "threads")
-        if self._held_out() is not None:
-            tree["data"] = {"holdout": plain(self._held_out(), "holdout")}
+        holdout = getattr(self, "holdout", None)  # a task of one's own has no such keyword
+        if holdout is not None:
+            tree["data"] = {"holdout": plain(holdout, "holdout")}
         for core, value in self._task_values().items():
             set_path(tree, f"task.{core}", value)
         tree = self._params_tree(tree, self._given() if self.params else {})
@@ -179,16 +180,6 @@ class Estimator(Looked, Parameters):
         if not isinstance(task, dict) or task["name"] != self._task:
             raise ValueError(f"params['task']: the task of {type(self).__name__} is {self._task!r}, here it is {task!r}")
         return tree
-
-    def _held_out(self) -> str | int | None:
-        """How much of the data is held out; a task of one's own has no such keyword."""
-        return getattr(self, "holdout", None)
-
-    def _instead_of_holdout(self) -> str:
-        """What is to be written in the place of ``data.holdout``."""
-        if "holdout" in self._names():
-            return 'write the keyword, as in holdout="20%"'
-        return "there is no holdout here; give fit test data (X_test, ...)"
 
     def _params_tree(self, tree: dict[str, Any] | None = None, given: dict[str, str] | None = None) -> dict[str, Any]:
         """What ``params`` say, over what there is already; what is given as a keyword is refused."""
@@ -198,7 +189,8 @@ class Estimator(Looked, Parameters):
         for dotted, value in (self.params or {}).items():
             if str(dotted).split(".")[0] == "data":
                 if dotted == "data.holdout" or (dotted == "data" and isinstance(value, dict) and "holdout" in value):
-                    raise ValueError(f"params[{dotted!r}]: {self._instead_of_holdout()}")
+                    keyword = 'write the keyword, as in holdout="20%"' if "holdout" in self._names() else None
+                    raise ValueError(f"params[{dotted!r}]: {keyword or 'there is no holdout here; give fit test data (X_test, ...)'}")
                 raise ValueError(
                     f"params[{dotted!r}]: no effect in Python, where data are the arguments of fit; what reads files takes "
                     "their parameters, as load_letters(path, folds=...) and load_csv(path, label_column=...) do"
@@ -309,7 +301,8 @@ class Estimator(Looked, Parameters):
                 fit = _core.train(order, start, bool(self.warm_start), way)
             finally:
                 watcher.close()
-        summary, history, interrupted = json.loads(fit.summary), History._parse(fit.history), fit.interrupted
+        history = History(json.loads(line) for line in fit.history.splitlines())
+        summary, interrupted = json.loads(fit.summary), fit.interrupted
         if isinstance(interrupted, Exception) and summary["oracle_calls"] <= 1:
             raise interrupted  # the first call failed: nothing was learned
         if watcher.is_ended and summary["stop_reason"] == "interrupt" and interrupted is None:
@@ -335,7 +328,7 @@ class Estimator(Looked, Parameters):
         for unused in self._unused():
             warnings.warn(unused, UnusedParameterWarning, stacklevel=3)
         for warning in fit.warnings:
-            warnings.warn(named(self._worded(warning)), UserWarning, stacklevel=3)
+            warnings.warn(named(self._worded(warning)), stacklevel=3)
         if fit.doubt is not None:
             warnings.warn(self._worded(fit.doubt), ConvergenceWarning, stacklevel=3)
         if broken is not None:
@@ -357,7 +350,6 @@ class Estimator(Looked, Parameters):
             warnings.warn(
                 f"decode gave no bound (inf) in its last answer for example {without[0]}{others} of {len(loose)}, so nothing is certified "
                 'by these answers: give it more time; summary_["without_bound"] lists them',
-                UserWarning,
                 stacklevel=4,
             )
 
@@ -371,7 +363,7 @@ class Estimator(Looked, Parameters):
             reason = "its data is not that of the last fit; prior=model goes on with other data, toward the weights of a model"
         else:
             reason = "other parameters than lam, stops, seed and threads have changed since the last fit"
-        warnings.warn(f"warm_start: this fit starts from zero: {reason}", UserWarning, stacklevel=4)
+        warnings.warn(f"warm_start: this fit starts from zero: {reason}", stacklevel=4)
 
     @contextmanager
     def _prior_in(self, tree: dict[str, Any]) -> Iterator[Callable[[str], str]]:
@@ -479,11 +471,9 @@ class Estimator(Looked, Parameters):
     def _tell_of_interrupt(self, interrupted: BaseException) -> None:
         """Says in the exception what the estimator has come to, and hands it out."""
         self._log()
-        how = (
-            f"primal_ is {self.primal_:.6g}, gap_ {self.gap_:.3g}"
-            if self._is_evaluated()
-            else "not evaluated yet, so primal_ and gap_ are NaN and certified_ is False"
-        )
+        how = "not evaluated yet, so primal_ and gap_ are NaN and certified_ is False"
+        if self._is_evaluated():
+            how = f"primal_ is {self.primal_:.6g}, gap_ {self.gap_:.3g}"
         interrupted.add_note(f"{type(self).__name__} holds the weights so far and can be used: {how}; `estimator` of the exception is it")
         _hand_out(interrupted, self)
 
@@ -553,17 +543,14 @@ class Estimator(Looked, Parameters):
         if interrupted is not None:
             owner.path_ = found
         for warning in told:
-            warnings.warn(self._worded(warning), UserWarning, stacklevel=3)
+            warnings.warn(self._worded(warning), stacklevel=3)
         if interrupted is not None:
             _hand_out(interrupted, owner)
             interrupted.add_note(f"path_ of the {type(owner).__name__} holds the path down to lambda = {found.lambda_end_:.4g}")
             raise interrupted
         if found.stop_reason_ != "lambda-min":
-            warnings.warn(
-                f"the path was stopped by {found.stop_reason_} at lambda = {found.lambda_end_:.4g}",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            text = f"the path was stopped by {found.stop_reason_} at lambda = {found.lambda_end_:.4g}"
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)
         return found
 
     def _named_path(self, model: _core.PathModel) -> _core.PathModel:

@@ -74,8 +74,13 @@ def with_options(fit: Any) -> Any:
     return fit
 
 
-def refuse_others(given: Any, estimator: Any, *known: str) -> None:
-    """Refuses keywords that neither ``FitOptions`` nor this fit has, with what to write."""
+def refuse_others(others: tuple[Any, ...], given: Any, estimator: Any, *known: str) -> None:
+    """Refuses what a fit is given by position after X and y, and keywords that neither ``FitOptions`` nor this fit has, with what
+    to write.
+    """
+    if others:
+        name, count = type(estimator).__name__, len(others)
+        raise TypeError(f"{name}.fit() takes X and y by position, found {count} more: weights of examples are sample_weight=...")
     own = (*FitOptions.__annotations__, *known)
     refuse_keywords({name: value for name, value in given.items() if name not in own}, estimator, "fit")
 

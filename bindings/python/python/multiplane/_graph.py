@@ -94,20 +94,15 @@ class GraphSSVM(NodeLabeller):
         self._seen = classes.tolist()
         self._named = bool(len(classes)) and not _labels.are_whole(classes)
 
-    def _codes(self, labels: NDArray[Any]) -> NDArray[np.int64]:
-        return self._numbered(labels) if self._named else labels.astype(np.int64)
-
-    def _packed(
-        self, examples: list[_graphs.Graph], labels: list[NDArray[np.int64]], weights: list[NDArray[np.float64]] | None
-    ) -> _core.Dataset:
-        return _graphs.dataset(examples, labels, weights)
+    def _arrays(self, examples: list[_graphs.Graph]) -> dict[str, Any]:
+        return _graphs.arrays(examples)
 
     def _unlabelled(self, examples: list[_graphs.Graph], labels: list[NDArray[np.int64]]) -> _core.Dataset:
         for i, one in enumerate(examples):
             refuse_width(self, f"X[{i}]", one.features.shape[1])
             if self._has_edge_features and one.edge_features is None and len(one.edges):
                 raise ValueError(f"X[{i}] has no edge features, but GraphSSVM was fitted on graphs that have them")
-        return _graphs.dataset(examples, labels, None)
+        return super()._unlabelled(examples, labels)
 
     # -- results --
 
@@ -122,8 +117,7 @@ class GraphSSVM(NodeLabeller):
     def features_id_(self) -> str | None:
         """How the features of the training data were made, where their container says so; see ``multiplane.vision``."""
         self._check_fitted()
-        found: str | None = self._own("features_id")
-        return found
+        return cast("str | None", self._own("features_id"))
 
     @property
     def node_coef_(self) -> NDArray[np.float64]:

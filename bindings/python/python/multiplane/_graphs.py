@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane import _core
-from multiplane._arrays import edge_list, kind, numbers, offsets, stacked
+from multiplane._arrays import edge_list, kind, numbers, stacked
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,10 @@ def graph(item: Any, what: str) -> Graph:
         entries = joined.tocsr().copy()  # repeated entries add up, zeros are no edges
         entries.sum_duplicates()
         entries.eliminate_zeros()
-        edges, found = _of_adjacency(entries.tocoo(), len(features), f"{what}[1]")
+        coo, nodes = entries.tocoo(), len(features)
+        if coo.shape != (nodes, nodes):
+            raise ValueError(f"{what}[1]: found an adjacency matrix of shape {coo.shape} for {nodes} nodes")
+        edges, found = _upper(coo.row, coo.col, coo.data, f"{what}[1]")
     else:
         dense = np.asarray(joined)
         if dense.ndim == 2 and dense.shape == (len(features), len(features)) and _is_adjacency(dense):
@@ -59,12 +61,6 @@ def _is_adjacency(dense: NDArray[Any]) -> bool:
     matrix if it is symmetric without loops.
     """
     return dense.shape[1] != 2 or bool((dense == dense.T).all() and not np.diag(dense).any())
-
-
-def _of_adjacency(coo: Any, nodes: int, what: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    if coo.shape != (nodes, nodes):
-        raise ValueError(f"{what}: found an adjacency matrix of shape {coo.shape} for {nodes} nodes")
-    return _upper(np.asarray(coo.row), np.asarray(coo.col), np.asarray(coo.data), what)
 
 
 def _upper(
@@ -107,8 +103,8 @@ def _of_networkx(g: Any, nodes: int, what: str) -> tuple[NDArray[np.int64], NDAr
     return edges, np.array(features, dtype=np.float64).reshape(len(edges), width)
 
 
-def dataset(graphs: list[Graph], labels: list[NDArray[np.int64]], weights: list[NDArray[np.float64]] | None) -> _core.Dataset:
-    """The core's data set. Edges without features get one that is 1 everywhere, where no graph has any."""
+def arrays(graphs: list[Graph]) -> dict[str, NDArray[Any]]:
+    """The features of all nodes and edges. Edges without features get one that is 1 everywhere, where no graph has any."""
     joined = [i for i, g in enumerate(graphs) if len(g.edges)]
     bare = [i for i in joined if graphs[i].edge_features is None]
     given = [i for i in joined if graphs[i].edge_features is not None]
@@ -116,13 +112,7 @@ def dataset(graphs: list[Graph], labels: list[NDArray[np.int64]], weights: list[
         raise ValueError(f"X[{bare[0]}] has no edge features, and X[{given[0]}] has: expected them for all graphs or none")
     rows = [np.ones((len(g.edges), 1)) if g.edge_features is None else g.edge_features for g in graphs]
     used = [i for i, row in enumerate(rows) if len(row)]  # graphs without edges fit to all others
-    return _core.dataset(
-        "graph",
-        node_features=stacked([g.features for g in graphs], lambda i: f"X[{i}]", " of a node"),
-        node_offsets=offsets([len(g.features) for g in graphs]),
-        labels=np.concatenate(labels).astype(np.int64, copy=False),
-        edges=np.concatenate([g.edges for g in graphs]).ravel(),
-        edge_offsets=offsets([len(g.edges) for g in graphs]),
-        edge_features=stacked([rows[i] for i in used], lambda k: f"X[{used[k]}]", " of an edge", rows[0].shape[1]),
-        node_weights=None if weights is None else np.concatenate(weights),
-    )
+    return {
+        "node_features": stacked([g.features for g in graphs], lambda i: f"X[{i}]", " of a node"),
+        "edge_features": stacked([rows[i] for i in used], lambda k: f"X[{used[k]}]", " of an edge", rows[0].shape[1]),
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -310,7 +310,4 @@ def infer(
         raise ValueError(f"{path}: it holds a flow network: engine max-flow solves it, not {engine}")
     nodes, _, flow, answer = cut
     one = _inference(answer, (nodes,))
-    value = one.energy if flow is None else flow
-    return Inference(
-        one.labels, one.energy, one.bound, True, one.engine, one.seconds, one.iterations, one.stopped, value
-    )
+    return replace(one, exact=True, flow=one.energy if flow is None else flow)

@@ -72,13 +72,11 @@ class MrfSSVM(NodeLabeller):
             )
         return np.ma.MaskedArray(whole, ~known)
 
-    def _packed(
-        self, examples: list[_mrfs.Model], labels: list[NDArray[np.int64]], weights: list[NDArray[np.float64]] | None
-    ) -> _core.Dataset:
-        return _mrfs.dataset(examples, labels, weights, (self.unary_columns, self.pair_columns))
+    def _arrays(self, examples: list[_mrfs.Model]) -> dict[str, Any]:
+        return _mrfs.arrays(examples, (self.unary_columns, self.pair_columns))
 
     def _unlabelled(self, examples: list[_mrfs.Model], labels: list[NDArray[np.int64]]) -> _core.Dataset:
-        data = self._packed(examples, labels, None)
+        data = super()._unlabelled(examples, labels)
         hint = "; unary_columns and pair_columns say which are which, and a model's file does not hold them"
         refuse_width(self, "X", data.sizes()[1], hint)
         return data

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane import _core
 from multiplane._arrays import edge_list, kind, numbers, offsets, stacked
 
 
@@ -66,13 +65,8 @@ def _tables(x: Any, dimensions: int, what: str) -> list[NDArray[Any]]:
     return found
 
 
-def dataset(
-    models: list[Model],
-    labels: list[NDArray[np.int64]],
-    weights: list[NDArray[np.float64]] | None,
-    columns: tuple[Any, Any],
-) -> _core.Dataset:
-    """The core's data set."""
+def arrays(models: list[Model], columns: tuple[Any, Any]) -> dict[str, Any]:
+    """The features of all nodes and edges, those that the columns are, and where those of each node and edge begin."""
     unary = stacked([m.unary for m in models], lambda i: f"X[{i}]", " of labels")
     joined = [i for i, m in enumerate(models) if len(m.edges)]  # models without edges fit to all others
     width = unary.shape[1] if columns[1] is None else len(columns[1])
@@ -85,17 +79,11 @@ def dataset(
     counts = np.concatenate([m.counts for m in models])
     sizes = np.concatenate([m.counts[m.edges[:, 0]] * m.counts[m.edges[:, 1]] for m in models])
     given = [None if one is None else np.asarray(one, dtype=np.int64) for one in columns]
-    return _core.dataset(
-        "mrf",
-        unary_features=unary,
-        label_offsets=offsets(counts.tolist()),
-        node_offsets=offsets([len(m.counts) for m in models]),
-        labels=np.concatenate(labels).astype(np.int64, copy=False),
-        edges=np.concatenate([m.edges for m in models]).ravel(),
-        edge_offsets=offsets([len(m.edges) for m in models]),
-        pair_features=pairs,
-        pair_offsets=offsets(sizes.tolist()),
-        unary_columns=given[0],
-        pair_columns=given[1],
-        node_weights=None if weights is None else np.concatenate(weights),
-    )
+    return {
+        "unary_features": unary,
+        "label_offsets": offsets(counts.tolist()),
+        "pair_features": pairs,
+        "pair_offsets": offsets(sizes.tolist()),
+        "unary_columns": given[0],
+        "pair_columns": given[1],
+    }

@@ -75,7 +75,7 @@ class PathResult:
         """A fitted estimator for one lambda of the path."""
         model, warning = self._model.at(lam), self._model.warning_at(lam)
         if warning is not None:
-            warnings.warn(warning, UserWarning, stacklevel=2)
+            warnings.warn(warning, stacklevel=2)
         found = copy.copy(self._estimator)
         found.lam = lam
         found._from_model(model)
