@@ -33,7 +33,7 @@ type NodeNames = Vec<Option<String>>;
 type TreesOut = (Option<Vec<String>>, Vec<Option<Vec<i64>>>, NodeNames, NodeNames);
 
 impl DatasetObject {
-    /// The data, which should be of this type.
+    /// Returns the data if it is of type `T`; else an error says that `what` was expected.
     fn expect<T: Data>(&self, what: &str) -> PyResult<&T> {
         let found = || value_error(format!("expected {what}, found {}", self.data.describe()));
         self.data.get().ok_or_else(found)

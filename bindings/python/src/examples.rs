@@ -126,9 +126,8 @@ impl Labels {
 /// - `graph`, `mrf`: the arrays of these formats.
 #[pyfunction]
 #[pyo3(signature = (kind, **given))]
-pub(crate) fn dataset(py: Python<'_>, kind: &str, given: Option<&Bound<'_, PyDict>>) -> PyResult<DatasetObject> {
-    let none = PyDict::new(py);
-    let given = Keywords(given.unwrap_or(&none));
+pub(crate) fn dataset(kind: &str, given: Option<&Bound<'_, PyDict>>) -> PyResult<DatasetObject> {
+    let given = Keywords(given.ok_or_else(|| value_error("no examples are given"))?);
     let data = match kind {
         "classified" => classified(&given)?,
         "sets" => sets(&given)?,

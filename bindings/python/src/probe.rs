@@ -111,7 +111,7 @@ impl PythonProbe {
         Ok(all)
     }
 
-    /// What a function of the helper says of labellings; nothing if it raises.
+    /// Asks a function of the helper about labellings. Returns the default if it raises.
     fn helped<T: Default + for<'py> FromPyObjectOwned<'py>>(&mut self, function: &str, labels: &[&Label]) -> T {
         let helper = Python::attach(|py| self.helper.clone_ref(py));
         let found = self.ask(|py, _| {

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, solvers
-from multiplane._errors import BrokenPromiseWarning, ConvergenceWarning, UnusedParameterWarning, not_fitted
+from multiplane._errors import BrokenPromiseWarning, ConvergenceWarning, UnusedParameterWarning
 from multiplane._fit_options import Callback, FitOptions, callbacks_of, checkpoints
 from multiplane._given import STOPS, USUAL, changed, keywords, refuse_twice, task_keywords, task_names
 from multiplane._history import History
@@ -501,13 +501,6 @@ class Estimator(Looked, Parameters):
         else:
             return
         warnings.warn(text, ConvergenceWarning, stacklevel=4)
-
-    def _check_fitted(self) -> None:
-        if "_model" not in self.__dict__:
-            raise not_fitted(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
-                "using this estimator."
-            )
 
     def _unfitted(self) -> Self:
         """An estimator of the same parameters, for a path: what it learns of the data is not of this one's weights."""

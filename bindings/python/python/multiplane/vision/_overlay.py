@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
-from skimage.segmentation import find_boundaries
+from skimage import segmentation
 
 COLOURS = (
     (86, 180, 233), (0, 158, 115), (213, 94, 0), (240, 228, 66), (0, 114, 178), (204, 121, 167), (230, 159, 0),
@@ -41,7 +41,8 @@ def overlay(photo: NDArray[np.uint8], mask: NDArray[Any], classes: list[int]) ->
     index = mask.astype(np.int64)
     share = strength[index][..., None]
     mixed = photo * (1 - share) + table[index] * share
-    mixed[find_boundaries(mask)] = 255
+    borders: Any = segmentation.find_boundaries
+    mixed[borders(mask)] = 255  # where a class ends, two pixels wide
     return np.rint(mixed).astype(np.uint8)
 
 
