@@ -55,11 +55,6 @@ pub(crate) fn numbers<T: Element>(object: &Bound<'_, PyAny>, dtype: &str) -> PyR
     array(object, dtype)?.to_vec(object.py())
 }
 
-/// Whether this is a SciPy sparse matrix or array.
-pub(crate) fn is_sparse(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    object.hasattr("tocsr")
-}
-
 /// Rows of numbers as they came: `what` names them in errors, as in `X` or `X[3]`.
 pub(crate) struct RowsArgument {
     /// Number of rows.
@@ -77,7 +72,7 @@ enum Content {
 impl RowsArgument {
     /// Takes a dense or sparse matrix.
     pub(crate) fn read(object: &Bound<'_, PyAny>, what: &str) -> PyResult<RowsArgument> {
-        if is_sparse(object)? {
+        if object.hasattr("tocsr")? {
             let csr = object.call_method0("tocsr")?;
             csr.call_method0("sum_duplicates")?; // sorts the indices as well
             let (rows, columns): (usize, usize) = csr.getattr("shape")?.extract()?;

@@ -30,13 +30,12 @@ impl RunWarnings {
     }
 }
 
+/// Where checkpoints go, every so many seconds, and which one to go on from.
+pub(crate) type CheckpointRequest = (Option<PathBuf>, Option<f64>, Option<PathBuf>);
+
 impl Checkpoints {
     /// Reads the checkpoint to go on from. Further ones go to `path`, else to its file.
-    pub(crate) fn open(
-        path: Option<PathBuf>,
-        every: Option<f64>,
-        resume: Option<PathBuf>,
-    ) -> Result<Checkpoints, Error> {
+    pub(crate) fn open((path, every, resume): CheckpointRequest) -> Result<Checkpoints, Error> {
         let found = resume.as_deref().map(Checkpoint::load_newest).transpose()?;
         Ok(Checkpoints { path: path.or(resume), every, resume: found })
     }

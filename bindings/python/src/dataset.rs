@@ -7,7 +7,7 @@ use multiplane::data::graphs::Graphs;
 use multiplane::data::mrf::Mrfs;
 use multiplane::data::trees::Trees;
 use multiplane::data::{Classified, Columns, LabelSets, ReadRules, SparseRows, Tagged, Words, read_with};
-use multiplane::dataset::Dataset as Parsed;
+use multiplane::dataset::{Data, Dataset as Parsed};
 use multiplane::infer::score_tree::ROOT;
 use multiplane::{DataSpec, Error};
 use pyo3::prelude::*;
@@ -32,6 +32,14 @@ type NodeNames = Vec<Option<String>>;
 /// The parts of trees besides the numbers of their features.
 type TreesOut = (Option<Vec<String>>, Vec<Option<Vec<i64>>>, NodeNames, NodeNames);
 
+impl DatasetObject {
+    /// Returns the data if it is of type `T`; else an error says that `what` was expected.
+    fn expect<T: Data>(&self, what: &str) -> PyResult<&T> {
+        let found = || value_error(format!("expected {what}, found {}", self.data.describe()));
+        self.data.get().ok_or_else(found)
+    }
+}
+
 #[pymethods]
 impl DatasetObject {
     /// Reads a file as the command line does; `rules` are parameters of `data` as JSON text, of which those of readers count.
@@ -55,13 +63,8 @@ impl DatasetObject {
 
     /// The trees of a treebank.
     fn trees(&self) -> PyResult<DatasetObject> {
-        match self.data.get::<Treebank>() {
-            Some(bank) => match &bank.trees {
-                Ok(trees) => Ok(DatasetObject { data: trees.clone() }),
-                Err(fault) => Err(raised(Error::from(fault.clone()))),
-            },
-            None => Err(value_error(format!("expected a treebank (conllu), found {}", self.data.describe()))),
-        }
+        let trees = self.expect::<Treebank>("a treebank (conllu)")?.trees.clone();
+        Ok(DatasetObject { data: trees.map_err(|fault| raised(fault.into()))? })
     }
 
     /// Rows as CSR parts (offsets i64, indices i64, values f64), number of columns, where sequences end, labels.
@@ -87,19 +90,15 @@ impl DatasetObject {
 
     /// Columns of text: the tokens of every sentence, the label being the last column.
     fn tokens(&self) -> PyResult<Vec<Vec<Vec<String>>>> {
-        let data = self.data.get::<Treebank>().map_or(&self.data, |bank| &bank.sentences);
-        let Some(data) = data.get::<Columns>() else {
-            return Err(value_error(format!("expected columns of text (conll), found {}", self.data.describe())));
-        };
+        let sentences = self.data.get::<Treebank>().and_then(|bank| bank.sentences.get());
+        let data: &Columns = sentences.map_or_else(|| self.expect("columns of text (conll)"), Ok)?;
         let token = |token: usize| (0..data.width()).map(|column| data.text(token, column).to_owned()).collect();
         Ok((0..data.len()).map(|sentence| data.range(sentence).map(token).collect()).collect())
     }
 
     /// The names of all labels of rows with sets of labels, in ascending order.
     fn names(&self) -> PyResult<Vec<String>> {
-        let Some(data) = self.data.get::<LabelSets>() else {
-            return Err(value_error(format!("expected sets of labels, found {}", self.data.describe())));
-        };
+        let data = self.expect::<LabelSets>("sets of labels")?;
         Ok(data.sorted_names().into_iter().map(|label| data.names.get(label).to_owned()).collect())
     }
 
@@ -117,9 +116,7 @@ impl DatasetObject {
             let sizes = graphs.chosen().iter().map(|&example| arrays.nodes(example).len()).collect();
             return Ok((sizes, arrays.node_features.columns()));
         }
-        let Some(models) = self.data.get::<Mrfs>() else {
-            return Err(value_error(format!("expected graphs or pairwise models, found {}", self.data.describe())));
-        };
+        let models = self.expect::<Mrfs>("graphs or pairwise models")?;
         let checked = models.checked();
         let sizes = models.chosen().iter().map(|&example| checked.arrays().nodes(example).len()).collect();
         Ok((sizes, checked.features()))

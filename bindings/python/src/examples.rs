@@ -50,10 +50,6 @@ impl<'py> Keywords<'_, 'py> {
         numbers(&self.get(name)?, "int64")?.into_iter().map(whole).collect()
     }
 
-    fn edges(&self) -> PyResult<Vec<[u32; 2]>> {
-        Ok(self.whole("edges")?.as_chunks::<2>().0.to_vec())
-    }
-
     /// A matrix of 32 or 64 bits a number, with its width as it came.
     fn table(&self, name: &str) -> PyResult<Table> {
         let (object, py) = (self.get(name)?, self.0.py());
@@ -68,10 +64,6 @@ impl<'py> Keywords<'_, 'py> {
             [rows, columns] => Ok(Table::new(reals, rows, columns)),
             _ => Err(value_error(format!("{name}: expected a 2D array, found the shape {shape:?}"))),
         }
-    }
-
-    fn weights(&self) -> PyResult<Option<Vec<f64>>> {
-        self.find("node_weights")?.map(|weights| numbers(&weights, "float64")).transpose()
     }
 
     /// The matrix `x`, as rows.
@@ -134,9 +126,8 @@ impl Labels {
 /// - `graph`, `mrf`: the arrays of these formats.
 #[pyfunction]
 #[pyo3(signature = (kind, **given))]
-pub(crate) fn dataset(py: Python<'_>, kind: &str, given: Option<&Bound<'_, PyDict>>) -> PyResult<DatasetObject> {
-    let none = PyDict::new(py);
-    let given = Keywords(given.unwrap_or(&none));
+pub(crate) fn dataset(kind: &str, given: Option<&Bound<'_, PyDict>>) -> PyResult<DatasetObject> {
+    let given = Keywords(given.ok_or_else(|| value_error("no examples are given"))?);
     let data = match kind {
         "classified" => classified(&given)?,
         "sets" => sets(&given)?,
@@ -289,12 +280,13 @@ fn trees(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
 }
 
 fn nodes_and_edges(given: &Keywords<'_, '_>) -> PyResult<NodesAndEdges> {
+    let weights = given.find("node_weights")?.map(|weights| numbers(&weights, "float64"));
     Ok(NodesAndEdges {
         node_offsets: given.whole("node_offsets")?,
         labels: numbers(&given.get("labels")?, "int64")?,
-        node_weights: given.weights()?,
+        node_weights: weights.transpose()?,
         edge_offsets: given.whole("edge_offsets")?,
-        edges: given.edges()?,
+        edges: given.whole("edges")?.as_chunks::<2>().0.to_vec(),
     })
 }
 

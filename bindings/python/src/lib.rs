@@ -7,13 +7,11 @@
 mod arrays;
 mod attributes;
 mod checkpoints;
-mod command;
 mod dataset;
 mod describe;
 mod errors;
 mod examples;
 mod features;
-mod fit;
 mod infer;
 mod interrupt;
 mod learner;
@@ -36,12 +34,10 @@ mod _core {
 
     #[pymodule_export]
     use crate::{
-        command::run_command,
         dataset::DatasetObject,
         describe::describe,
         examples::dataset,
-        fit::Fit,
-        infer::{Energies, engines, read_problem},
+        infer::{Energies, read_problem},
         learner::LearnerObject,
         look::{feature_names, feature_rows, look, report},
         model::{ModelObject, PathModelObject, load},
@@ -49,8 +45,15 @@ mod _core {
         probe::{check, check_data},
         progress::{Progress, fitted},
         task::UserTask,
-        train::train,
+        train::{Fit, train},
     };
+
+    /// Runs a command line, the program's name first, and returns the exit code, as `multiplane_cli::run`. From here on the
+    /// process is the command's: Ctrl-C and SIGTERM no longer come to Python.
+    #[pyfunction]
+    fn run_command(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
+        py.detach(|| multiplane_cli::run(arguments))
+    }
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,18 +1,16 @@
 //! Paths and grids, cross-validated where that is asked for, with checkpoints.
 
-use std::path::PathBuf;
-
 use multiplane::{
     CrossValidation, Error, FoldPlan, GridPoints, GridSpec, Outer, OuterOptions, PathEnd, RunOptions, Session,
     assign_folds, cross_validate, cross_validate_problem,
 };
 use pyo3::prelude::*;
 
-use crate::checkpoints::Checkpoints;
+use crate::checkpoints::{CheckpointRequest, Checkpoints};
 use crate::errors::raised;
 use crate::interrupt::Interrupt;
 use crate::model::PathModelObject;
-use crate::train::{FitJob, JobData, JobRequest, Part};
+use crate::train::{FitJob, JobData, JobRequest};
 
 /// How the examples are divided: into so many folds, or as these numbers say.
 #[derive(FromPyObject)]
@@ -40,30 +38,23 @@ impl FoldsArgument {
     }
 }
 
-/// What can be divided into folds.
-enum Divided {
-    Data(multiplane::dataset::Dataset),
-    Task(Part),
-}
-
-impl Divided {
-    fn validate(
-        &self,
-        session: &Session,
-        folds: &[u32],
-        outer: &Outer,
-        lambdas: &[f64],
-        interrupt: &Interrupt,
-    ) -> Result<CrossValidation, Error> {
-        let outer = match outer {
-            Outer::Path(path) => Outer::Path(*path),
-            Outer::Grid(grid) => Outer::Grid(GridSpec { points: GridPoints::List(lambdas.to_vec()), ..grid.clone() }),
-        };
-        let plan = FoldPlan { folds, outer: &outer, lambdas, interrupt: Some(interrupt.end.clone()) };
-        match self {
-            Divided::Data(data) => cross_validate(session.spec(), data, &plan),
-            Divided::Task(part) => cross_validate_problem(session.spec(), &**part, &plan),
-        }
+/// Cross-validates a path or grid, on these lambdas.
+fn validate(
+    divided: &JobData,
+    session: &Session,
+    folds: &[u32],
+    outer: &Outer,
+    lambdas: &[f64],
+    interrupt: &Interrupt,
+) -> Result<CrossValidation, Error> {
+    let outer = match outer {
+        Outer::Path(path) => Outer::Path(*path),
+        Outer::Grid(grid) => Outer::Grid(GridSpec { points: GridPoints::List(lambdas.to_vec()), ..grid.clone() }),
+    };
+    let plan = FoldPlan { folds, outer: &outer, lambdas, interrupt: Some(interrupt.end.clone()) };
+    match divided {
+        JobData::Data(data) => cross_validate(session.spec(), data, &plan),
+        JobData::Task(_, part) => cross_validate_problem(session.spec(), &**part, &plan),
     }
 }
 
@@ -71,26 +62,18 @@ impl Divided {
 type Followed = (PathModelObject, String, Vec<String>, Option<Py<PyAny>>);
 
 /// Follows the regularisation path, or trains at the points of a grid, as the sections `path` and `grid` of the tree
-/// say; `cv` says how to cross-validate it, the other arguments where checkpoints go, every so many seconds, and which one to go
-/// on from.
+/// say; `cv` says how to cross-validate it.
 #[pyfunction]
-#[pyo3(signature = (order, *, cv=None, checkpoint=None, checkpoint_every=None, resume=None))]
 pub(crate) fn path(
     py: Python<'_>,
     order: JobRequest<'_>,
     cv: Option<FoldsArgument>,
-    checkpoint: Option<PathBuf>,
-    checkpoint_every: Option<f64>,
-    resume: Option<PathBuf>,
+    checkpoints: CheckpointRequest,
 ) -> PyResult<Followed> {
     let mut job = FitJob::new(py, order)?;
     let options = OuterOptions::take(&mut job.tree).map_err(raised)?;
-    let checkpoints = Checkpoints::open(checkpoint, checkpoint_every, resume).map_err(raised)?;
-    let interrupt = job.interrupt.clone();
-    let divided = match &job.source {
-        JobData::Data(data) => Divided::Data(data.clone()),
-        JobData::Task(_, part) => Divided::Task(part.clone()),
-    };
+    let checkpoints = Checkpoints::open(checkpoints).map_err(raised)?;
+    let (interrupt, divided) = (job.interrupt.clone(), job.source.clone());
     let work = move |session: Session, hooks: RunOptions| {
         let mut hooks = RunOptions { abort: None, ..hooks };
         let outer = options.outer(session.spec().stop.gap, session.problem().facts().total_weight)?;
@@ -103,7 +86,7 @@ pub(crate) fn path(
         let mut told = told.of(summary.checkpoints.as_ref());
         match folds {
             Some(folds) if summary.stop_reason == PathEnd::LambdaMin => {
-                match divided.validate(&session, &folds, &outer, &model.lambdas, &interrupt) {
+                match validate(&divided, &session, &folds, &outer, &model.lambdas, &interrupt) {
                     Ok(found) => {
                         model.info.chosen = Some(found.best_lambda);
                         summary.cross_validation = Some(found);

@@ -9,9 +9,10 @@ use multiplane::oracle::Quality;
 use multiplane::{RunSpec, Session};
 use multiplane_core::rng::Rng;
 use multiplane_tasks::foreign::DeclaredQuality;
+use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::{PyBytes, PyList, PyTuple};
 
 use crate::dataset::DatasetObject;
 use crate::errors::{guarded, raised, tree_of, value_error};
@@ -110,12 +111,14 @@ impl PythonProbe {
         Ok(all)
     }
 
-    fn helped<T: for<'a, 'py> FromPyObject<'a, 'py>>(
-        &mut self,
-        work: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
-    ) -> Option<T> {
+    /// Asks a function of the helper about labellings. Returns the default if it raises.
+    fn helped<T: Default + for<'py> FromPyObjectOwned<'py>>(&mut self, function: &str, labels: &[&Label]) -> T {
         let helper = Python::attach(|py| self.helper.clone_ref(py));
-        self.ask(|py, _| work(helper.bind(py))).ok()
+        let found = self.ask(|py, _| {
+            let labels = PyTuple::new(py, labels.iter().map(|label| label.bind(py)))?;
+            helper.bind(py).call_method1(function, labels)?.extract().map_err(Into::into)
+        });
+        found.unwrap_or_default()
     }
 }
 
@@ -193,24 +196,15 @@ impl Probe for PythonProbe {
 
     fn is_labelling_of(&mut self, example: usize, label: &Label) -> bool {
         let Ok(truth) = self.truth(example) else { return false };
-        let alike = self.helped(|helper| {
-            let py = helper.py();
-            helper.call_method1("is_alike", (truth.bind(py), label.bind(py)))?.extract::<bool>()
-        });
-        alike.unwrap_or(false) && self.has(example, &truth, label)
+        self.helped("is_alike", &[&truth, label]) && self.has(example, &truth, label)
     }
 
     fn same(&mut self, one: &Label, other: &Label) -> bool {
-        self.helped(|helper| {
-            let py = helper.py();
-            helper.call_method1("same", (one.bind(py), other.bind(py)))?.extract::<bool>()
-        })
-        .unwrap_or(false)
+        self.helped("same", &[one, other])
     }
 
     fn kind(&mut self, label: &Label) -> String {
-        self.helped(|helper| helper.call_method1("kind", (label.bind(helper.py()),))?.extract::<String>())
-            .unwrap_or_default()
+        self.helped("kind", &[label])
     }
 
     fn show(&mut self, label: &Label) -> String {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use multiplane::Problem;
 use multiplane_core::executor::PoolStats;
 use multiplane_core::oracle::OracleError;
-use multiplane_tasks::foreign::{DeclaredQuality, FeatureVector, ForeignProblem, Shape};
+use multiplane_tasks::foreign::{FeatureVector, ForeignProblem, Shape};
 use multiplane_tasks::problem::MAX_DIM;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -73,20 +73,12 @@ impl UserTask {
         if dim == 0 || dim > MAX_DIM {
             return Err(value_error(format!("dim() returned {dim}: must be between 1 and {MAX_DIM}")));
         }
-        let quality = declared(task, "quality")?;
-        let declared_quality = match &quality {
-            None => None,
-            Some(name) => match name.extract::<String>().unwrap_or_default().as_str() {
-                "exact" => Some(DeclaredQuality::Exact),
-                "upper-bound" | "upper bound" => Some(DeclaredQuality::UpperBound),
-                "heuristic" => Some(DeclaredQuality::Heuristic),
-                _ => {
-                    return Err(value_error(format!(
-                        "quality is {name}: expected \"exact\", \"upper-bound\" or \"heuristic\""
-                    )));
-                }
-            },
-        };
+        let quality = declared(task, "quality")?.map(|name| {
+            let known = name.extract::<String>().unwrap_or_default().replace("upper bound", "upper-bound");
+            serde_json::from_value(known.into()).map_err(|_| {
+                value_error(format!("quality is {name}: expected \"exact\", \"upper-bound\" or \"heuristic\""))
+            })
+        });
         let ranges: Vec<(usize, usize)> = match declared(task, "nonnegative")? {
             Some(ranges) => ranges
                 .extract()
@@ -115,7 +107,7 @@ impl UserTask {
             bounded: py.import("multiplane._tasks")?.getattr("Bounded")?.unbind(),
             xs: xs.iter().map(Bound::unbind).collect(),
             ys: ys.iter().map(Bound::unbind).collect(),
-            declared: declared_quality,
+            declared: quality.transpose()?,
             batch: if decode_many.is_some() { batch.unwrap_or(256).max(1) } else { 1 },
             decode_many,
             processes,

@@ -1,26 +1,24 @@
 //! Training: a specification as JSON text, data or a user's task, and somebody who watches.
 
-use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use multiplane::observe::Observer;
-use multiplane::{Choice, Error, Problem, Rescaling, RunOptions, RunSpec, Session, SlackProblem, hold_out};
+use multiplane::{Choice, Error, Problem, Rescaling, RunOptions, RunSpec, Session, SlackProblem, WarmState, hold_out};
 use pyo3::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use crate::checkpoints::Checkpoints;
+use crate::checkpoints::{CheckpointRequest, Checkpoints};
 use crate::dataset::DatasetObject;
 use crate::errors::{guarded, raised, tree_of, value_error};
-use crate::fit::Fit;
 use crate::interrupt::{Interrupt, interruptible};
 use crate::model::ModelObject;
 use crate::parts::Parts;
 use crate::task::UserTask;
-use crate::watch::{Recorder, Shared, Signals, Watcher};
+use crate::watch::{Recorder, Signals, Watcher};
 
 /// What is trained on, or tested; both are of one kind.
+#[derive(Clone)]
 pub(crate) enum JobData {
     Data(multiplane::dataset::Dataset),
     Task(Arc<dyn Problem>, Part),
@@ -29,9 +27,14 @@ pub(crate) enum JobData {
 /// Makes a user's task for some of its examples, rescaled as the specification says.
 pub(crate) type Part = Arc<dyn Fn(&[usize]) -> Result<Arc<dyn Problem>, Error> + Send + Sync>;
 
+/// The parameters of a task, its name among them, in the tree of a run.
+fn task_params(tree: &Map<String, Value>) -> Map<String, Value> {
+    tree.get("task").and_then(Value::as_object).cloned().unwrap_or_default()
+}
+
 /// Rescales a user's task as the tree of a run has it. Its other parameters are its name and class alone.
 fn rescaled(tree: &Map<String, Value>, problem: Arc<dyn Problem>) -> Result<Arc<dyn Problem>, Error> {
-    let mut params = tree.get("task").and_then(Value::as_object).cloned().unwrap_or_default();
+    let mut params = task_params(tree);
     let rescaling = Rescaling::take(&mut params).map_err(|error| error.under("task"))?;
     if let Some((name, value)) = params.iter().find(|(name, _)| !matches!(name.as_str(), "name" | "class")) {
         return Err(Error::input(format!(
@@ -57,7 +60,7 @@ pub(crate) struct FitJob {
     test: Option<JobData>,
     watcher: Option<Py<PyAny>>,
     pub(crate) interrupt: Interrupt,
-    history: Shared,
+    history: Arc<Mutex<String>>,
     /// The task, if it declares bounds.
     bounds: Option<Arc<Parts>>,
 }
@@ -84,22 +87,14 @@ impl FitJob {
         let task = source.cast::<UserTask>().ok().map(|task| task.get().parts.clone());
         let bounds = task.filter(|parts| parts.has_bounds());
         let (source, test) = (read(&source)?, test.as_ref().map(read).transpose()?);
-        Ok(FitJob { tree, source, test, watcher, interrupt, history: Shared::default(), bounds })
+        Ok(FitJob { tree, source, test, watcher, interrupt, history: Arc::default(), bounds })
     }
 
-    fn session(
-        tree: &Map<String, Value>,
-        source: JobData,
-        test: Option<JobData>,
-        interrupt: Option<Arc<AtomicBool>>,
-        told: &mut dyn FnMut(&str),
-    ) -> Result<Session, Error> {
-        match source {
+    fn session(&self, told: &mut dyn FnMut(&str)) -> Result<Session, Error> {
+        let (tree, test, interrupt) = (&self.tree, self.test.clone(), Some(self.interrupt.end.clone()));
+        match self.source.clone() {
             JobData::Data(data) => {
-                let test = test.and_then(|test| match test {
-                    JobData::Data(test) => Some(test),
-                    JobData::Task(..) => None,
-                });
+                let test = test.and_then(|test| if let JobData::Data(test) = test { Some(test) } else { None });
                 let spec = RunSpec::from_tree(tree)?;
                 let (data, test) = match test {
                     Some(_) if spec.data.holdout.is_some() => {
@@ -112,21 +107,11 @@ impl FitJob {
             }
             JobData::Task(problem, part) => {
                 let problem = rescaled(tree, problem)?;
-                let mut tree = tree.clone();
-                let name = json!(problem.task());
-                let params = match tree.remove("task") {
-                    Some(Value::Object(mut params)) => {
-                        params.remove("name");
-                        params
-                    }
-                    _ => Map::new(),
-                };
-                let task = Choice { name: name.as_str().unwrap_or_default().into(), params };
-                let test = test.and_then(|test| match test {
-                    JobData::Data(_) => None,
-                    JobData::Task(test, _) => Some(test),
-                });
-                let spec = RunSpec::for_task(&tree, task)?;
+                let mut params = task_params(tree);
+                params.remove("name");
+                let task = Choice { name: problem.task().into(), params };
+                let test = test.and_then(|test| if let JobData::Task(test, _) = test { Some(test) } else { None });
+                let spec = RunSpec::for_task(tree, task)?;
                 if spec.data.holdout.is_some() {
                     return Err(Error::input("data.holdout: not for tasks of your own, whose test data are given"));
                 }
@@ -164,22 +149,17 @@ impl FitJob {
     /// Runs `work` on a session: on the calling thread where the oracle is the user's, on another one else. With the
     /// exception that stopped it, if one did; one that a user's oracle raised is an error of the whole.
     pub(crate) fn run<T: Send>(
-        mut self,
+        self,
         py: Python<'_>,
         work: impl FnOnce(Session, RunOptions) -> Result<T, Error> + Send,
     ) -> PyResult<(T, Option<PyErr>, String)> {
         let (interrupt, history) = (self.interrupt.clone(), self.history.clone());
-        let source = std::mem::replace(
-            &mut self.source,
-            JobData::Data(multiplane::dataset::Dataset::new(multiplane::data::Classified::default())),
-        );
-        let on_calling_thread = matches!(source, JobData::Task(..));
+        let on_calling_thread = matches!(self.source, JobData::Task(..));
         let job = move || -> Result<T, Error> {
             let hooks = self.hooks(on_calling_thread);
-            let flag = Some(self.interrupt.end.clone());
             let watcher = self.watcher();
             let mut told = |at: &str| watcher.iter().for_each(|watcher| watcher.say("choosing", at.into()));
-            let session = FitJob::session(&self.tree, source, self.test.take(), flag, &mut told)?;
+            let session = self.session(&mut told)?;
             work(session, hooks)
         };
         let result = match on_calling_thread {
@@ -187,7 +167,9 @@ impl FitJob {
             false => interruptible(py, &interrupt, job)?,
         };
         match (result, interrupt.take()) {
-            (Ok(result), stopped) => Ok((result, stopped, history.text())),
+            (Ok(result), stopped) => {
+                Ok((result, stopped, history.lock().unwrap_or_else(PoisonError::into_inner).clone()))
+            }
             (Err(_), Some(stopped)) => Err(stopped),
             // What the library refuses of a user's task is a wrong value.
             (Err(Error::Failed(reason)), None) if on_calling_thread => Err(value_error(reason)),
@@ -196,27 +178,53 @@ impl FitJob {
     }
 }
 
+/// A finished run: model, report and history.
+#[pyclass(frozen, module = "multiplane._core")]
+pub(crate) struct Fit {
+    #[pyo3(get)]
+    pub(crate) model: Py<ModelObject>,
+    /// The report of `train --json`.
+    #[pyo3(get)]
+    pub(crate) summary: String,
+    /// One JSON object per line and outer iteration.
+    #[pyo3(get)]
+    pub(crate) history: String,
+    /// What a user should know.
+    #[pyo3(get)]
+    pub(crate) warnings: Vec<String>,
+    /// Since when nothing has moved and why, where that is long.
+    #[pyo3(get)]
+    pub(crate) standstill: Option<String>,
+    /// What is to be said of weights that are far from the optimum.
+    #[pyo3(get)]
+    pub(crate) doubt: Option<String>,
+    /// The exception that ended it early, if one did; the model is what there was by then.
+    #[pyo3(get)]
+    pub(crate) interrupted: Option<Py<PyAny>>,
+    /// sha256 of the training data.
+    #[pyo3(get)]
+    pub(crate) fingerprint: String,
+    /// What the next run can start from.
+    pub(crate) warm: Mutex<Option<WarmState>>,
+}
+
 /// How parameters are set here.
 fn set(name: &str, value: &str) -> String {
     let keyword = if name == "lambda" { "lam" } else { name.strip_prefix("task.").unwrap_or(name) };
     format!("{keyword}=\"{value}\"")
 }
 
-/// Trains a model. `start` is the `Fit` to continue; with `keep` the result can be continued later. Checkpoints are as
-/// in `path`.
+/// Trains a model. `start` is the `Fit` to continue; with `keep` the result can be continued later.
 #[pyfunction]
-#[pyo3(signature = (order, *, start=None, keep=false, checkpoint=None, checkpoint_every=None, resume=None))]
 pub(crate) fn train(
     py: Python<'_>,
     order: JobRequest<'_>,
     start: Option<&Fit>,
     keep: bool,
-    checkpoint: Option<PathBuf>,
-    checkpoint_every: Option<f64>,
-    resume: Option<PathBuf>,
+    checkpoints: CheckpointRequest,
 ) -> PyResult<Fit> {
     let mut job = FitJob::new(py, order)?;
-    let checkpoints = Checkpoints::open(checkpoint, checkpoint_every, resume).map_err(raised)?;
+    let checkpoints = Checkpoints::open(checkpoints).map_err(raised)?;
     checkpoints.restore_lambda(&mut job.tree);
     let watcher = job.watcher();
     let warm = start.and_then(|start| start.warm.lock().unwrap_or_else(PoisonError::into_inner).clone());

@@ -1,6 +1,6 @@
 //! Those who watch a run: its records, a Python callable, and a look at signals.
 
-use std::io::{self, Write};
+use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,28 +14,6 @@ use crate::parts::Parts;
 /// How often a watcher hears of a run between records.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Lines that a recorder writes and the report reads.
-#[derive(Clone, Default)]
-pub(crate) struct Shared(Arc<Mutex<Vec<u8>>>);
-
-impl Shared {
-    /// What was written.
-    pub(crate) fn text(&self) -> String {
-        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
-}
-
-impl io::Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// Returns a record as JSON text; of a task that declares bounds with the part of the gap that is due to them.
 fn text_of(record: &Record, bounds: Option<&Parts>) -> io::Result<String> {
     let Some(parts) = bounds else { return Ok(serde_json::to_string(record)?) };
@@ -47,15 +25,17 @@ fn text_of(record: &Record, bounds: Option<&Parts>) -> io::Result<String> {
     Ok(value.to_string())
 }
 
-/// Writes records for the report.
+/// Writes records for the report, one a line.
 pub(crate) struct Recorder {
-    pub(crate) history: Shared,
+    pub(crate) history: Arc<Mutex<String>>,
     pub(crate) bounds: Option<Arc<Parts>>,
 }
 
 impl Observer for Recorder {
     fn evaluated(&mut self, record: &Record) -> io::Result<()> {
-        writeln!(self.history, "{}", text_of(record, self.bounds.as_deref())?)
+        let line = text_of(record, self.bounds.as_deref())? + "\n";
+        self.history.lock().unwrap_or_else(PoisonError::into_inner).push_str(&line);
+        Ok(())
     }
 }
 
@@ -92,8 +72,7 @@ impl Watcher {
 
 impl Observer for Watcher {
     fn evaluated(&mut self, record: &Record) -> io::Result<()> {
-        let text = text_of(record, self.bounds.as_deref())?;
-        self.tell((text,));
+        self.tell((text_of(record, self.bounds.as_deref())?,));
         Ok(())
     }
     fn ticked(&mut self, tick: Tick) {

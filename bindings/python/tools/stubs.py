@@ -17,10 +17,7 @@ HEAD = '''\
 
 from typing import Any, Literal
 
-from multiplane._solvers import DEFINITIONS as DEFINITIONS
 from multiplane._solvers import Solver as Solver
-from multiplane._solvers import class_name as class_name
-from multiplane._solvers import made as made
 
 __all__ = {names}
 '''

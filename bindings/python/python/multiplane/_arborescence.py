@@ -93,9 +93,6 @@ class ArborescenceSSVM(PartLabeller):
         for i, item in enumerate(x):
             refuse_rows(self, item, f"X[{i}]")
 
-    def _parts(self, example: Any) -> int:
-        return int(example.shape[0]) if hasattr(example, "shape") else len(example)
-
     def _labelling(self, numbers: NDArray[np.uint32]) -> Any:
         return numbers.astype(np.int64) - 1
 

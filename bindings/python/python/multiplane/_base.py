@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, solvers
-from multiplane._errors import BrokenPromiseWarning, ConvergenceWarning, UnusedParameterWarning, not_fitted
+from multiplane._errors import BrokenPromiseWarning, ConvergenceWarning, UnusedParameterWarning
 from multiplane._fit_options import Callback, FitOptions, callbacks_of, checkpoints
 from multiplane._given import STOPS, USUAL, changed, keywords, refuse_twice, task_keywords, task_names
 from multiplane._history import History
@@ -170,8 +170,9 @@ class Estimator(Looked, Parameters):
                 raise ValueError(f"{name} = None: must be {rule}")
             tree[name] = plain(getattr(self, name), name)
         tree["threads"] = plain(self._workers(), "threads")
-        if self._held_out() is not None:
-            tree["data"] = {"holdout": plain(self._held_out(), "holdout")}
+        holdout = getattr(self, "holdout", None)  # a task of one's own has no such keyword
+        if holdout is not None:
+            tree["data"] = {"holdout": plain(holdout, "holdout")}
         for core, value in self._task_values().items():
             set_path(tree, f"task.{core}", value)
         tree = self._params_tree(tree, self._given() if self.params else {})
@@ -179,16 +180,6 @@ class Estimator(Looked, Parameters):
         if not isinstance(task, dict) or task["name"] != self._task:
             raise ValueError(f"params['task']: the task of {type(self).__name__} is {self._task!r}, here it is {task!r}")
         return tree
-
-    def _held_out(self) -> str | int | None:
-        """How much of the data is held out; a task of one's own has no such keyword."""
-        return getattr(self, "holdout", None)
-
-    def _instead_of_holdout(self) -> str:
-        """What is to be written in the place of ``data.holdout``."""
-        if "holdout" in self._names():
-            return 'write the keyword, as in holdout="20%"'
-        return "there is no holdout here; give fit test data (X_test, ...)"
 
     def _params_tree(self, tree: dict[str, Any] | None = None, given: dict[str, str] | None = None) -> dict[str, Any]:
         """What ``params`` say, over what there is already; what is given as a keyword is refused."""
@@ -198,7 +189,8 @@ class Estimator(Looked, Parameters):
         for dotted, value in (self.params or {}).items():
             if str(dotted).split(".")[0] == "data":
                 if dotted == "data.holdout" or (dotted == "data" and isinstance(value, dict) and "holdout" in value):
-                    raise ValueError(f"params[{dotted!r}]: {self._instead_of_holdout()}")
+                    keyword = 'write the keyword, as in holdout="20%"' if "holdout" in self._names() else None
+                    raise ValueError(f"params[{dotted!r}]: {keyword or 'there is no holdout here; give fit test data (X_test, ...)'}")
                 raise ValueError(
                     f"params[{dotted!r}]: no effect in Python, where data are the arguments of fit; what reads files takes "
                     "their parameters, as load_letters(path, folds=...) and load_csv(path, label_column=...) do"
@@ -291,7 +283,7 @@ class Estimator(Looked, Parameters):
         all, or None.
         """
         callbacks = callbacks_of(options)
-        way = checkpoints(*(options.get(name) for name in ("checkpoint", "checkpoint_every", "resume")))
+        way = checkpoints(options.get("checkpoint"), options.get("checkpoint_every"), resume := options.get("resume"))
         tree = self._tree()
         self._check_held_out(tree, test)
         if hasattr(type(self), "partial_fit"):
@@ -299,17 +291,18 @@ class Estimator(Looked, Parameters):
         free = ("lambda", "stop", "seed", "threads", "evaluate")  # what a warm start may change
         problem = copy.deepcopy({key: value for key, value in tree.items() if key not in free})
         same = same_data and getattr(self, "_problem", None) == problem
-        start = getattr(self, "_fit", None) if self.warm_start and same and way["resume"] is None else None
-        if self.warm_start and start is None and way["resume"] is None:
+        start = getattr(self, "_fit", None) if self.warm_start and same and resume is None else None
+        if self.warm_start and start is None and resume is None:
             self._tell_of_new_start(same_data, problem)
         watcher = self._watcher(tree, start is not None, callbacks)
         with self._prior_in(tree) as named:
             try:
                 order = json.dumps(tree), source, test, watcher if watcher.needed() else None
-                fit = _core.train(order, start=start, keep=bool(self.warm_start), **way)
+                fit = _core.train(order, start, bool(self.warm_start), way)
             finally:
                 watcher.close()
-        summary, history, interrupted = json.loads(fit.summary), History._parse(fit.history), fit.interrupted
+        history = History(json.loads(line) for line in fit.history.splitlines())
+        summary, interrupted = json.loads(fit.summary), fit.interrupted
         if isinstance(interrupted, Exception) and summary["oracle_calls"] <= 1:
             raise interrupted  # the first call failed: nothing was learned
         if watcher.is_ended and summary["stop_reason"] == "interrupt" and interrupted is None:
@@ -335,7 +328,7 @@ class Estimator(Looked, Parameters):
         for unused in self._unused():
             warnings.warn(unused, UnusedParameterWarning, stacklevel=3)
         for warning in fit.warnings:
-            warnings.warn(named(self._worded(warning)), UserWarning, stacklevel=3)
+            warnings.warn(named(self._worded(warning)), stacklevel=3)
         if fit.doubt is not None:
             warnings.warn(self._worded(fit.doubt), ConvergenceWarning, stacklevel=3)
         if broken is not None:
@@ -357,7 +350,6 @@ class Estimator(Looked, Parameters):
             warnings.warn(
                 f"decode gave no bound (inf) in its last answer for example {without[0]}{others} of {len(loose)}, so nothing is certified "
                 'by these answers: give it more time; summary_["without_bound"] lists them',
-                UserWarning,
                 stacklevel=4,
             )
 
@@ -371,7 +363,7 @@ class Estimator(Looked, Parameters):
             reason = "its data is not that of the last fit; prior=model goes on with other data, toward the weights of a model"
         else:
             reason = "other parameters than lam, stops, seed and threads have changed since the last fit"
-        warnings.warn(f"warm_start: this fit starts from zero: {reason}", UserWarning, stacklevel=4)
+        warnings.warn(f"warm_start: this fit starts from zero: {reason}", stacklevel=4)
 
     @contextmanager
     def _prior_in(self, tree: dict[str, Any]) -> Iterator[Callable[[str], str]]:
@@ -479,11 +471,9 @@ class Estimator(Looked, Parameters):
     def _tell_of_interrupt(self, interrupted: BaseException) -> None:
         """Says in the exception what the estimator has come to, and hands it out."""
         self._log()
-        how = (
-            f"primal_ is {self.primal_:.6g}, gap_ {self.gap_:.3g}"
-            if self._is_evaluated()
-            else "not evaluated yet, so primal_ and gap_ are NaN and certified_ is False"
-        )
+        how = "not evaluated yet, so primal_ and gap_ are NaN and certified_ is False"
+        if self._is_evaluated():
+            how = f"primal_ is {self.primal_:.6g}, gap_ {self.gap_:.3g}"
         interrupted.add_note(f"{type(self).__name__} holds the weights so far and can be used: {how}; `estimator` of the exception is it")
         _hand_out(interrupted, self)
 
@@ -512,18 +502,11 @@ class Estimator(Looked, Parameters):
             return
         warnings.warn(text, ConvergenceWarning, stacklevel=4)
 
-    def _check_fitted(self) -> None:
-        if "_model" not in self.__dict__:
-            raise not_fitted(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
-                "using this estimator."
-            )
-
     def _unfitted(self) -> Self:
         """An estimator of the same parameters, for a path: what it learns of the data is not of this one's weights."""
         return type(self)(**self.get_params(deep=False))
 
-    def _path(self, owner: Self, source: Any, outer: dict[str, Any], test: Any, **more: Any) -> PathResult:
+    def _path(self, owner: Self, source: Any, outer: dict[str, Any], test: Any, more: tuple[Any, Any]) -> PathResult:
         """Follows the path that ``outer`` describes; ``more`` is what :func:`multiplane._path.further` made. Where it is
         interrupted, ``owner`` gets what there is."""
         vars(owner).pop("path_", None)
@@ -546,24 +529,21 @@ class Estimator(Looked, Parameters):
                 section[name] = plain(value, name)
         try:
             order = json.dumps(tree), source, test, watcher if watcher.needed() else None
-            model, summary, told, interrupted = _core.path(order, **more)
+            model, summary, told, interrupted = _core.path(order, *more)
         finally:
             watcher.close()
         found = PathResult(self._named_path(model), json.loads(summary), self)
         if interrupted is not None:
             owner.path_ = found
         for warning in told:
-            warnings.warn(self._worded(warning), UserWarning, stacklevel=3)
+            warnings.warn(self._worded(warning), stacklevel=3)
         if interrupted is not None:
             _hand_out(interrupted, owner)
             interrupted.add_note(f"path_ of the {type(owner).__name__} holds the path down to lambda = {found.lambda_end_:.4g}")
             raise interrupted
         if found.stop_reason_ != "lambda-min":
-            warnings.warn(
-                f"the path was stopped by {found.stop_reason_} at lambda = {found.lambda_end_:.4g}",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            text = f"the path was stopped by {found.stop_reason_} at lambda = {found.lambda_end_:.4g}"
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)
         return found
 
     def _named_path(self, model: _core.PathModel) -> _core.PathModel:

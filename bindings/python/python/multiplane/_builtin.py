@@ -55,10 +55,6 @@ class BuiltIn(Estimator):
                 found[keyword] = _readable(params.pop(f"task.{core}"))
         return {**found, "params": params or None}
 
-    def _is_timed(self) -> bool:
-        """Whether measured time decides when a fit ends; all other decisions go by prices."""
-        return self.clock == "wall" and self.seconds is not None
-
     # -- the specification --
 
     def _task_value(self, name: str, value: Any) -> Any:
@@ -105,8 +101,10 @@ class BuiltIn(Estimator):
 
     # -- names of classes --
 
-    def _numbered(self, labels: NDArray[Any]) -> NDArray[np.int64]:
-        """Numbers of labels that are known by name; one more for what was never seen."""
+    def _codes(self, labels: NDArray[Any]) -> NDArray[np.int64]:
+        """The numbers that the core knows labels by; of labels known by name one more for what was never seen."""
+        if not self._named:
+            return labels.astype(np.int64)
         known = {label: code for code, label in enumerate(self.classes_.tolist())}
         return np.array([known.get(label, len(known)) for label in labels.tolist()], dtype=np.int64)
 
@@ -176,7 +174,7 @@ class BuiltIn(Estimator):
         with self._in_users_words():
             data = made._data(X, y)
             outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa, "lambda_max": lambda_max}
-            return made._path(self, data, outer, made._test_data(X_test, y_test), **more)
+            return made._path(self, data, outer, made._test_data(X_test, y_test), more)
 
     def check(
         self, X: Any, y: Any = None, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0,
@@ -208,7 +206,8 @@ class BuiltIn(Estimator):
         """The tags for scikit-learn. Estimators of parts of examples are no classifiers there: it would draw folds of
         each class, and refuses lists of lists.
         """
-        return tags(self._tabular, self._is_timed())
+        timed = self.clock == "wall" and self.seconds is not None  # all other decisions go by prices
+        return tags(self._tabular, timed)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -279,7 +278,6 @@ def _params(spec: dict[str, Any]) -> dict[str, Any]:
     if regularizer.get("prior") or regularizer.get("prior_sha256"):
         warnings.warn(
             "the model was trained toward prior weights, which its file does not hold: another fit will not use them",
-            UserWarning,
             stacklevel=5,
         )
     named = {"solver": spec["solver"]["name"], "seed": spec["seed"], "clock": spec["clock"], "params": params or None}

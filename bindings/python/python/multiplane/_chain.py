@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,9 +76,6 @@ class ChainSSVM(Kernels, PartLabeller):
             kind, x = "sequences", [canonical(one) if hasattr(one, "tocsr") else one for one in x]
         return _core.dataset(kind, x=x, y=names)
 
-    def _parts(self, example: Any) -> int:
-        return int(example.shape[0]) if hasattr(example, "shape") else len(example)
-
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         super()._take(model, summary)
         info = json.loads(model.info())
@@ -148,8 +145,7 @@ class ChainSSVM(Kernels, PartLabeller):
         """For every position and label the highest score of a labelling that has it there, ``[length, labels]`` for each
         sequence: what :meth:`max_marginals` has.
         """
-        found: list[NDArray[np.float64]] = self.max_marginals(X)
-        return found
+        return cast("list[NDArray[np.float64]]", self.max_marginals(X))
 
     def explain(self, x: Any, n: int = 5) -> Explanation:
         """Why one sequence ``x`` is labelled as it is: the score of its best labelling split into what features and steps add

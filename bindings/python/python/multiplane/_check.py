@@ -62,7 +62,7 @@ def examine(task: Any, x: list[Any], y: list[Any], **extent: Any) -> Findings:
     complete = all(callable(getattr(task, name, None)) for name in ("dim", "features", "loss", "decode"))
     watched = _Watched(task) if complete else None  # of any other the core says what it lacks
     findings = diagnosed(_core.check(watched or task, x, y, extent))
-    if watched is not None and watched.is_free:
+    if watched is not None and watched.is_zero and watched.others > 0:
         times = f"{watched.others} times for another than the truth"
         message = f"loss returned 0 for every labelling seen, {times}, expected a number > 0"
         cause = "loss compares something else than the two labellings: where no answer has a loss, nothing can be learned"
@@ -75,7 +75,7 @@ class _Watched:
 
     def __init__(self, task: Any) -> None:
         self._task = task
-        self._is_zero = True
+        self.is_zero = True
         self.others = 0
 
     def __getattr__(self, name: str) -> Any:
@@ -83,17 +83,12 @@ class _Watched:
 
     def loss(self, truth: Any, y: Any) -> Any:
         """The task's own, as it comes."""
-        self._is_zero, before = False, self._is_zero  # what raises is no loss of 0
+        self.is_zero, before = False, self.is_zero  # what raises is no loss of 0
         found = self._task.loss(truth, y)
         if before and isinstance(found, (int, float, np.number)) and found == 0:
-            self._is_zero = True
+            self.is_zero = True
             self.others += not same(truth, y)
         return found
-
-    @property
-    def is_free(self) -> bool:
-        """Whether labellings other than the truth were asked about, and none had a loss."""
-        return self._is_zero and self.others > 0
 
 
 def diagnosed(text: str) -> Findings:

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, Never, overload
 
 import numpy as np
@@ -18,13 +18,8 @@ from multiplane._words import like
 
 
 def _csr(dataset: _core.Dataset) -> tuple[Any, ...]:
-    offsets, indices, values, columns, ends, labels = dataset.parts()
-    parts = (
-        np.frombuffer(offsets, dtype=np.int64),
-        np.frombuffer(indices, dtype=np.int64),
-        np.frombuffer(values, dtype=np.float64),
-    )
-    return (*parts, columns, ends, labels)
+    offsets, indices, values, *rest = dataset.parts()
+    return (*(np.frombuffer(part, dtype=np.int64) for part in (offsets, indices)), np.frombuffer(values, dtype=np.float64), *rest)
 
 
 def _dense(offsets: Any, indices: Any, values: Any, columns: int) -> NDArray[np.float64]:
@@ -136,7 +131,7 @@ def _fitted(parts: tuple[Any, ...], features: int | None) -> tuple[Any, ...]:
     if features is None or columns <= features:
         return offsets, indices, values, features or columns, ends, labels
     kept = indices < features
-    warnings.warn(f"{int((~kept).sum())} values of features beyond {features} are left out", UserWarning, stacklevel=4)
+    warnings.warn(f"{int((~kept).sum())} values of features beyond {features} are left out", stacklevel=4)
     before = np.concatenate([[0], np.cumsum(kept)])
     return before[offsets], indices[kept], values[kept], features, ends, labels
 
@@ -197,7 +192,7 @@ def load_multilabel(
             else:
                 left_out += 1
     if left_out:
-        warnings.warn(f"{left_out} labels that are not among those given are left out", UserWarning, stacklevel=2)
+        warnings.warn(f"{left_out} labels that are not among those given are left out", stacklevel=2)
     return _matrix(offsets, indices, values, columns, sparse), y, labels_named(known)
 
 
@@ -206,13 +201,15 @@ def _sequences(
 ) -> tuple[list[NDArray[np.float64]], list[NDArray[Any]]]:
     offsets, indices, values, columns, ends, labels = _fitted(_csr(dataset), features)
     names = labels_named(labels)
-    x, y, start = [], [], 0
-    for end in ends:
+    x = [_dense(*rows, columns) for rows in _divided(offsets, indices, values, ends)]
+    return x, [names[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def _divided(offsets: Any, indices: Any, values: Any, ends: list[int]) -> Iterator[tuple[Any, Any, Any]]:
+    """The rows of each example, as CSR parts of their own."""
+    for start, end in zip([0, *ends], ends, strict=False):
         first, last = offsets[start], offsets[end]
-        x.append(_dense(offsets[start : end + 1] - first, indices[first:last], values[first:last], columns))
-        y.append(names[start:end])
-        start = end
-    return x, y
+        yield offsets[start : end + 1] - first, indices[first:last], values[first:last]
 
 
 def load_letters(
@@ -301,20 +298,12 @@ def load_trees(
     dataset = _core.Dataset.read(path, "tree") if bank is None else bank.trees()
     offsets, indices, values, columns, ends, _ = _csr(dataset)
     names, parents, types, labels = dataset.tree_parts()
+    spans = list(zip([0, *ends], ends, strict=False))
     x: list[tuple[Any, Any, list[str | None]]] = []
-    y: list[list[str | None]] = []
-    start = 0
-    for tree, end in enumerate(ends):
-        first, last = offsets[start], offsets[end]
-        rows = offsets[start : end + 1] - first, indices[first:last], values[first:last]
-        features: Any = _dense(*rows, columns)
-        if names is not None:
-            features = _named(*rows, names)
-        found = parents[tree]
+    for rows, found, (start, end) in zip(_divided(offsets, indices, values, ends), parents, spans, strict=True):
+        features: Any = _dense(*rows, columns) if names is None else _named(*rows, names)
         x.append((features, None if found is None else np.array(found, dtype=np.int64), types[start:end]))
-        y.append(labels[start:end])
-        start = end
-    return x, y
+    return x, [labels[start:end] for start, end in spans]
 
 
 def _named(offsets: Any, indices: Any, values: Any, names: list[str]) -> list[dict[str, float]]:

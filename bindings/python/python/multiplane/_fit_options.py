@@ -74,8 +74,13 @@ def with_options(fit: Any) -> Any:
     return fit
 
 
-def refuse_others(given: Any, estimator: Any, *known: str) -> None:
-    """Refuses keywords that neither ``FitOptions`` nor this fit has, with what to write."""
+def refuse_others(others: tuple[Any, ...], given: Any, estimator: Any, *known: str) -> None:
+    """Refuses what a fit is given by position after X and y, and keywords that neither ``FitOptions`` nor this fit has, with what
+    to write.
+    """
+    if others:
+        name, count = type(estimator).__name__, len(others)
+        raise TypeError(f"{name}.fit() takes X and y by position, found {count} more: weights of examples are sample_weight=...")
     own = (*FitOptions.__annotations__, *known)
     refuse_keywords({name: value for name, value in given.items() if name not in own}, estimator, "fit")
 
@@ -89,10 +94,10 @@ def callbacks_of(options: FitOptions) -> list[Callback]:
     return list(found)
 
 
-def checkpoints(checkpoint: Any, every: Any, resume: Any) -> dict[str, Any]:
+def checkpoints(checkpoint: Any, every: Any, resume: Any) -> tuple[Any, float | None, Any]:
     """Where checkpoints go and which one to go on from, as the core takes it."""
     if every is not None and checkpoint is None and resume is None:
         raise ValueError("checkpoint_every: there is no checkpoint to write: checkpoint says where")
     if every is not None and (isinstance(every, bool) or not isinstance(every, (int, float, np.integer, np.floating))):
         raise ValueError(f"checkpoint_every = {every!r}: must be a number of seconds > 0")
-    return {"checkpoint": checkpoint, "checkpoint_every": None if every is None else float(every), "resume": resume}
+    return checkpoint, None if every is None else float(every), resume

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 AXES = {"pass": "passes", "seconds": "seconds", "oracle_calls": "oracle calls"}
@@ -26,10 +25,6 @@ class History(list[dict[str, Any]]):
     With ``params={"evaluate": "pass"}`` bounds are evaluated for every record, off the training clock; the three keys of
     evaluation are then missing.
     """
-
-    @classmethod
-    def _parse(cls, text: str) -> History:
-        return cls(json.loads(line) for line in text.splitlines())
 
     def column(self, name: str) -> list[Any]:
         """One key of every record."""

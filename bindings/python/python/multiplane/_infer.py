@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -264,8 +264,7 @@ class PairwiseModel:
         """The labels that some optimum has all together (``every``: that all optima have), -1 where none is proven.
 
         For Potts models with weights that are not negative, by a few cuts."""
-        labels, _ = self._model.persistency(every)
-        return _labels(labels, self._shape)
+        return _labels(self._model.persistency(every), self._shape)
 
     def fuse(self, labellings: Iterable[ArrayLike]) -> Inference:
         """The best combination of labellings, in which each node has its label of one of them: exact for two labels,
@@ -274,7 +273,7 @@ class PairwiseModel:
         Its ``bound`` is one on such combinations only, ``-inf`` where it is not exact.
         """
         known = [np.ascontiguousarray(labels, dtype=np.int64).ravel() for labels in labellings]
-        labels, energy, _, exact = self._model.fuse(known)
+        labels, energy, exact = self._model.fuse(known)
         bound = energy if exact else -np.inf
         return Inference(_labels(labels, self._shape), energy, bound, exact, "fusion", 0.0, 0)
 
@@ -311,7 +310,4 @@ def infer(
         raise ValueError(f"{path}: it holds a flow network: engine max-flow solves it, not {engine}")
     nodes, _, flow, answer = cut
     one = _inference(answer, (nodes,))
-    value = one.energy if flow is None else flow
-    return Inference(
-        one.labels, one.energy, one.bound, True, one.engine, one.seconds, one.iterations, one.stopped, value
-    )
+    return replace(one, exact=True, flow=one.energy if flow is None else flow)

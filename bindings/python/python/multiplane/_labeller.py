@@ -33,6 +33,11 @@ def refuse_text(sequence: Any, what: str, parts: str) -> None:
         raise ValueError(f"{what} is the text {shown}: expected a list of {parts}; for one sentence pass [sentence]")
 
 
+def length(rows: Any) -> int:
+    """The number of rows of an array or a sparse matrix, or of items of a list."""
+    return int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
+
+
 def _is_empty(example: Any) -> bool:
     """Returns True for a sequence without parts."""
     shape = getattr(example, "shape", None)
@@ -50,7 +55,7 @@ class PartLabeller(Several):
 
     def _parts(self, example: Any) -> int:
         """How many parts an example has."""
-        raise NotImplementedError
+        return length(example)
 
     def _refuse_others(self, x: list[Any]) -> None:
         """Refuses examples whose features are not those of training."""
@@ -135,8 +140,7 @@ class PartLabeller(Several):
         With test data its mean loss is in every entry of ``history_``. ``sample_weight`` (``[n]``, at least 0) says how much each
         sequence counts: a weight of 2 is one that is there twice, and labels that only sequences of weight 0 have are not there.
         """
-        _validation.refuse_positional(others, type(self).__name__)
-        refuse_others(options, self)
+        refuse_others(others, options, self)
         with self._all_or_nothing():
             data = _validation.weighted(self._data(X, y, sample_weight), sample_weight)
             self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data), options=options)

@@ -109,13 +109,11 @@ class Unknown:
                 warnings.warn(
                     f"y holds the label {void:g}, which elsewhere stands for no label, and is one here: unknown={void:g} leaves such "
                     "parts out",
-                    UserWarning,
                     stacklevel=6,
                 )
         if NO_LABEL in numbers and len(others) > 1 and min(others) >= 0:
             self.given = [NO_LABEL]
             warnings.warn(
                 "y holds -1: such parts are left out, as their labels are not known; unknown=[] makes it a label, unknown=-1 says so",
-                UserWarning,
                 stacklevel=6,
             )

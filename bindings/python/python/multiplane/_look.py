@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core
+from multiplane._errors import not_fitted
 from multiplane._path import PathResult
 
 
@@ -42,7 +43,11 @@ class Looked:
     """The labels of the training data in the core's order, if they are known."""
 
     def _check_fitted(self) -> None:
-        raise NotImplementedError
+        if "_model" not in self.__dict__:
+            raise not_fitted(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
+                "using this estimator."
+            )
 
     def _own(self, field: str) -> Any:
         """A field of the model's file that only its task understands; None where it has none."""

@@ -109,8 +109,7 @@ class MultiLabelSSVM(Several):
         row counts: a weight of 2 is one that is there twice. It is no name of the signature, for the reason that
         :meth:`MulticlassSSVM.fit` gives. Returns self. Raises ValueError for unusable input.
         """
-        _validation.refuse_positional(others, type(self).__name__)
-        refuse_others(options, self, "sample_weight")
+        refuse_others(others, options, self, "sample_weight")
         sample_weight = options.get("sample_weight")
         with self._all_or_nothing():
             data = _validation.weighted(self._data(X, y), sample_weight)

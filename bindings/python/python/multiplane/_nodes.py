@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, _labels, _validation
-from multiplane._arrays import is_path
+from multiplane._arrays import is_path, offsets
 from multiplane._fit_options import FitOptions, refuse_others, with_options
 from multiplane._report import Labellings
 from multiplane._several import Several
@@ -55,19 +55,13 @@ class NodeLabeller(Several):
     def _learn(self, examples: list[Any] | None, labels: list[Labels]) -> None:
         """Notes what later data must be like; ``examples`` is None for a container."""
 
-    def _codes(self, labels: NDArray[Any]) -> NDArray[np.int64]:
-        """The numbers that the core knows labels by."""
-        return labels.astype(np.int64)
-
-    def _packed(
-        self, examples: list[Any], labels: list[NDArray[np.int64]], weights: list[NDArray[np.float64]] | None
-    ) -> _core.Dataset:
-        """The core's data set."""
+    def _arrays(self, examples: list[Any]) -> dict[str, Any]:
+        """The arrays of the core's data set that depend on what the examples are."""
         raise NotImplementedError
 
     def _unlabelled(self, examples: list[Any], labels: list[NDArray[np.int64]]) -> _core.Dataset:
         """The data set to predict, refused where its features are not those of training."""
-        raise NotImplementedError
+        return self._packed(examples, labels, None)
 
     # -- data --
 
@@ -152,6 +146,20 @@ class NodeLabeller(Several):
             codes[-1][~one.mask] = self._codes(one.compressed())
         return self._packed(examples, codes, self._weights(weights, examples))
 
+    def _packed(
+        self, examples: list[Any], labels: list[NDArray[np.int64]], weights: list[NDArray[np.float64]] | None
+    ) -> _core.Dataset:
+        """The core's data set."""
+        return _core.dataset(
+            self._task,
+            **self._arrays(examples),
+            node_offsets=offsets([self._nodes(one) for one in examples]),
+            labels=np.concatenate(labels).astype(np.int64, copy=False),
+            edges=np.concatenate([one.edges for one in examples]).ravel(),
+            edge_offsets=offsets([len(one.edges) for one in examples]),
+            node_weights=None if weights is None else np.concatenate(weights),
+        )
+
     def _data(self, x: Any, y: Any) -> _core.Dataset:
         return self._dataset(x, y, learn=True)
 
@@ -171,8 +179,7 @@ class NodeLabeller(Several):
         ``sample_weight`` (``[n]``, at least 0) says how much each example counts: a weight of 2 is one that is there twice.
         With test data its mean loss is in every entry of ``history_``.
         """
-        _validation.refuse_positional(others, type(self).__name__)
-        refuse_others(options, self)
+        refuse_others(others, options, self)
         with self._all_or_nothing():
             before = getattr(self, "classes_", None)
             made = self._dataset(X, y, node_weights, learn=True, sample_weight=sample_weight)
@@ -219,14 +226,12 @@ class NodeLabeller(Several):
         if share is None:
             raise ValueError(f"no node of these {self._things} has a known label: there is nothing to measure")
         if unlabelled:
-            warnings.warn(
-                f"{unlabelled} of {every} {self._things} have no known label: they are left out", UserWarning, stacklevel=2
-            )
+            warnings.warn(f"{unlabelled} of {every} {self._things} have no known label: they are left out", stacklevel=2)
         return share
 
     def _read(self, path: Any) -> _core.Dataset:
         """A container to use the model on; what is amiss beside the model is warned of."""
         data = _core.Dataset.read(path, self._task)
         for warning in self._model.warnings(data):
-            warnings.warn(warning, UserWarning, stacklevel=3)
+            warnings.warn(warning, stacklevel=3)
         return data

@@ -15,14 +15,14 @@ from multiplane._fit_options import checkpoints
 from multiplane._history import axes
 
 
-def further(cv: Any, checkpoint: Any = None, every: Any = None, resume: Any = None) -> dict[str, Any]:
+def further(cv: Any, checkpoint: Any = None, every: Any = None, resume: Any = None) -> tuple[Any, Any]:
     """What ``path()`` is asked beside its path, as the core takes it."""
     if cv is not None and (checkpoint is not None or resume is not None):
         raise ValueError(
             "cv: cross-validation has no checkpoints: its folds are runs of their own, one after the other; give checkpoint and "
             "resume without cv"
         )
-    return {"cv": _folds(cv), **checkpoints(checkpoint, every, resume)}
+    return _folds(cv), checkpoints(checkpoint, every, resume)
 
 
 def _folds(cv: Any) -> int | list[int] | None:
@@ -75,7 +75,7 @@ class PathResult:
         """A fitted estimator for one lambda of the path."""
         model, warning = self._model.at(lam), self._model.warning_at(lam)
         if warning is not None:
-            warnings.warn(warning, UserWarning, stacklevel=2)
+            warnings.warn(warning, stacklevel=2)
         found = copy.copy(self._estimator)
         found.lam = lam
         found._from_model(model)

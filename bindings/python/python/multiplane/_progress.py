@@ -135,7 +135,7 @@ class Watcher:
     def __call__(self, first: Any, calls: Any = None, seconds: float | None = None) -> bool:
         """Hears of a record, of progress between them, or of what is to be said before. Returns True if a callback ends the fit."""
         if first == "hint":
-            warnings.warn(self.worded(calls), UserWarning, stacklevel=4)
+            warnings.warn(self.worded(calls), stacklevel=4)
             return False
         if first == "choosing":
             self.line.show_ranked(lambda: [(0, calls)])

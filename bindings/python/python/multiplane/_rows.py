@@ -54,16 +54,12 @@ class _RowClassifier(Kernels):
     # -- data --
 
     def _dataset(self, x: Any, y: Any) -> _core.Dataset:
-        """Rows with the numbers that the core knows the classes by."""
+        """Rows, or those of the matrix of a kernel that is a function, with the numbers that the core knows the classes by."""
         names = None if callable(self.kernel) else getattr(self, "feature_names_in_", None)
         features = None if names is None else names.tolist()
-        return _core.dataset("classified", x=self._kernel_rows(x), y=self._codes(y), features=features)
-
-    def _kernel_rows(self, x: Any) -> Any:
-        """The rows that the core sees: those of the kernel's matrix, where a function computes it."""
-        if not callable(self.kernel) or not hasattr(self, "X_fit_"):
-            return x
-        return matrix_of(self.kernel(x, self.X_fit_), (x.shape[0], self.X_fit_.shape[0]), self._called("precomputed"))
+        if callable(self.kernel) and hasattr(self, "X_fit_"):
+            x = matrix_of(self.kernel(x, self.X_fit_), (x.shape[0], self.X_fit_.shape[0]), self._called("precomputed"))
+        return _core.dataset("classified", x=x, y=self._codes(y), features=features)
 
     def _data(self, x: Any, y: Any) -> _core.Dataset:
         seen = _validation.rows(x, self, reset=True)
@@ -85,18 +81,13 @@ class _RowClassifier(Kernels):
         seen = _validation.rows(x, self, reset=False)
         return self._dataset(seen, _validation.labels(y, seen.shape[0], "y_test"))
 
-    def _codes(self, y: NDArray[Any]) -> NDArray[np.int64]:
-        return self._numbered(y) if self._named else y.astype(np.int64)
-
     def _learn_classes(self, y: NDArray[Any]) -> None:
         self.classes_ = np.unique(y)
         self._named = not _labels.are_whole(self.classes_)  # whole numbers are class names of the file; anything else is numbered
         self._refuse_one_class(self.classes_, "")
         if not self._multi_class and len(self.classes_) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass: "
-                f"{len(self.classes_)} classes"
-            )
+            count = len(self.classes_)
+            raise ValueError(f"Only binary classification is supported. The type of the target is multiclass: {count} classes")
 
     def _refuse_one_class(self, classes: NDArray[Any], whose: str) -> None:
         """Refuses data where nothing tells classes apart, as scikit-learn does."""
@@ -117,8 +108,7 @@ class _RowClassifier(Kernels):
         of the weights. It is no name of the signature, as scikit-learn then holds estimators to seven equal digits between weights
         and copies, and a gap of 1 % leaves two. Returns self. Raises ValueError for unusable input.
         """
-        _validation.refuse_positional(others, type(self).__name__)
-        refuse_others(options, self, "sample_weight")
+        refuse_others(others, options, self, "sample_weight")
         sample_weight = options.get("sample_weight")
         with self._all_or_nothing():
             before = getattr(self, "classes_", None)
@@ -198,7 +188,6 @@ class _RowClassifier(Kernels):
             )
         warnings.warn(
             "partial_fit begins a stream from zero and forgets what fit has learned: give all rows to partial_fit, or all to fit",
-            UserWarning,
             stacklevel=3,
         )
 

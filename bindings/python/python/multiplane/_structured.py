@@ -102,7 +102,6 @@ class StructuredSVM(Estimator):
             warnings.warn(
                 f"n_jobs={self.n_jobs}: {self._identity()} does not declare releases_gil = True, so threads would run "
                 f"its calls one at a time, and it cannot be sent to processes ({reason}): its calls run one at a time",
-                UserWarning,
                 stacklevel=4,
             )
             return None
@@ -128,8 +127,11 @@ class StructuredSVM(Estimator):
         if callable(initialize):
             initialize(x, y)
         spread = self._user_task(x, y) if len(x) == len(y) else None  # or the core says so
-        decoder = task if self.executor is None else Pooled(task, self.executor)
-        return spread or _core.UserTask(decoder, x, y, self._identity())
+        return spread or _core.UserTask(self._pooled(task), x, y, self._identity())
+
+    def _pooled(self, task: Any) -> Any:
+        """The task, decoded by the workers of the executor if there is one."""
+        return task if self.executor is None else Pooled(task, self.executor)
 
     def _tree(self) -> dict[str, Any]:
         tree = super()._tree()
@@ -146,7 +148,6 @@ class StructuredSVM(Estimator):
             warnings.warn(
                 f"threads={tree['threads']}: {self._identity()} does not declare releases_gil = True, so its calls "
                 "run one at a time; for parallel calls in processes pass n_jobs",
-                UserWarning,
                 stacklevel=4,
             )
             tree["threads"] = 1
@@ -161,7 +162,7 @@ class StructuredSVM(Estimator):
 
         Raises ValueError for unusable input or answers, and whatever the task's methods raise.
         """
-        refuse_others(options, self)
+        refuse_others((), options, self)
         with self._all_or_nothing():
             before, last = getattr(self, "_fit", None), getattr(self, "_last", None)
             same = None if last is None else bool(self.warm_start) and self._content(X, Y) == last
@@ -208,7 +209,6 @@ class StructuredSVM(Estimator):
         warnings.warn(
             f"warm_start: {reason}, so nothing tells whether task and examples have changed, and every fit starts anew; "
             "`fingerprint()` of a task returns what identifies it, such as its parameters",
-            UserWarning,
             stacklevel=3,
         )
         return None
@@ -249,9 +249,7 @@ class StructuredSVM(Estimator):
         """The predicted labelling of every input."""
         self._check_fitted()
         x = listed(X, "X")
-        w = self.coef_.copy()
-        w.flags.writeable = False
-        found = self._decoded(x, w)
+        found = self._decoded(x, _frozen(self.coef_.copy()))
         return [answer.y if isinstance(answer, Bounded) else answer for answer in found]
 
     def predict_top(self, X: Any, m: int) -> NoReturn:
@@ -286,7 +284,7 @@ class StructuredSVM(Estimator):
         spread = None if alone else self._user_task(rest, [None] * len(rest), to_come)
         if spread is not None:
             return first + spread.decode(w)
-        decoder = task if self.executor is None else Pooled(task, self.executor)
+        decoder = self._pooled(task)
         batch = getattr(decoder, "decode_many", None)
         if callable(batch) and rest:
             return first + list(batch(rest, w, None))
@@ -329,7 +327,7 @@ class StructuredSVM(Estimator):
         more = further(cv)
         made = self._unfitted()
         outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa, "lambda_max": lambda_max}
-        return made._path(self, made._source(X, Y), outer, None, **more)
+        return made._path(self, made._source(X, Y), outer, None, more)
 
     def check(
         self, X: Any, Y: Any, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0,

@@ -108,17 +108,9 @@ class Pooled:
         weights = np.array(w)
         workers = getattr(self.executor, "_max_workers", None) or 1
         chunk = max(1, min(self.chunk, -(-len(xs) // workers)))  # none should be idle
-        parts = range(0, len(xs), chunk)
-        jobs = [
-            self.executor.submit(
-                _decode_chunk,
-                self.task,
-                weights,
-                xs[at : at + chunk],
-                None if truths is None else truths[at : at + chunk],
-            )
-            for at in parts
-        ]
+        parts = [slice(at, at + chunk) for at in range(0, len(xs), chunk)]
+        asked = [(xs[part], None if truths is None else truths[part]) for part in parts]
+        jobs = [self.executor.submit(_decode_chunk, self.task, weights, *question) for question in asked]
         return [y for job in jobs for y in job.result()]
 
 

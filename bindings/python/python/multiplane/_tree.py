@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from multiplane import _core
-from multiplane._labeller import PartLabeller, listed
+from multiplane._labeller import PartLabeller, length, listed
 from multiplane._validation import canonical, refuse_width
 
 
@@ -72,9 +72,8 @@ def _example(item: Any, i: int) -> tuple[Any, list[int | None] | None, list[str 
     if not isinstance(item, (tuple, list)) or len(item) not in (2, 3):
         raise ValueError(f"{what} is a {type(item).__name__}: expected (features, parents) or (features, parents, types)")
     features, parents = node_features(item[0], f"{what}[0]"), node_parents(item[1], f"{what}[1]")
-    nodes = features.shape[0] if hasattr(features, "shape") else len(features)
     if len(item) == 2 or item[2] is None:
-        return features, parents, [None] * nodes
+        return features, parents, [None] * length(features)
     return features, parents, [None if name is None else str(name) for name in item[2]]
 
 
@@ -125,7 +124,7 @@ class TreeSSVM(PartLabeller):
             refuse_rows(self, item[0] if isinstance(item, (tuple, list)) and item else item, f"X[{i}]")
 
     def _parts(self, example: Any) -> int:
-        return int(example[0].shape[0]) if hasattr(example[0], "shape") else len(example[0])
+        return length(example[0])
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         super()._take(model, summary)

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from multiplane._words import refuse_keywords
-
 REQUESTS = {"sample_weight": None}
 """What scikit-learn's routing of metadata shall know of fits whose signatures do not have it."""
 
@@ -247,12 +245,6 @@ def tell_of_column(y: Any) -> None:
     if not hasattr(y, "tocsr") and np.shape(y)[1] == 1:
         taken = "It is taken as an indicator matrix of one label, and predictions are columns, too; "
         warnings.warn(f"{_COLUMN}{taken}for 1D predictions pass y.ravel().", _conversion_warning(), stacklevel=4)
-
-
-def refuse_positional(others: tuple[Any, ...], name: str) -> None:
-    """Refuses what a fit is given by position after X and y."""
-    if others:
-        raise TypeError(f"{name}.fit() takes X and y by position, found {len(others)} more: weights of examples are sample_weight=...")
 
 
 def indicators(y: Any, n: int, what: str = "y") -> Any:

@@ -4,9 +4,10 @@
 An estimator takes such an object, or just a name: ``solver="mp-bcfw"``.
 """
 
-from multiplane._solvers import DEFINITIONS, Solver, class_name, made
+from multiplane import _solvers
+from multiplane._solvers import Solver
 
-_CLASSES = {class_name(entry["name"]): made(entry) for entry in DEFINITIONS["solvers"]}
+_CLASSES = {_solvers.class_name(entry["name"]): _solvers.made(entry) for entry in _solvers.DEFINITIONS["solvers"]}
 globals().update(_CLASSES)
 __all__ = ["Solver", *_CLASSES]
 

@@ -2,10 +2,7 @@
 
 from typing import Any, Literal
 
-from multiplane._solvers import DEFINITIONS as DEFINITIONS
 from multiplane._solvers import Solver as Solver
-from multiplane._solvers import class_name as class_name
-from multiplane._solvers import made as made
 
 __all__ = [
     "Solver", "Auto", "FW", "BCFW", "BCFWAvg", "MPBCFW", "MPBCFWAvg", "BCFWGap", "BCFWCache", "BCFWGapCache", "BCPFW",

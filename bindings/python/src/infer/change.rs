@@ -10,13 +10,13 @@ use super::solver::EnergySolver;
 impl EnergySolver {
     /// Replaces the unary energies of nodes, whose energies follow each other.
     pub(crate) fn set_unary(&mut self, nodes: &[u32], unary: &[f64]) -> Result<(), InferError> {
-        let expected: usize = nodes.iter().map(|&node| self.labels(node as usize)).sum();
+        let counts: Vec<usize> = nodes.iter().map(|&node| self.labels(node as usize)).collect();
+        let expected: usize = counts.iter().sum();
         if unary.len() != expected {
             let (found, nodes) = (unary.len(), nodes.len());
             return Err(InferError::Invalid(format!("found {found} energies for {nodes} nodes, expected {expected}")));
         }
         let mut rest = unary;
-        let counts: Vec<usize> = nodes.iter().map(|&node| self.labels(node as usize)).collect();
         let rows = counts.iter().map(|&count| {
             let (row, others) = rest.split_at(count);
             rest = others;

@@ -1,8 +1,9 @@
 //! A model in memory as Python holds it: made of arrays, changed in place, solved again from where it was.
 
+use multiplane::infer::engine::Watch;
 use multiplane::infer::grid::Grid;
-use multiplane::infer::several::RankedLabelling;
-use multiplane::infer::{Answer, Mrf};
+use multiplane::infer::several::{RankedLabelling, diverse};
+use multiplane::infer::{InferError, Mrf};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyList};
 use std::sync::Mutex;
@@ -31,6 +32,18 @@ macro_rules! solver {
 impl Energies {
     pub(crate) fn of(mrf: Mrf) -> Self {
         Energies { solver: Mutex::new(EnergySolver::of_model(mrf)) }
+    }
+
+    /// Works within limits, without the interpreter lock. Raises what the handler of a signal raised.
+    fn work<T: Send>(
+        &mut self,
+        py: Python<'_>,
+        limits: &mut Limits,
+        work: impl FnOnce(&mut EnergySolver, Watch<'_>) -> Result<T, InferError> + Send,
+    ) -> PyResult<T> {
+        let solver = solver!(self);
+        let done = guarded(|| py.detach(|| work(solver, &mut |progress| limits.see(progress))).map_err(refused));
+        limits.raised.take().map_or(done, Err)
     }
 }
 
@@ -143,16 +156,10 @@ impl Energies {
         iterations: Option<u64>,
         search: Option<u64>,
     ) -> PyResult<Found> {
-        let mut limits = Limits::new(seconds, iterations)?;
+        let (mut limits, mut labels) = (Limits::new(seconds, iterations)?, Vec::new());
         let search = search.unwrap_or(if limits.is_timed() { u64::MAX } else { 0 });
-        let solver = solver!(self);
-        let mut labels = Vec::new();
-        let solved = guarded(|| {
-            py.detach(|| solver.solve(engine, search, &mut |progress| limits.see(progress), &mut labels))
-                .map_err(refused)
-        });
-        limits.end()?;
-        let (engine, answer) = solved?;
+        let solve = |solver: &mut EnergySolver, watch: Watch<'_>| solver.solve(engine, search, watch, &mut labels);
+        let (engine, answer) = self.work(py, &mut limits, solve)?;
         found(py, &labels, answer, engine, limits.elapsed(), limits.stopped)
     }
 
@@ -165,10 +172,10 @@ impl Energies {
         seconds: Option<f64>,
     ) -> PyResult<Vec<Found>> {
         let mut limits = Limits::new(seconds, None)?;
-        let solver = solver!(self);
-        let solved =
-            guarded(|| py.detach(|| solver.best(engine, count, &mut |progress| limits.see(progress))).map_err(refused));
-        all_found(py, solved, limits)
+        let found = self.work(py, &mut limits, |solver, watch| {
+            solver.with_engine(engine, 0, |engine, mrf| engine.solve_best(mrf, count, watch))
+        });
+        all_found(py, found?, &limits)
     }
 
     /// Labellings that are good and different.
@@ -180,24 +187,22 @@ impl Energies {
         seconds: Option<f64>,
     ) -> PyResult<Vec<Found>> {
         let mut limits = Limits::new(seconds, None)?;
-        let solver = solver!(self);
-        let solved = guarded(|| {
-            py.detach(|| solver.diverse(engine, &penalties, &mut |progress| limits.see(progress))).map_err(refused)
+        let found = self.work(py, &mut limits, |solver, watch| {
+            solver.with_engine(engine, 0, |engine, mrf| diverse(engine, mrf, &penalties, watch))
         });
-        all_found(py, solved, limits)
+        all_found(py, found?, &limits)
     }
 
-    /// The labels that are proven, -1 elsewhere, and a bound.
-    fn persistency(&mut self, py: Python<'_>, every: bool) -> PyResult<(Py<PyByteArray>, f64)> {
+    /// The labels that are proven, -1 elsewhere.
+    fn persistency(&mut self, py: Python<'_>, every: bool) -> PyResult<Py<PyByteArray>> {
         let solver = solver!(self);
-        let mut labels = Vec::new();
-        let bound = guarded(|| py.detach(|| solver.persistency(every, &mut labels)).map_err(refused))?;
+        let labels = guarded(|| py.detach(|| solver.persistency(every)).map_err(refused))?;
         let labels: Vec<u32> = labels.iter().map(|label| label.unwrap_or(u32::MAX)).collect(); // -1 as an i32
-        Ok((label_bytes(py, &labels)?, bound))
+        label_bytes(py, &labels)
     }
 
-    /// The best combination of labellings: `(labels, energy, number of the best one given, whether it is the best)`.
-    fn fuse(&mut self, py: Python<'_>, known: &Bound<'_, PyList>) -> PyResult<(Py<PyByteArray>, f64, usize, bool)> {
+    /// The best combination of labellings: `(labels, energy, whether it is proven to be the best)`.
+    fn fuse(&mut self, py: Python<'_>, known: &Bound<'_, PyList>) -> PyResult<(Py<PyByteArray>, f64, bool)> {
         let solver = solver!(self);
         let one = |(at, labels)| {
             let counts = (0..solver.nodes()).map(|node| solver.labels(node));
@@ -206,22 +211,16 @@ impl Energies {
         let known = known.iter().enumerate().map(one).collect::<PyResult<Vec<_>>>()?;
         let mut labels = Vec::new();
         let fused = guarded(|| py.detach(|| solver.fuse(&known, &mut labels)).map_err(refused))?;
-        Ok((label_bytes(py, &labels)?, fused.energy, fused.best, fused.exact))
+        Ok((label_bytes(py, &labels)?, fused.energy, fused.exact))
     }
 }
 
-/// Several labellings as Python takes them, after what a signal raised.
+/// Several labellings of an engine, as Python takes them.
 fn all_found(
     py: Python<'_>,
-    solved: PyResult<(&'static str, Vec<RankedLabelling>)>,
-    mut limits: Limits,
+    (engine, all): (&'static str, Vec<RankedLabelling>),
+    limits: &Limits,
 ) -> PyResult<Vec<Found>> {
-    limits.end()?;
-    let (engine, all) = solved?;
     let seconds = limits.elapsed();
-    let one = |RankedLabelling { labels, answer }: &RankedLabelling| -> PyResult<Found> {
-        let answer: Answer = *answer;
-        found(py, labels, answer, engine, seconds, limits.stopped)
-    };
-    all.iter().map(one).collect()
+    all.iter().map(|one| found(py, &one.labels, one.answer, engine, seconds, limits.stopped)).collect()
 }

@@ -8,7 +8,6 @@ use multiplane::infer::Answer;
 use multiplane::infer::format::flow::{Flow, FlowProblem};
 use multiplane::infer::format::{self, Instance};
 use multiplane::infer::maxflow::Capacity;
-use multiplane::infer::registry;
 use pyo3::prelude::*;
 
 use super::answer::{Found, found};
@@ -17,12 +16,6 @@ use crate::errors::{guarded, unread};
 
 /// The engine of flow networks, which solves no energies.
 const MAX_FLOW: &str = "max-flow";
-
-/// The engines, `(name, summary)`, in the order in which they are tried.
-#[pyfunction]
-pub(crate) fn engines() -> Vec<(&'static str, &'static str)> {
-    registry::ENGINES.iter().map(|entry| (entry.name, entry.summary)).collect()
-}
 
 /// A network's sizes and answer: nodes, edges, the flow if it is an integer, what else was found.
 type Cut = (usize, usize, Option<i64>, Found);

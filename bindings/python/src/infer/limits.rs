@@ -20,7 +20,7 @@ pub(crate) struct Limits {
     /// Which limit ended the solve; empty where none did.
     pub(crate) stopped: &'static str,
     /// The exception of a signal's handler.
-    raised: Option<PyErr>,
+    pub(crate) raised: Option<PyErr>,
 }
 
 impl Limits {
@@ -67,10 +67,5 @@ impl Limits {
     /// Seconds since the beginning.
     pub(crate) fn elapsed(&self) -> f64 {
         self.started.elapsed().as_secs_f64()
-    }
-
-    /// Raises what a signal's handler raised.
-    pub(crate) fn end(&mut self) -> PyResult<()> {
-        self.raised.take().map_or(Ok(()), Err)
     }
 }

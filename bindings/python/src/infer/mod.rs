@@ -9,4 +9,4 @@ mod limits;
 mod solver;
 
 pub(crate) use energies::Energies;
-pub(crate) use file::{engines, read_problem};
+pub(crate) use file::read_problem;

@@ -4,7 +4,6 @@ use multiplane::infer::engine::Watch;
 use multiplane::infer::grid::{Grid, GridCut};
 use multiplane::infer::persistency::{Persistency, ProvenFor, Splits};
 use multiplane::infer::restricted::{Recombined, Restricted};
-use multiplane::infer::several::{self, RankedLabelling};
 use multiplane::infer::{Answer, InferError, MBest, Mrf, registry};
 
 /// What engines solve: a grid, a model, or both, with the same energies.
@@ -26,17 +25,12 @@ const FEW: f64 = 0.5;
 
 impl EnergySolver {
     pub(crate) fn of_grid(grid: Grid) -> Self {
-        EnergySolver { grid: Some(grid), is_direct: true, ..EnergySolver::of_model(Mrf::new()) }.without_model()
+        EnergySolver { grid: Some(grid), mrf: None, is_direct: true, ..EnergySolver::of_model(Mrf::new()) }
     }
 
     pub(crate) fn of_model(mrf: Mrf) -> Self {
         let (direct, restricted) = (GridCut::default(), Restricted::default());
         EnergySolver { grid: None, mrf: Some(mrf), direct, is_direct: false, engine: None, restricted }
-    }
-
-    fn without_model(mut self) -> Self {
-        self.mrf = None;
-        self
     }
 
     /// The model, made of the grid where it is not there yet.
@@ -135,31 +129,12 @@ impl EnergySolver {
         Ok((entry.name, found))
     }
 
-    /// The `count` labellings of lowest energy.
-    pub(crate) fn best(
-        &mut self,
-        engine: Option<&str>,
-        count: usize,
-        watch: Watch<'_>,
-    ) -> Result<(&'static str, Vec<RankedLabelling>), InferError> {
-        self.with_engine(engine, 0, |engine, mrf| engine.solve_best(mrf, count, watch))
-    }
-
-    /// Labellings that are good and different.
-    pub(crate) fn diverse(
-        &mut self,
-        engine: Option<&str>,
-        penalties: &[f64],
-        watch: Watch<'_>,
-    ) -> Result<(&'static str, Vec<RankedLabelling>), InferError> {
-        self.with_engine(engine, 0, |engine, mrf| several::diverse(engine, mrf, penalties, watch))
-    }
-
     /// The labels that every optimum, or some optimum, has.
-    pub(crate) fn persistency(&mut self, every: bool, labels: &mut Vec<Option<u32>>) -> Result<f64, InferError> {
+    pub(crate) fn persistency(&mut self, every: bool) -> Result<Vec<Option<u32>>, InferError> {
         let proven_for = if every { ProvenFor::EveryOptimum } else { ProvenFor::SomeOptimum };
-        let mrf = self.model()?;
-        Ok(Persistency::default().solve(mrf, Splits::Halving, proven_for, labels)?.bound)
+        let mut labels = Vec::new();
+        Persistency::default().solve(self.model()?, Splits::Halving, proven_for, &mut labels)?;
+        Ok(labels)
     }
 
     /// The best combination of labellings.

@@ -120,8 +120,7 @@ def graph(
     options = {"superpixels": superpixels, "threshold": threshold, "ignore": ignore, "side": side, "words": words,
                "seed": seed}  # fmt: skip
     found = builder.checked_settings(known, **options)
-    names = None if only is None else pairing.names_of(only, None)
-    chosen = pairing.pairs(Path(images), None if labels is None else Path(labels), names)
+    chosen = pairing.pairs(Path(images), None if labels is None else Path(labels), pairing.names_of(only, None))
     read = [pair.photo for pair in chosen] + [pair.labels for pair in chosen if pair.labels is not None]
     if Path(out).resolve() in {path.resolve() for path in (*read, *([] if known is None else [known.path]))}:
         raise VisionError(f"{out}: would take the place of a file that is read here")
@@ -167,9 +166,7 @@ def paint(
     settings: Any = load("multiplane.vision._settings")
     pairing: Any = load("multiplane.vision._pairs")
     known = settings.Like(Path(like))
-    chosen = pairing.pairs(
-        Path(images), None if labels is None else Path(labels), None if only is None else pairing.names_of(only, None)
-    )
+    chosen = pairing.pairs(Path(images), None if labels is None else Path(labels), pairing.names_of(only, None))
     if Path(out).resolve() in {Path(folder).resolve() for folder in (images, labels) if folder is not None}:
         raise VisionError(f"{out}: holds the photographs or label maps: pictures need a folder of their own")
     result, told = painter.paint(

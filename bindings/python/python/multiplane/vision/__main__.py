@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import signal
 import sys
-from typing import NoReturn
 
 from multiplane.vision._command import main
 
-
-def _terminated(*_: object) -> NoReturn:
-    raise SystemExit(143)
-
-
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, _terminated)  # an exception cleans up on its way, so nothing half-written stays
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # an exception cleans up on its way, so nothing half-written stays
     sys.exit(main())

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
+from skimage import segmentation
 
 COLOURS = (
     (86, 180, 233), (0, 158, 115), (213, 94, 0), (240, 228, 66), (0, 114, 178), (204, 121, 167), (230, 159, 0),
@@ -28,17 +29,6 @@ def colour_of(label: int) -> tuple[int, int, int]:
     return round(255 * red), round(255 * green), round(255 * blue)
 
 
-def _borders(mask: NDArray[Any]) -> NDArray[np.bool_]:
-    """Pixels where a class ends, two pixels wide."""
-    found = np.zeros(mask.shape, dtype=bool)
-    down, right = mask[1:] != mask[:-1], mask[:, 1:] != mask[:, :-1]
-    found[1:] |= down
-    found[:-1] |= down
-    found[:, 1:] |= right
-    found[:, :-1] |= right
-    return found
-
-
 def overlay(photo: NDArray[np.uint8], mask: NDArray[Any], classes: list[int]) -> NDArray[np.uint8]:
     """The photograph ``[h, w, 3]`` with the classes of ``mask [h, w]`` over it. With 0 and 1 alone, 0 is a darker
     background.
@@ -51,7 +41,8 @@ def overlay(photo: NDArray[np.uint8], mask: NDArray[Any], classes: list[int]) ->
     index = mask.astype(np.int64)
     share = strength[index][..., None]
     mixed = photo * (1 - share) + table[index] * share
-    mixed[_borders(mask)] = 255
+    borders: Any = segmentation.find_boundaries
+    mixed[borders(mask)] = 255  # where a class ends, two pixels wide
     return np.rint(mixed).astype(np.uint8)
 
 

@@ -11,8 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from types import TracebackType
+from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
@@ -21,11 +20,6 @@ from multiplane._progress import Line as Status
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-
-def _alone() -> None:
-    """A worker's beginning: Ctrl-C is left to the process that started it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _on_one_thread(function: Callable[[Item], Result], item: Item) -> Result:
@@ -63,24 +57,14 @@ def _held_back() -> Iterator[None]:
             before[held](held, frame)
 
 
-class Crew:
+class Crew(ExitStack):
     """Calls of a function for every item, on ``jobs`` processes (0: one per core; 1: this one)."""
 
     def __init__(self, jobs: int) -> None:
+        super().__init__()
         self.jobs = jobs or os.cpu_count() or 1
         self._pool: ProcessPoolExecutor | None = None
-        self._limits: Any = None
-
-    def __enter__(self) -> Crew:
-        self._limits = threadpool_limits(1)
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        try:
-            if self._pool is not None:
-                self._pool.shutdown(wait=True, cancel_futures=True)
-        finally:
-            self._limits.restore_original_limits()
+        self.callback(threadpool_limits(1).restore_original_limits)
 
     def each(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
         """The results, in the order of the items. Few are computed ahead, so memory does not follow their number.
@@ -91,7 +75,9 @@ class Crew:
             return
         if self._pool is None:
             context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self.jobs, mp_context=context, initializer=_alone)
+            alone = (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is left to this process
+            self._pool = ProcessPoolExecutor(self.jobs, mp_context=context, initializer=signal.signal, initargs=alone)
+            self.callback(self._pool.shutdown, cancel_futures=True)
         ahead: deque[Future[Result]] = deque()
         try:
             for item in items:
