@@ -116,6 +116,10 @@ fn streams_say_what_they_cannot() {
             ("train --task binary --data -", input),
             ("path --task binary --data -", input),
             (
+                "train --stream --task binary --data a.svm --svg x.svg",
+                "--svg: a stream has no picture; `--record` has its curves",
+            ),
+            (
                 "train --stream --task binary --data a.svm --set evaluate=pass",
                 "evaluate = pass: a stream has no bounds to evaluate, as its examples do not come back",
             ),

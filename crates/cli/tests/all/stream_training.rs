@@ -65,7 +65,6 @@ fn what_no_stream_has_is_refused() {
     let before = scratch.snapshot();
     for (arguments, complaint) in [
         ("--task binary --data rows.svm --solver pegasos", "lambda = 1/n or c:X: of a stream must be a number"),
-        ("--task binary --data rows.svm --svg x.svg", "--svg: a stream has no picture; `--record` has its curves"),
         (
             "--task binary --data rows.svm --solver sfd2",
             "solver.schedule = linear: lambda_t = t/n of a stream needs its n",
