@@ -22,6 +22,11 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
+def _alone() -> None:
+    """A worker's beginning: Ctrl-C is left to the process that started it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def _on_one_thread(function: Callable[[Item], Result], item: Item) -> Result:
     """Runs a worker's function with linear algebra on one thread, so that sums do not depend on the number of cores."""
     threadpool_limits(1)
@@ -75,8 +80,7 @@ class Crew(ExitStack):
             return
         if self._pool is None:
             context = multiprocessing.get_context("spawn")
-            alone = (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is left to this process
-            self._pool = ProcessPoolExecutor(self.jobs, mp_context=context, initializer=signal.signal, initargs=alone)
+            self._pool = ProcessPoolExecutor(self.jobs, mp_context=context, initializer=_alone)
             self.callback(self._pool.shutdown, cancel_futures=True)
         ahead: deque[Future[Result]] = deque()
         try:
