@@ -171,6 +171,8 @@ impl Probe for PythonProbe {
             } else {
                 decode.call1((x, weights))?
             };
+            // Answers are compared with each other, and the next may be written over this one.
+            let answer = py.import("multiplane._tasks")?.call_method1("kept", (answer,))?;
             let (label, bound) = parts.split(answer)?;
             let quality = |declared: DeclaredQuality| declared.of_answer(bound).unwrap_or(Quality::Heuristic);
             Ok((Arc::new(label), parts.declared.map(quality)))

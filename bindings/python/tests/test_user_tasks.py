@@ -1,5 +1,6 @@
 """Tasks in Python: forms of features, what decoders promise, batches, executors."""
 
+import copy
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from conftest import blobs
 from problems import Batched, Loose, Multiclass, Undeclared
 
-from multiplane import Bounded, HeuristicWarning, MulticlassSSVM, Pooled, StructuredSVM, Task
+from multiplane import Bounded, HeuristicWarning, MulticlassSSVM, Pooled, StructuredSVM, Task, _structured
 
 X, Y = blobs()
 X, Y = list(X), Y.tolist()
@@ -116,6 +117,67 @@ def test_executors(usual):
         plain = StructuredSVM(Multiclass(), clock="work", solver="fw", passes=4).fit(X, Y)
         assert np.array_equal(model.coef_, plain.coef_)
         assert model.predict(X) == plain.predict(X)
+
+
+class Reusing(Multiclass):
+    """Answers with one array, a view of it, or a list that holds that, and writes over it in the next call."""
+
+    def __init__(self, form):
+        super().__init__(form=form)
+        self.buffer = np.zeros(2, dtype=int)
+        self.phi = np.zeros(self.dim())
+        self.rows = np.zeros((len(X), 2), dtype=int)
+        if form == "many":
+            self.decode_many = self.decode_rows
+
+    def features(self, x, y):
+        self.phi[:] = super().features(x, np.ravel(y)[0])
+        return np.arange(self.dim()), self.phi
+
+    def loss(self, truth, y):
+        return float(np.ravel(truth)[0] != np.ravel(y)[0])
+
+    def formed(self, y):
+        self.buffer[:] = y
+        return {"view": self.buffer[:1], "list": [self.buffer[:1]]}.get(self.form, self.buffer)
+
+    def decode_rows(self, xs, w, truths):
+        for i, x in enumerate(xs):
+            self.rows[i] = self.decode(x, w, None if truths is None else truths[i])
+        return self.rows[: len(xs)]
+
+    def decode(self, x, w, truth=None):
+        return self.formed(super().decode(x, w, None if truth is None else np.ravel(truth)[0]))
+
+
+@pytest.mark.parametrize("form", ["plain", "view", "list", "many", "threads", "processes"])
+def test_an_answer_may_be_written_over(form, monkeypatch, usual):
+    """A task that answers with the same array each time is trained, predicted and examined as one that makes new ones."""
+    truths, expected = [copy.deepcopy(Reusing(form).formed(y)) for y in Y], fitted(Multiclass()).predict(X)
+    with ThreadPoolExecutor(1) as pool:
+        monkeypatch.setattr(_structured, "SHORT", 0.0)
+        workers = {"threads": {"executor": pool}, "processes": {"n_jobs": 2}}.get(form, {})
+        model = StructuredSVM(Reusing(form), clock="work", gap="2%", **workers).fit(X, truths)
+        found = model.predict(X)
+        assert [np.ravel(y)[0] for y in found] == expected and len({id(y) for y in found}) == len(X)
+        assert model.score(X, truths) == fitted(Multiclass()).score(X, Y)
+    assert model.certified_ and np.array_equal(model.coef_, usual)
+    assert not model.check(X, truths, seconds=5.0), "no fault is found"
+
+
+def test_a_broken_promise_is_seen_through_one_buffer():
+    """The answers that are compared after training are not made one by the array that they share."""
+
+    class Half(Reusing):
+        def decode(self, x, w, truth=None):
+            known = None if truth is None else truth[0]
+            return self.formed((self.scores(x, w, known) + self.scores(x, w)).argmax())  # half of the loss
+
+    truths = [np.array([y, y]) for y in Y]
+    model = StructuredSVM(Reusing("plain"), clock="work", gap="2%").fit(X, truths)
+    assert model._broken_promise(model._model, 0, X, truths) is None
+    model.task = Half("plain")
+    assert "decode is declared exact, but its answer" in model._broken_promise(model._model, 0, X, truths)
 
 
 def test_decision_values_and_score():

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane._tasks import Bounded, _declared
+from multiplane._tasks import Bounded, _declared, kept
 
 _starting = threading.Lock()
 _pipes: set[Any] = set()
@@ -136,7 +136,7 @@ def _answer(task: Any, x: Any, w: NDArray[np.float64], truth: Any, augmented: bo
     """
     started = time.perf_counter(), time.process_time()
     try:
-        answer = task.decode(x, w, truth) if augmented else task.decode(x, w)
+        answer = kept(task.decode(x, w, truth) if augmented else task.decode(x, w))
         if truth is None:
             return answer, None, None, _seconds(started), None
         y = answer.y if isinstance(answer, Bounded) and _declared(task, "quality") == "upper-bound" else answer
@@ -151,9 +151,9 @@ def _answer(task: Any, x: Any, w: NDArray[np.float64], truth: Any, augmented: bo
 
 
 def _sparse(features: Any, w: NDArray[np.float64]) -> Any:
-    """The entries of a dense vector that are not 0: the others need not travel."""
+    """The entries of a dense vector that are not 0: the others need not travel. Of any other form a copy."""
     if type(features) is not np.ndarray or features.dtype != np.float64 or features.shape != w.shape:
-        return features
+        return kept(features)
     indices = np.flatnonzero(features)
     return indices, features[indices]
 

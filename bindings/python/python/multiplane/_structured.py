@@ -25,7 +25,7 @@ from multiplane._path import PathResult, further
 from multiplane._processes import Process, refusal
 from multiplane._pystruct import PyStructTask, is_model
 from multiplane._sklearn import tags
-from multiplane._tasks import Bounded, Pooled, _declared
+from multiplane._tasks import Bounded, Pooled, _declared, kept
 from multiplane._words import refuse_keywords
 
 
@@ -235,8 +235,9 @@ class StructuredSVM(Estimator):
                 return sum(parts) + task.loss(truth, y), sum(map(abs, parts))
 
             # What is best at other weights is a labelling, too: a loss that counts half is found by half of the weights.
-            scaled = [task.decode(x, _frozen(factor * w), truth) for factor in (0.5, 2.0)]
-            (best, size), *others = (score(y) for y in (task.decode(x, w, truth), truth, task.decode(x, w), *scaled))
+            scaled = [kept(task.decode(x, _frozen(factor * w), truth)) for factor in (0.5, 2.0)]
+            found = kept(task.decode(x, w, truth)), truth, kept(task.decode(x, w)), *scaled
+            (best, size), *others = map(score, found)
             if any(other > best + 1e-6 * (1.0 + size + more) for other, more in others):
                 return (
                     f"decode is declared exact, but its answer for example {i} with the loss added scores {best:.6g}, "
@@ -278,7 +279,7 @@ class StructuredSVM(Estimator):
         first: list[Any] = []
         started = time.perf_counter()
         while not alone and len(first) < min(FIRST, len(x)):
-            first.append(task.decode(x[len(first)], w))
+            first.append(kept(task.decode(x[len(first)], w)))
         rest = x[len(first) :]
         to_come = (time.perf_counter() - started) / max(1, len(first)) * len(rest)
         spread = None if alone else self._user_task(rest, [None] * len(rest), to_come)
@@ -287,8 +288,8 @@ class StructuredSVM(Estimator):
         decoder = self._pooled(task)
         batch = getattr(decoder, "decode_many", None)
         if callable(batch) and rest:
-            return first + list(batch(rest, w, None))
-        return first + [decoder.decode(item, w) for item in rest]
+            return first + list(map(kept, batch(rest, w, None)))
+        return first + [kept(decoder.decode(item, w)) for item in rest]
 
     def decision_values(self, X: Any, Y: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
         """The score of each labelling, ``[n]``: ``w . features(x, y)``, plus ``fixed_score(x, y)`` if the task has one."""

@@ -117,8 +117,21 @@ class Pooled:
 def _decode_chunk(task: Any, w: NDArray[np.float64], xs: Sequence[Any], truths: Sequence[Any] | None) -> list[Any]:
     """Runs in a worker of the executor."""
     if truths is None:
-        return [task.decode(x, w) for x in xs]
-    return [task.decode(x, w, truth) for x, truth in zip(xs, truths, strict=True)]
+        return [kept(task.decode(x, w)) for x in xs]
+    return [kept(task.decode(x, w, truth)) for x, truth in zip(xs, truths, strict=True)]
+
+
+def kept(answer: Any) -> Any:
+    """Returns an answer that outlasts the next call, which may write over its arrays: copies them, and the lists, tuples
+    and dicts that hold them.
+    """
+    if isinstance(answer, np.ndarray):
+        return answer.copy(order="K")
+    if isinstance(answer, Bounded):
+        return Bounded(kept(answer.y), answer.bound)
+    if type(answer) in (list, tuple):
+        return type(answer)(map(kept, answer))
+    return {key: kept(value) for key, value in answer.items()} if type(answer) is dict else answer
 
 
 def _declared(task: Any, name: str) -> Any:
