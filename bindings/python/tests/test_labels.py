@@ -81,6 +81,32 @@ def test_labels_that_files_cannot_hold_are_refused(tmp_path):
         assert pickle.loads(pickle.dumps(model)).predict(X)[1] == model.predict(X)[1] == labels[1]
 
 
+@pytest.mark.parametrize("kind", [MulticlassSSVM, ChainSSVM, TreeSSVM, GraphSSVM], ids=lambda kind: kind.__name__)
+def test_a_nul_at_the_end_is_part_of_a_label(kind, cli, tmp_path):
+    """NumPy's texts lose it: two labels that differ in nothing else stay two, in fits, in files and in scores."""
+    names = [["a\0" if one else "a" for one in above] for above in ABOVE]
+    x, y = (INPUTS[kind], names) if kind in INPUTS else (np.concatenate(ROWS), sum(names, []))
+    model = kind(lam=0.01, gap="1%").fit(x, y)
+    model.save(tmp_path / "m")
+    for found in (model, kind.load(tmp_path / "m")):
+        assert found.classes_.tolist() == ["a", "a\0"]
+        predicted = found.predict(x)
+        assert set(predicted if kind is MulticlassSSVM else np.concatenate(predicted).tolist()) == {"a", "a\0"}
+        assert found.score(x, y) == model.score(x, y) > 0.9
+    assert model.score(x, [one.replace("\0", "") if isinstance(one, str) else ["a"] * len(one) for one in y]) < 0.9, "other labels"
+
+
+def test_labels_of_rows_in_files_may_end_in_nul(cli, tmp_path):
+    """The command line has two classes of them, and so has the estimator that reads its model."""
+    lines = "".join(f"{'a' + chr(0) if above else 'a'} 1:{row[0]:.6f}\n" for row, above in zip(ROWS[0], ABOVE[0], strict=True))
+    (tmp_path / "d.svm").write_text(lines)
+    command = [cli, "train", "--task", "multiclass", "--data", tmp_path / "d.svm", "--quiet", "--out", tmp_path / "m"]
+    subprocess.run(command, check=True)
+    assert multiplane.load(tmp_path / "m").classes_.tolist() == ["a", "a\0"]
+    model = MulticlassSSVM(solver="sfd1").partial_fit(ROWS[0], ["a", "a", "b", "a", "b"], classes=["a", "a\0", "b"])
+    assert model.classes_.tolist() == ["a", "a\0", "b"]
+
+
 def test_labels_of_lines_of_json_keep_their_kind(cli, tmp_path):
     """Texts of digits stay texts, and numbers are numbers; a number beside the text that looks the same is refused by both names."""
     def trained(*labels):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane._params import plain
+from multiplane._validation import label_array
 
 
 def in_order(names: Iterable[str]) -> list[str]:
@@ -24,7 +25,7 @@ def labels_named(names: Sequence[str]) -> NDArray[Any]:
     """The labels that files name: whole numbers if all are written as such, and no two names are one number; else texts."""
     if all(re.fullmatch("0|-?[1-9][0-9]*", name) and -(2**63) <= int(name) < 2**63 for name in set(names)):
         return np.array([int(name) for name in names], dtype=np.int64)
-    return np.array(names)
+    return label_array(names)
 
 
 def class_weights(given: Any, labels: Sequence[Any] | None) -> Any:

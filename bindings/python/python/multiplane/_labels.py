@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane._costs import labels_named
-from multiplane._validation import is_missing
+from multiplane._validation import is_missing, label_array
 
 NO_LABEL = -1
 """The number of a label that is not known."""
@@ -38,7 +38,7 @@ def _kind(label: Any) -> str:
 def array_of(labels: Sequence[Any]) -> NDArray[Any]:
     """Labels as an array: of their type if they are of one kind, else of objects."""
     if len({_kind(label) for label in labels}) <= 1 and all(isinstance(label, (str, int, float, np.generic)) for label in labels):
-        return np.array(labels)
+        return label_array(labels)
     return np.fromiter(labels, dtype=object, count=len(labels))
 
 

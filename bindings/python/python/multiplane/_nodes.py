@@ -116,7 +116,7 @@ class NodeLabeller(Several):
         found = []
         for i in range(len(examples)):
             try:
-                found.append(np.asarray(given[i]))
+                found.append(_validation.label_array(given[i]))
             except ValueError:  # lists of unequal lengths
                 raise ValueError(f"{what}[{i}]: expected an array of one dimension") from None
         return found

@@ -73,7 +73,7 @@ class _RowClassifier(Kernels):
         return self._dataset(seen, labels)
 
     def _truth(self, model: _core.Model, source: Any) -> NDArray[np.int64]:
-        return np.searchsorted(self.classes_, np.ravel(np.asarray(self._labels_seen))).astype(np.int64)
+        return np.searchsorted(self.classes_, np.ravel(_validation.label_array(self._labels_seen))).astype(np.int64)
 
     def _test_data(self, x: Any, y: Any) -> _core.Dataset | None:
         if x is None:
@@ -116,7 +116,7 @@ class _RowClassifier(Kernels):
                 y = _validation.counted(y, sample_weight)
                 data = _validation.weighted(self._data(X, y), sample_weight)
                 if sample_weight is not None:
-                    counted = np.unique(np.ravel(np.asarray(y))[np.asarray(sample_weight, dtype=np.float64) > 0])
+                    counted = np.unique(np.ravel(_validation.label_array(y))[np.asarray(sample_weight, dtype=np.float64) > 0])
                     self._refuse_one_class(counted, " of sample_weight above 0")
                 self._labels_seen = y
                 same = before is not None and np.array_equal(before, self.classes_) and self._was_fitted_on(data)
@@ -160,7 +160,7 @@ class _RowClassifier(Kernels):
                 told = self._learning.core.lambda_warning()
                 if told:
                     warnings.warn(told, stacklevel=3)
-            elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            elif classes is not None and not np.array_equal(np.unique(_validation.label_array(classes)), self.classes_):
                 raise ValueError(f"classes = {classes!r} is not the same as on the last call of partial_fit")
             else:
                 self._learning.check_tree(self._stream_tree())
@@ -199,7 +199,8 @@ class _RowClassifier(Kernels):
             classes = getattr(self, "classes_", None)  # of a fit before
         if classes is None and (self._multi_class or len(np.unique(labels)) != 2):
             raise ValueError("classes must be passed on the first call to partial_fit")
-        self._learn_classes(labels if classes is None else np.asarray(classes))
+        classes = labels if classes is None else _validation.label_array(classes)
+        self._learn_classes(classes)
         self._seen = self.classes_.tolist()
         self._learning = Learning(self._stream_tree())
 
@@ -286,7 +287,8 @@ class _RowClassifier(Kernels):
         """Share of rows predicted rightly."""
         found = self.predict(X)
         truth = _validation.labels(y, len(found))
-        if (found.dtype.kind == "U") != (truth.dtype.kind == "U"):  # files hold the names of classes
+        one_is_text = (found.dtype.kind == "U") != (truth.dtype.kind == "U")
+        if one_is_text and not all(isinstance(label, str) for label in {*found, *truth}):  # files hold the names of classes
             found, truth = found.astype(str), truth.astype(str)
         right = found == truth
         return _validation.weighted_mean(right, sample_weight)

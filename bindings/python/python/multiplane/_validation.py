@@ -171,6 +171,16 @@ def _column_names(x: Any) -> Any:
 _COLUMN = "A column-vector y was passed when a 1d array was expected. "
 
 
+def label_array(y: Any) -> np.ndarray[Any, Any]:
+    """Labels as an array: of objects where a text ends in NUL, which NumPy's own texts would lose."""
+    found = np.asarray(y)
+    if found is y or found.dtype.kind != "U" or found.ndim != 1:
+        return found
+    if any(isinstance(label, str) and label.endswith("\0") for label in y):
+        return np.fromiter(y, dtype=object, count=len(found))
+    return found
+
+
 def labels(y: Any, n: int, what: str = "y") -> np.ndarray[Any, Any]:
     """A 1D array of n class labels; ``what`` names it where it is missing."""
     if y is None:
@@ -179,7 +189,7 @@ def labels(y: Any, n: int, what: str = "y") -> np.ndarray[Any, Any]:
         raise ValueError("y is a sparse matrix: expected a 1D array of labels")
     if np.ma.is_masked(y):
         raise ValueError(f"{what}[{np.flatnonzero(y.mask)[0]}] is masked, a missing label: leave such rows out")
-    found = np.asarray(y)
+    found = label_array(y)
     if found.ndim == 2 and found.shape[1] == 1:
         advice = "Please change the shape of y to (n_samples, ), for example using ravel()."
         warnings.warn(_COLUMN + advice, _conversion_warning(), stacklevel=4)
@@ -336,7 +346,7 @@ def counted(y: Any, sample_weight: Any) -> Any:
     weights = np.asarray(sample_weight)
     if weights.ndim != 1 or weights.dtype.kind not in "iuf" or np.shape(y) != weights.shape or (weights > 0).all():
         return y
-    found = np.asarray(y)
+    found = label_array(y)
     there = found[weights > 0].tolist()
     kept = set(there)
     is_there = np.array([label in kept for label in found.tolist()])
