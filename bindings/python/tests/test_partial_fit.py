@@ -61,6 +61,9 @@ def test_what_does_not_fit_is_refused():
     x, y = blobs(3, n=60)
     with pytest.raises(ValueError, match="classes must be passed on the first call"):
         MulticlassSSVM().partial_fit(x, y)
+    for kind, none in ((MulticlassSSVM, []), (BinarySSVM, np.zeros(0))):
+        with pytest.raises(ValueError, match="^classes is empty: expected all labels that may come$"):
+            kind().partial_fit(x, y, classes=none)
     with pytest.raises(ValueError, match="lambda = 1/n or c:X: of a stream must be a number"):
         BinarySSVM(solver="pegasos").partial_fit(x, y > 0)
     with pytest.raises(ValueError, match="solver `bcfw` does not learn from streams"):

@@ -200,6 +200,8 @@ class _RowClassifier(Kernels):
         if classes is None and (self._multi_class or len(np.unique(labels)) != 2):
             raise ValueError("classes must be passed on the first call to partial_fit")
         classes = labels if classes is None else _validation.label_array(classes)
+        if not classes.size:
+            raise ValueError("classes is empty: expected all labels that may come")
         self._learn_classes(classes)
         self._seen = self.classes_.tolist()
         self._learning = Learning(self._stream_tree())
