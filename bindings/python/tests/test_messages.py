@@ -5,9 +5,10 @@ import os
 import numpy as np
 import pytest
 from conftest import blobs
+from problems import Multiclass
 
 import multiplane
-from multiplane import BinarySSVM, ChainSSVM, MulticlassSSVM, TreeSSVM, solvers
+from multiplane import BinarySSVM, ChainSSVM, GraphSSVM, MulticlassSSVM, MultiLabelSSVM, StructuredSVM, TreeSSVM, solvers
 
 HUGE = 10**400
 
@@ -90,6 +91,37 @@ def test_names_of_features_are_texts(name):
         ChainSSVM().fit([[{"b": 1.0}], [{name: 1.0}]], [["D"], ["N"]])
     with pytest.raises(ValueError, match=r"X\[0\]\[0\]\[1\] has the name .* of type .*: expected a text"):
         TreeSSVM().fit([([{"b": 1.0}, {name: 2.0}], [-1, 0])], [["D", "N"]])
+
+
+def test_texts_that_no_file_holds():
+    """A lone surrogate in a label or a name: the text is told, with the rule, by an error that no call of the core shows in."""
+    lone, rows = "\ud800", np.array([[0.0, 1.0], [1.0, 0.0]])
+    frame = pytest.importorskip("pandas").DataFrame(rows, columns=["a", lone])
+    graphs = [(rows, [(0, 1)])]
+    for fit in (
+        lambda: MulticlassSSVM().fit(rows, [lone, "a"]),
+        lambda: MulticlassSSVM().fit(frame, [0, 1]),
+        lambda: MulticlassSSVM(solver="sfd1").partial_fit(rows, [lone, "a"], classes=["a", lone]),
+        lambda: ChainSSVM().fit([rows], [[lone, "a"]]),
+        lambda: ChainSSVM().fit([[lone, "a"]], [["x", "y"]]),
+        lambda: ChainSSVM().fit([[{lone: 1.0}, {"a": 1.0}]], [["x", "y"]]),
+        lambda: GraphSSVM().fit(graphs, [[lone, "a"]]),
+        lambda: MultiLabelSSVM().fit(rows, ["a", lone]),
+    ):
+        with pytest.raises(ValueError, match=r"found the text '\\ud800': expected labels and names") as told:
+            fit()
+        assert type(told.value) is ValueError and told.value.__suppress_context__
+
+
+def test_an_own_task_may_fail_so():
+    """The same error of the user's own code stays as it is."""
+
+    class Own(Multiclass):
+        def loss(self, truth, y):
+            return len("\ud800".encode())
+
+    with pytest.raises(UnicodeEncodeError):
+        StructuredSVM(Own(), passes=1).fit([np.ones(4)], [0])
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import logging
 import math
 import os
 import tempfile
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -249,6 +250,12 @@ class Estimator(Looked, Parameters):
         """Has errors of the core speak of what the user gave."""
         try:
             yield
+        except UnicodeEncodeError as error:
+            *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+            if not frame.f_globals.get("__name__", "").startswith("multiplane."):
+                raise  # of the user's own code
+            rule = "expected labels and names of features without lone surrogates, which UTF-8 has no bytes for"
+            raise ValueError(f"found the text {error.object!r}: {rule}") from None
         except ValueError as error:
             text = self._worded(str(error)) if type(error) is ValueError else str(error)
             if text == str(error):
