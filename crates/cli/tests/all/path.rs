@@ -215,6 +215,7 @@ fn mistakes_are_refused() {
         ("--lambda-min -1", "lambda-min = -1: must be a number > 0"),
         ("--lambda-min 1e9", "lambda-min = 1000000000: the path begins at lambda = "),
         ("--gap 1%", "--gap goes with --grid"),
+        ("--set stop.estimated=true", "stop.estimated = true: the gap of every point of a path is proven"),
         ("--lambda 0.1", "--lambda goes with --grid"),
         ("--warm-start none", "--warm-start goes with --grid"),
         ("--solver ssg --passes 5", "has no dual value"),

@@ -78,8 +78,7 @@ impl Session {
     /// checkpoint is not of this grid, [`Error::Failed`] where the run fails.
     pub fn grid(&self, spec: &GridSpec, options: RunOptions) -> Result<(PathModel, PathSummary), Error> {
         spec.validate().map_err(|error| error.under("grid"))?;
-        self.refuse_budget("a grid")?;
-        self.refuse_patience("a grid")?;
+        self.refuse_single("a grid")?;
         let (count, dim) = (spec.points.count(), self.problem().dim());
         if count.saturating_mul(dim) > MAX_DIM {
             return Err(Error::input(format!("a grid of {count} points with {dim} weights: too large")));

@@ -96,8 +96,10 @@ impl Session {
     /// checkpoint is not of this path, [`Error::Failed`] where the run fails.
     pub fn path(&self, spec: &PathSpec, options: RunOptions) -> Result<(PathModel, PathSummary), Error> {
         spec.validate().map_err(|error| error.under("path"))?;
-        self.refuse_budget("a path")?;
-        self.refuse_patience("a path")?;
+        self.refuse_single("a path")?;
+        if self.spec().stop.estimated {
+            return Err(Error::input("stop.estimated = true: the gap of every point of a path is proven"));
+        }
         let (mut saver, options) = self.loop_checkpoints(Outer::Path(*spec), options)?;
         let mut run = self.prepare(1.0, None, options)?.with_latest(false); // a path begins at w = 0
         let SolverEntry { name, continues, .. } = *self.spec().solver.entry;

@@ -185,15 +185,6 @@ impl Session {
         Ok(self)
     }
 
-    /// Refuses what has no single model that could be reduced.
-    pub(crate) fn refuse_budget(&self, what: &str) -> Result<(), Error> {
-        let reason = "holds the rows of all its points, and none is reduced; train at single lambdas";
-        match self.problem.kernel().is_some_and(|kernel| kernel.has_budget()) {
-            true => Err(Error::input(format!("task.kernel_budget: {what} {reason}"))),
-            false => Ok(()),
-        }
-    }
-
     /// Points of training in the layout of files, one after the other, as a file holds them, and what it says of them.
     pub(crate) fn rows_of(&self, points: Vec<f64>) -> (Vec<f64>, Provenance) {
         let (w, vocabulary) = self.problem.compact(points);

@@ -190,8 +190,12 @@ impl Session {
         }
     }
 
-    /// Refuses patience of what has no single model that held-out data could choose.
-    pub(crate) fn refuse_patience(&self, what: &str) -> Result<(), Error> {
+    /// Refuses settings of a single model, which could be reduced, or chosen by held-out data.
+    pub(crate) fn refuse_single(&self, what: &str) -> Result<(), Error> {
+        if self.problem.kernel().is_some_and(|kernel| kernel.has_budget()) {
+            let reason = "holds the rows of all its points, and none is reduced; train at single lambdas";
+            return Err(Error::input(format!("task.kernel_budget: {what} {reason}")));
+        }
         match self.spec.stop.patience {
             Some(patience) => Err(Error::input(format!(
                 "stop.patience = {patience}: {what} has many models, each trained to its gap; train with patience at single lambdas, \
