@@ -9,6 +9,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 use std::time::Duration;
 
+use crate::common::refusals::assert_refused;
 use crate::common::samples::rows;
 use crate::common::{Ran, Running, Scratch, run};
 
@@ -160,6 +161,21 @@ fn links_stay_links() {
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);
     assert!(ran.stderr.contains("a link that leads in a circle"), "{}", ran.stderr);
     assert!(fs::symlink_metadata(scratch.path("circle")).unwrap().is_symlink());
+}
+
+/// A name may be as long as the system allows, whatever temporary files add; a longer one is refused before training.
+#[test]
+fn names_may_be_long() {
+    let scratch = scratch();
+    for name in ["x".repeat(243), "x".repeat(255), "\u{e9}".repeat(127)] {
+        scratch.succeed(&format!("{TRAIN} --passes 1 --quiet --out {name}"));
+        assert!(scratch.path(&name).is_file());
+    }
+    assert_refused(
+        &scratch,
+        &format!("{TRAIN} --passes 1 --out {}", "x".repeat(256)),
+        "cannot be written: File name too long",
+    );
 }
 
 /// What only its owner could read is not opened to others by being written again.

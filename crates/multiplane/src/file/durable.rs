@@ -70,7 +70,7 @@ impl DurableFile {
             return Ok(DurableFile { file, target: path.into(), temporary: None, written });
         }
         let target = leads_to(path)?; // a link stays a link to the new content
-        refuse_read_only(&target)?;
+        refuse_unwritable(&target)?;
         let (temporary, file) = create_beside(&target)?;
         UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(temporary.clone());
         Ok(DurableFile { file, target, temporary: Some(temporary), written })
@@ -137,7 +137,7 @@ fn try_writing(path: &Path) -> io::Result<()> {
         return check_special(path);
     }
     let target = leads_to(path)?;
-    refuse_read_only(&target)?;
+    refuse_unwritable(&target)?;
     if cfg!(unix) {
         sweep(&target); // elsewhere only who holds a checkpoint's lock knows that no writer lives
     }
@@ -145,23 +145,23 @@ fn try_writing(path: &Path) -> io::Result<()> {
     fs::remove_file(temporary)
 }
 
-/// Writing puts another file in the place of the old one, which asks the permission of the folder alone.
-fn refuse_read_only(target: &Path) -> io::Result<()> {
-    match fs::metadata(target).is_ok_and(|found| found.permissions().readonly()) {
-        true => Err(io::Error::other("it is there and read-only")),
-        false => Ok(()),
+/// Writing puts another file in the place of the old one, which asks the permission of the folder alone. The temporary
+/// file's name may be allowed where a longer one is not.
+fn refuse_unwritable(target: &Path) -> io::Result<()> {
+    match fs::metadata(target) {
+        Ok(found) if found.permissions().readonly() => Err(io::Error::other("it is there and read-only")),
+        Err(error) if error.kind() == io::ErrorKind::InvalidFilename => Err(error),
+        _ => Ok(()),
     }
 }
 
 /// The end of a temporary file's name.
 const TEMPORARY: &str = ".tmp";
 
-/// Returns the beginning of the names of a file's temporary files.
-fn prefix_of_temporaries(name: &OsStr) -> OsString {
-    let mut prefix = OsString::from(".");
-    prefix.push(name);
-    prefix.push(".");
-    prefix
+/// Returns the beginning of the names of a file's temporary files: a long name is cut, as systems allow 255 bytes.
+fn prefix_of_temporaries(name: &OsStr) -> String {
+    let name = name.to_string_lossy();
+    format!(".{}.", &name[..name.floor_char_boundary(200)])
 }
 
 /// Removes the temporary files of `path` that killed writers left behind; those of processes that live are left alone,
@@ -171,7 +171,7 @@ pub(crate) fn sweep(path: &Path) {
     let Some(name) = path.file_name() else { return };
     let (directory, prefix) = (directory_of(&path), prefix_of_temporaries(name));
     for name in names_in(&directory) {
-        let rest = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
+        let rest = name.as_encoded_bytes().strip_prefix(prefix.as_bytes());
         let path = directory.join(&name);
         if rest.and_then(writer_of).is_some_and(is_gone) && !is_locked(&path) {
             let _ = fs::remove_file(path); // what stays does no harm
@@ -191,8 +191,7 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     let name = path.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
     let mode = fs::metadata(path).ok().filter(|meta| meta.is_file()).map(|meta| meta.permissions());
     for attempt in 0..100 {
-        let mut temporary = prefix_of_temporaries(name);
-        temporary.push(format!("{}-{attempt}{TEMPORARY}", std::process::id()));
+        let temporary = format!("{}{}-{attempt}{TEMPORARY}", prefix_of_temporaries(name), std::process::id());
         let temporary = directory_of(path).join(temporary);
         match create_with(&temporary, mode.as_ref()) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
