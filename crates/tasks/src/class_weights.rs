@@ -88,7 +88,6 @@ impl Serialize for ClassWeights {
 
 impl<'de> Deserialize<'de> for ClassWeights {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let rule = "must be a list, `balanced`, or factors by label as in {\"B-NP\": 2}";
         match Value::deserialize(from)? {
             Value::String(name) if name == "balanced" => Ok(ClassWeights::Balanced),
             Value::String(list) if list.contains(',') => {
@@ -101,11 +100,14 @@ impl<'de> Deserialize<'de> for ClassWeights {
             Value::Object(weights) => {
                 let of = |(label, weight): (String, Value)| match weight.as_f64() {
                     Some(weight) => Ok((label, weight)),
+                    None if label == "name" && weight == "balanced" => {
+                        Err(D::Error::custom("give this or factors by label, not both"))
+                    }
                     None => Err(D::Error::custom(format!("that of {} must be a number", quote(&label)))),
                 };
                 weights.into_iter().map(of).collect::<Result<_, _>>().map(ClassWeights::ByLabel)
             }
-            _ => Err(D::Error::custom(rule)),
+            _ => Err(D::Error::custom("must be a list, `balanced`, or factors by label as in {\"B-NP\": 2}")),
         }
     }
 }

@@ -59,6 +59,10 @@ fn parameters_are_named() {
         ),
         ("--set task.class_weights=1,x".into(), "task.class_weights = 1,x: entry 1 must be a number".into()),
         (
+            "--set task.class_weights=balanced --set task.class_weights.1=2".into(),
+            "task.class_weights = balanced: give this or factors by label, not both".into(),
+        ),
+        (
             "--set stream.window=10".into(),
             "stream.window: it is for streams, which `train --stream` learns from".into(),
         ),
