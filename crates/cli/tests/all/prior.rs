@@ -128,6 +128,8 @@ fn what_does_not_fit_is_refused() {
             ("--freeze 5..5", "freeze = 5..5: must be an index or a range as in 0..128, of weights 0..1092"),
             ("--freeze 1092", "freeze = 1092: must be"),
             ("--freeze 0..2000", "freeze = 0..2000: must be"),
+            ("--freeze 0..1092", "freeze = 0..1092: must leave a weight free"),
+            ("--freeze pair,unary --prior old.model", "freeze = pair,unary: must leave a weight free"),
         ],
     );
     let train = "train --task binary --data other.svm --prior two.model";

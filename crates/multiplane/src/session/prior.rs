@@ -221,6 +221,9 @@ fn frozen(items: &[String], problem: &dyn Problem) -> Result<Vec<Constraint>, Er
     for item in items {
         marks[weights(item, problem)?].fill(1.0);
     }
+    if !marks.contains(&0.0) {
+        return Err(Error::input(format!("freeze = {}: must leave a weight free", items.join(","))));
+    }
     let sign = |mark: f64| if mark == 1.0 { Constraint::Frozen } else { Constraint::Free };
     Ok(problem.from_file_layout(&marks).into_iter().map(sign).collect())
 }
