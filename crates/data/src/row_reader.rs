@@ -1,5 +1,6 @@
 //! Labelled rows, one per line: those of a file, or of a stream, whose labels and features must be known before.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use multiplane_core::linalg;
@@ -145,12 +146,7 @@ impl<R: ReadRow> ReadExamples for RowReader<R> {
         (data.labels, data.names) = labels.finish();
         data.features = self.read.names();
         if let Some(stream) = self.stream.as_mut().filter(|stream| !stream.reading.unlabelled) {
-            stream.labels.get_or_insert_with(|| {
-                let mut labels = data.labels.clone();
-                labels.sort_unstable();
-                labels.dedup();
-                labels
-            });
+            stream.labels.get_or_insert_with(|| Vec::from_iter(BTreeSet::from_iter(data.labels.clone())));
         }
         Dataset::new(data)
     }

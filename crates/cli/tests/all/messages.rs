@@ -15,6 +15,7 @@ fn rows() -> Scratch {
     scratch.write("long.svm", format!("{two}\n1 3:1e308 4:1e308\n"));
     scratch.write("wide.svm", format!("# so far\n{two}1 3:1e200\n"));
     scratch
+        .with("cut.svm", "1 1:1\n1 1:2\n-1 1:x\n")
         .with("asymmetric.svm", "1 1:1 2:0.5\n-1 1:0.2 2:1\n")
         .with("negative.svm", "1 1:1 2:0\n-1 1:0 2:-2\n")
         .with("indefinite.svm", "1 1:1 2:0.5 3:0.9\n-1 1:0.5 2:1 3:-0.5\n1 1:0.9 2:-0.5 3:1\n")
@@ -142,6 +143,15 @@ fn streams_say_what_they_cannot() {
             (
                 "train --stream --task binary --data three.svm --set stream.labels=0,1,2",
                 "task `binary` needs two labels, stream.labels has 3 (0, 1, 2): use --task multiclass",
+            ),
+            // The bad line ends the first window before its second label comes; after that window it is not known yet.
+            (
+                "train --stream --task binary --data cut.svm",
+                "cut.svm:3:6: found `x` as value, expected a finite number",
+            ),
+            (
+                "train --stream --task binary --data cut.svm --set stream.window=2",
+                "the first window has 1 label (1), expected two: declare all by stream.labels, as in stream.labels=-1,1",
             ),
             ("train --stream --task binary --data long.svm", &format!("long.svm:42:1: {long}")),
             (&format!("{pegasos} --data wide.svm"), &format!("wide.svm:42:1: {long}")),

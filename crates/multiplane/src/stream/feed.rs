@@ -82,6 +82,11 @@ impl Feed {
         Ok(Feed { windows: from })
     }
 
+    /// Waits for what comes next, and returns the fault if it is one.
+    pub(super) fn fault(&self) -> Option<DataError> {
+        self.windows.recv().ok()?.err()
+    }
+
     /// Waits a moment for the next window.
     pub(super) fn next(&mut self, interrupt: Option<&Arc<AtomicBool>>) -> Next {
         if interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
@@ -124,12 +129,9 @@ fn lines(path: &PathBuf, is_input: bool) -> Result<Lines, DataError> {
     if is_input {
         return Source::stream(STANDARD_INPUT, io::stdin()).map(Lines::of);
     }
-    if fs::metadata(path).is_ok_and(|meta| meta.is_dir()) {
-        return Source::open(path).map(Lines::of); // it says so
-    }
     match File::open(path) {
-        Ok(file) => Source::stream(path, file).map(Lines::of),
-        Err(_) => Source::open(path).map(Lines::of), // it says why
+        Ok(file) if !path.is_dir() => Source::stream(path, file).map(Lines::of),
+        _ => Source::open(path).map(Lines::of), // it says why not
     }
 }
 

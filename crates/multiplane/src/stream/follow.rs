@@ -124,7 +124,7 @@ pub fn follow_stream(
     let mut warnings: Vec<String> = learner.lambda_warning().into_iter().collect();
     if let Some(model) = &model {
         summary.subject.d = model.w.len(); // of what is saved, which may be older than what was learned last
-        if let Some(held_out) = held_out.filter(|_| reason != StreamReason::Fault) {
+        if let Some(mut held_out) = held_out.filter(|_| reason != StreamReason::Fault) {
             warnings.extend(held_out.warnings(model)?);
         }
         warnings.extend(learner.length_warning(reason == StreamReason::End));
@@ -160,7 +160,16 @@ fn run(
     loop {
         let window = match feed.next(options.interrupt.as_ref()) {
             Next::Window(data) => {
-                Some(learner.learn_until(data, &halts).map_err(|error| after(learner.examples(), error))?)
+                let (stream, is_first) = (learner.stream(), learner.windows() == 0);
+                let is_cut = is_first && stream.labels.is_none() && data.len() < stream.window;
+                match learner.learn_until(data, &halts) {
+                    Ok(window) => Some(window),
+                    // A fault that ends the first window may be why it lacks labels.
+                    Err(error) => match if is_cut { feed.fault() } else { None } {
+                        None => return Err(after(learner.examples(), error)),
+                        fault => return Ok((StreamReason::Fault, fault)),
+                    },
+                }
             }
             Next::Nothing => None,
             Next::End => return Ok((StreamReason::End, None)),
@@ -238,14 +247,21 @@ impl HeldOut {
         HeldOut { data, opened: None, threads: threads.max(1), patience, best: None, worse: 0 }
     }
 
+    /// Opens the data as a model knows them, unless they are.
+    fn open(&mut self, model: &Model) -> Result<&dyn Problem, Error> {
+        let features = model.info.provenance.vocabulary.features;
+        let opened = match self.opened.take() {
+            Some(opened) if opened.0 == features => opened,
+            _ => (features, model.open(self.data.clone())?),
+        };
+        Ok(&*self.opened.insert(opened).1)
+    }
+
     /// Measures a model's loss; ties go to the earlier one.
     pub(super) fn look(&mut self, model: Model) -> Result<Option<f64>, Error> {
-        let features = model.info.provenance.vocabulary.features;
-        if self.opened.as_ref().is_none_or(|(known, _)| *known != features) {
-            self.opened = Some((features, model.open(self.data.clone())?));
-        }
-        let Some((_, problem)) = &self.opened else { return Ok(None) };
-        let loss = problem.predictor().evaluate(&problem.from_file_layout(&model.w), self.threads)?.loss;
+        let threads = self.threads;
+        let problem = self.open(&model)?;
+        let loss = problem.predictor().evaluate(&problem.from_file_layout(&model.w), threads)?.loss;
         if let (Some(loss), true) = (loss, self.patience.is_some()) {
             if self.best.as_ref().is_none_or(|(best, _)| loss < *best) {
                 (self.best, self.worse) = (Some((loss, model)), 0);
@@ -262,17 +278,9 @@ impl HeldOut {
     /// # Errors
     ///
     /// Test data that do not fit.
-    pub(super) fn warnings(&self, model: &Model) -> Result<Vec<String>, Error> {
-        let features = model.info.provenance.vocabulary.features;
-        let again;
-        let problem = match &self.opened {
-            Some((known, problem)) if *known == features => problem,
-            _ => {
-                again = model.open(self.data.clone())?;
-                &again
-            }
-        };
-        let warnings = problem.warnings().iter().cloned().chain(unlabelled_warning(&**problem));
+    pub(super) fn warnings(&mut self, model: &Model) -> Result<Vec<String>, Error> {
+        let problem = self.open(model)?;
+        let warnings = problem.warnings().iter().cloned().chain(unlabelled_warning(problem));
         Ok(warnings.map(|warning| format!("test data: {warning}")).collect())
     }
 

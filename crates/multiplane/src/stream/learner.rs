@@ -4,6 +4,7 @@
 //! makes a pass over it. Features that were never seen widen w; labels are those declared, or those of the first
 //! window. Memory is a few vectors like w, and the window in hand.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use multiplane_core::clock::Clock;
@@ -220,8 +221,7 @@ impl Learner {
     }
 
     fn vocabulary(&self, features: usize) -> Vocabulary {
-        let labels = self.kept.labels.iter().map(i64::to_string).collect();
-        Vocabulary { labels, features, ..Vocabulary::default() }
+        Vocabulary { labels: self.kept.labels.iter().map(i64::to_string).collect(), features, ..Vocabulary::default() }
     }
 
     fn open(&self, data: Dataset, features: usize) -> Result<Box<dyn Problem>, Error> {
@@ -236,8 +236,7 @@ impl Learner {
         rows: Range<usize>,
         features: usize,
     ) -> Result<Option<Box<dyn Problem>>, Error> {
-        let is_part = rows.len() < data.len();
-        is_part.then(|| self.open(data.subset(&rows.collect::<Vec<_>>()), features)).transpose()
+        (rows.len() < data.len()).then(|| self.open(data.subset(&rows.collect::<Vec<_>>()), features)).transpose()
     }
 
     /// Returns the model as it stands: usable, and without a certificate.
@@ -420,12 +419,7 @@ impl Learner {
         let known = match (&self.stream.labels, self.kept.labels.is_empty()) {
             (_, false) => self.kept.labels.clone(),
             (Some(declared), true) => declared.clone(),
-            (None, true) => {
-                let mut labels = rows.labels.clone();
-                labels.sort_unstable();
-                labels.dedup();
-                labels
-            }
+            (None, true) => Vec::from_iter(BTreeSet::from_iter(rows.labels.clone())),
         };
         let (count, is_pair) = (known.len(), self.shares_table());
         if count < 2 || (is_pair && count > 2) {
