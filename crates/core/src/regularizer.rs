@@ -103,11 +103,6 @@ impl Regularizer {
         Regularizer { lambda, ..self.clone() }
     }
 
-    /// Returns what a mean score is off by where a kernel's image has been added to so often; see [`Metric::slack`].
-    pub(crate) fn image_slack(&self, loss: f64, additions: f64) -> f64 {
-        self.metric.slack(self.lambda, loss, additions)
-    }
-
     /// Goes to another strength and prior mean (`[d]`) with the same constraints. Allocates where the prior is shared.
     pub fn move_to(&mut self, lambda: f64, prior: &[f64]) {
         self.lambda = lambda;

@@ -20,7 +20,8 @@ impl Iterate {
         seen: impl FnOnce(&[f64]) -> TermSizes,
         add_phi: impl FnOnce(&mut [f64]) -> (f64, f64),
     ) -> Rounded {
-        // With a kernel the image stays: making it anew costs as much as a pass, and what it may be off by is counted.
+        // With a kernel the image stays, as making it anew costs as much as a pass: its error is counted, and measured
+        // if that decides.
         let metric = self.metric();
         let mut free = if metric.has_kernel() { self.weights.clone() } else { vec![0.0; self.weights.len()] };
         let coefficients = metric.coefficients_mut(&mut free);

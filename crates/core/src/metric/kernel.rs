@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use crate::kernel::{KernelCache, KernelCounts, KernelMatrix, RowMove};
 use crate::layout::Layout;
+use crate::linalg;
 use crate::plane::Star;
 use crate::span::project;
 
@@ -143,11 +144,6 @@ impl KernelMetric {
         self.lock().matrix.take_over(cache);
     }
 
-    /// Returns K of a row with itself.
-    fn diagonal(&self, row: usize) -> f64 {
-        self.diagonal[row]
-    }
-
     /// Writes K of a row with some rows. Costs O(R): the row is computed as a whole, as whoever moves it needs it.
     fn gather(&self, row: usize, rows: &[usize], out: &mut [f64]) {
         let KernelBuffers { matrix, row: values, .. } = &mut *self.lock();
@@ -164,7 +160,7 @@ impl KernelMetric {
         if support.len() <= most {
             return None;
         }
-        let squares: Vec<f64> = support.iter().map(|&row| self.diagonal(row)).collect();
+        let squares: Vec<f64> = support.iter().map(|&row| self.diagonal[row]).collect();
         let of_label = |label| support.iter().map(move |&row| weights[table.at(row, label)]);
         let mut targets: Vec<f64> = labels.clone().flat_map(of_label).collect();
         let found = project(&squares, &mut targets, most, |k, out| self.gather(support[k], &support, out));
@@ -179,6 +175,39 @@ impl KernelMetric {
     pub(super) fn lock(&self) -> MutexGuard<'_, KernelBuffers> {
         // What a thread that panicked left is whole: rows are written before they are used.
         self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Returns bounds on the differences between `weights` (`[d]`) and the exact image of `coefficients`.
+    ///
+    /// The image is computed once. Its value at row j and a label is the sum of `u_k K_kj` over the S rows k with
+    /// coefficients: sums over groups of g rows, which are added up. So it is off by at most `N u' sum |u_k K_kj|` with
+    /// `N = g + S/g + 2` and u' slightly above `u = 2^-53` (Higham), where `|K_kj| <= sqrt(K_kk K_jj)` as K is positive
+    /// semidefinite. Twice that with `N + 2` covers the rounding of K, of the difference and of the bound as well.
+    /// Values of the diagonal may have underflowed in 32 bits.
+    pub(super) fn errors(&self, coefficients: &[f64], weights: &[f64]) -> Vec<f64> {
+        let (table, labels) = (&self.table, 0..self.table.labels);
+        let support: Vec<usize> = table.carrying(coefficients).collect();
+        let size = (support.len() as f64).sqrt().ceil().max(1.0);
+        let places = |rows: &[usize]| -> Vec<usize> {
+            rows.iter().flat_map(|&row| labels.clone().map(move |label| table.at(row, label))).collect()
+        };
+        let [mut errors, mut sum] = [(); 2].map(|()| vec![0.0; weights.len()]);
+        let mut group = coefficients.to_vec(); // the first one has the linear coordinates alone
+        places(&support).into_iter().for_each(|at| group[at] = 0.0);
+        for rows in std::iter::once(&[][..]).chain(support.chunks(size as usize)) {
+            places(rows).into_iter().for_each(|at| group[at] = coefficients[at]);
+            self.image(&group, &mut sum);
+            linalg::axpy(1.0, &sum, &mut errors);
+            group.fill(0.0);
+        }
+        errors.iter_mut().zip(weights).for_each(|(image, weight)| *image = (*image - weight).abs());
+        let share = f64::EPSILON * (size + (support.len() as f64 / size).ceil() + 4.0);
+        let root = |row: usize| (self.diagonal[row].abs() + f64::from(f32::MIN_POSITIVE)).sqrt();
+        for label in labels.clone() {
+            let terms: f64 = support.iter().map(|&row| root(row) * coefficients[table.at(row, label)].abs()).sum();
+            (0..table.rows()).for_each(|row| errors[table.at(row, label)] += share * terms * root(row));
+        }
+        errors
     }
 
     /// Adds `alpha` times the image of a direction to `weights` (`[d]`); returns the rows that it has coefficients of.
@@ -304,11 +333,6 @@ impl KernelMetric {
         sum.max(0.0)
     }
 
-    /// Returns the largest value of the diagonal.
-    pub(super) fn largest(&self) -> f64 {
-        self.largest
-    }
-
     /// Returns a bound on `<d, M d>` over the sum of squares of a direction d: the trace of K, where rows count once.
     pub(super) fn stretch(&self) -> f64 {
         (self.largest * self.table.rows() as f64).max(1.0)
@@ -321,10 +345,12 @@ impl KernelMetric {
         direction.dot(&image).max(0.0)
     }
 
-    /// Returns what the score of an example's labelling is off by in the mean, after so many additions to the image: each
-    /// is off by a rounding of a sum. No sum is larger than a weight of the row, at most `|w| sqrt K` (`lambda/2 |w|^2` is
-    /// at most the mean of the largest losses, `loss`, where F >= 0: at dual points, and those that are better than w = 0), and what one step adds before it is whole: of one
-    /// example, or with `of_sums` of all.
+    /// Returns the largest mean error of the score of an example's labelling after so many additions to the image: each
+    /// is off by a rounding of a sum, for any solver's point. [`errors`](KernelMetric::errors) has those of one point.
+    ///
+    /// No sum is larger than a weight of the row and the part of a step that is not yet whole. A weight is at most
+    /// `|w| sqrt K`, and `lambda/2 |w|^2` at most the mean of the largest losses, `loss`, if F >= 0: at dual points, and
+    /// those that are better than w = 0. A step is one of an example, or with `of_sums` of all.
     pub(super) fn slack(&self, lambda: f64, loss: f64, additions: f64, of_sums: bool) -> f64 {
         let (rows, n) = (self.table.rows() as f64, self.table.examples.len() as f64);
         let longest = self.table.examples.iter().map(Range::len).max().unwrap_or(0) as f64;

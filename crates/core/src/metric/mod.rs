@@ -199,14 +199,15 @@ impl Metric {
         self.kernel.as_ref().map_or(0.0, |kernel| kernel.slack(lambda, loss, additions, self.of_sums))
     }
 
+    /// Returns bounds on the differences between a point's weights and the exact image of its coefficients (`[d]`);
+    /// `None` without a kernel. Costs as much as [`renew`](Metric::renew).
+    pub fn errors(&self, point: &[f64]) -> Option<Vec<f64>> {
+        Some(self.kernel.as_ref()?.errors(self.coefficients(point), self.weights(point)))
+    }
+
     /// Returns a bound on the squared length of any direction over the sum of its squares: 1 without a kernel.
     pub fn stretch(&self) -> f64 {
         self.kernel.as_ref().map_or(1.0, |kernel| kernel.stretch())
-    }
-
-    /// Returns the largest value of the kernel's diagonal over training rows; 1 without a kernel.
-    pub fn largest(&self) -> f64 {
-        self.kernel.as_ref().map_or(1.0, |kernel| kernel.largest())
     }
 
     /// Returns the kernel's training rows; `None` without one.

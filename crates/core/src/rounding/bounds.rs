@@ -17,6 +17,10 @@ const COEFFICIENT: f64 = 10.0;
 /// Scores in P or F that are off by the metric's slack: those of a decoder and of a plane, twice each, and the penalty.
 const OFF: f64 = 5.0;
 
+/// Images are measured if the bound that holds for any is more than this share of the value. Above it, a gap that is
+/// lost in rounding is not certified.
+const MEASURED: f64 = 1e-6;
+
 /// The smallest number above 0, which a product that underflows is off by at most.
 const TINY: f64 = f64::from_bits(1);
 
@@ -88,8 +92,14 @@ impl Rounding {
     }
 
     /// Returns P with its bound: the penalty at `w` plus a sum of hinges. An answer is off by the error of its score,
-    /// and as much below the best labelling as the decoder's scores of the two are off. Costs O(d).
+    /// and as much below the best labelling as the decoder's scores of the two are off. Costs O(d), or with a kernel an
+    /// image if its rounding may be too much for a certificate.
     pub fn primal(&self, regularizer: &Regularizer, w: &[f64], hinges: f64, seen: TermSizes) -> Rounded {
+        self.primal_by(self.of_images(regularizer, regularizer.penalty(w)), regularizer, w, hinges, seen)
+    }
+
+    /// Returns [`primal`](Rounding::primal) if a kernel's image adds at most `slack`: infinity, if `w` is no solver's.
+    pub fn primal_by(&self, slack: f64, regularizer: &Regularizer, w: &[f64], hinges: f64, seen: TermSizes) -> Rounded {
         let penalty = regularizer.penalty(w);
         let (terms, additions) = match &self.magnitudes {
             Some(magnitudes) => (magnitudes.most(w) + magnitudes.constant(), magnitudes.additions()),
@@ -97,9 +107,11 @@ impl Rounding {
         };
         let scores = 4.0 * (additions + USUAL) * terms + (self.blocks as f64 + 1.0) * hinges.abs();
         let lanes = if regularizer.prior().is_some() { 1.0 } else { 16.0 };
-        let penalty_terms = (w.len() as f64 / lanes + USUAL) * penalty;
+        // With a kernel the terms have signs.
+        let terms = if regularizer.metric().has_kernel() { regularizer.dual_terms(w, w) } else { penalty };
+        let penalty_terms = (w.len() as f64 / lanes + USUAL) * terms;
         let underflow = TINY * (w.len() as f64 * (1.0 + regularizer.lambda()) + self.blocks as f64 * (1.0 + additions));
-        let slack = self.of_images(regularizer, penalty);
+        let slack = self.measured(slack, regularizer, (w, penalty + hinges), |m, errors| 3.0 * m.most(errors));
         Rounded::new(penalty + hinges, UNIT * (scores + penalty_terms) + underflow + slack)
     }
 
@@ -108,14 +120,37 @@ impl Rounding {
     pub fn of_images(&self, regularizer: &Regularizer, penalty: f64) -> f64 {
         // Weights that no dual point gives may be longer than the losses say.
         let longest = self.scale().max(penalty);
-        self.of_scores(regularizer.image_slack(longest, regularizer.metric().most_additions()))
+        self.of_image(regularizer, longest, regularizer.metric().most_additions())
     }
 
-    /// Returns the error of scores if that of margins is `slack`: scores are sums of so many times longer planes, and
-    /// steps are as well.
-    fn of_scores(&self, slack: f64) -> f64 {
+    /// Returns `slack`, a bound on what images add to the error of `value` at a point, or a lower one by what the image
+    /// of this point is off by, if `slack` could stand in the way of a certificate.
+    ///
+    /// Let e be bounds on the errors of weights. `<u, f>` is off by at most `sum |u_k| e_k`, and lambda/2 times that is
+    /// the error of the penalty, or of F; twice that counts, for the rounding of the sum. `scores` gives the error of
+    /// the rest.
+    fn measured(
+        &self,
+        slack: f64,
+        regularizer: &Regularizer,
+        (point, value): (&[f64], f64),
+        scores: impl FnOnce(&Magnitudes, &[f64]) -> f64,
+    ) -> f64 {
+        let (Some(magnitudes), None) = (&self.magnitudes, regularizer.prior()) else { return slack };
+        if slack <= MEASURED * value.abs() {
+            return slack;
+        }
+        let Some(errors) = regularizer.metric().errors(point) else { return slack };
+        let terms = regularizer.metric().coefficients(point).iter().zip(&errors);
+        let of_square: f64 = terms.map(|(u, error)| u.abs() * error).sum();
+        slack.min(regularizer.lambda() * of_square + scores(magnitudes, &errors))
+    }
+
+    /// Returns what an image adds that has been added to so often; see [`Metric::slack`](crate::metric::Metric::slack).
+    /// Planes, and steps, may be longer than those of margins.
+    fn of_image(&self, regularizer: &Regularizer, loss: f64, additions: f64) -> f64 {
         let stretch = self.stretch();
-        OFF * stretch * stretch * slack
+        OFF * stretch * stretch * regularizer.metric().slack(regularizer.lambda(), loss, additions)
     }
 
     /// Returns what planes are longer by at most than those of margins.
@@ -160,7 +195,8 @@ impl Rounding {
         let sums = if point.present { 0.0 } else { point.additions };
         let norms = (w.len() as f64 / 16.0 + USUAL + sums) * regularizer.dual_terms(w, point.free);
         let underflow = TINY * w.len() as f64 * (1.0 + regularizer.lambda());
-        let slack = self.of_scores(regularizer.image_slack(self.scale(), point.image));
+        let slack = self.of_image(regularizer, self.scale(), point.image);
+        let slack = self.measured(slack, regularizer, (w, value), |m, errors| 3.0 * share * m.all(errors));
         Rounded::new(value, linear + quadratic + UNIT * norms + underflow + slack)
     }
 

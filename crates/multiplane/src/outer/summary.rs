@@ -75,7 +75,7 @@ impl PathSummary {
             cost: RunCost { iterations: None, ..cost },
             wall_seconds: session.wall_seconds(&cost),
             stop_reason: model.info.stop_reason,
-            kernel: KernelCost::of(session, &model.info.provenance.vocabulary, 0),
+            kernel: KernelCost::of(session, &model.info.provenance.vocabulary),
             cross_validation: None,
             machine: RunMachine::of(session),
             model: None,

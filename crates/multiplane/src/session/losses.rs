@@ -104,7 +104,8 @@ impl Session {
 
     /// Mean task losses of a model; see [`losses_while`](Session::losses_while).
     fn losses_of_model(&self, reduced: &Reduced, goes_on: GoOn<'_>) -> Result<Losses, Error> {
-        let train = self.problem.predictor().evaluate_while(&reduced.images, self.threads(), goes_on)?;
+        let weights = self.regularizer.metric().weights(&reduced.point);
+        let train = self.problem.predictor().evaluate_while(weights, self.threads(), goes_on)?;
         let test = self.loss_on_test((&reduced.w, &reduced.vocabulary))?;
         Ok(Losses { train: train.and_then(|found| found.loss), test })
     }

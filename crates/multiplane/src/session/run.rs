@@ -96,10 +96,9 @@ impl Session {
             }
         }
         let gap_before_reduction = gap.filter(|_| reduced.is_some());
-        let evaluations = reduced.as_ref().map_or(0, |reduced| reduced.evaluations);
         let parts = reduced.map(|reduced| (reduced.w, reduced.vocabulary));
         let (w, vocabulary) = parts.unwrap_or_else(|| self.problem.model_parts(&outcome.w));
-        let kernel = KernelCost::of(self, &vocabulary, evaluations);
+        let kernel = KernelCost::of(self, &vocabulary);
         let summary = Summary { kernel, gap_before_reduction, ..Summary::new(self, &outcome, losses, loss_seconds) };
         let provenance = Provenance { vocabulary, ..self.provenance() };
         let info = ModelInfo::new(provenance, self.lambda(), outcome.certificate);

@@ -149,10 +149,9 @@ impl From<SlackCount> for SlackCost {
 }
 
 impl KernelCost {
-    /// Of a model with this vocabulary, for which so many values were computed beside those of training.
-    pub(crate) fn of(session: &Session, vocabulary: &Vocabulary, beside: u64) -> Option<Self> {
-        let KernelCounts { evaluations, reread } = session.regularizer.metric().counts()?;
-        let kernel_evaluations = evaluations + beside;
+    /// Returns the cost of a model with this vocabulary.
+    pub(crate) fn of(session: &Session, vocabulary: &Vocabulary) -> Option<Self> {
+        let KernelCounts { evaluations: kernel_evaluations, reread } = session.regularizer.metric().counts()?;
         let support_vectors = vocabulary.support.as_ref()?.len();
         let kernel_rows = session.regularizer.metric().rows()?;
         Some(KernelCost { kernel_evaluations, kernel_reread: reread, support_vectors, kernel_rows })

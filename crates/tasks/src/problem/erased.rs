@@ -369,11 +369,7 @@ pub trait KernelModel: Send + Sync {
 
     /// Returns the model of a point of training that has more parts than a model may hold, with fewer; `None` if it has
     /// not. `metric` is what moves points.
-    ///
-    /// # Errors
-    ///
-    /// The kernel is not defined on rows that were made.
-    fn reduced(&self, metric: &Metric, point: &[f64]) -> Result<Option<Reduced>, OpenError>;
+    fn reduced(&self, metric: &Metric, point: &[f64]) -> Option<Reduced>;
 }
 
 impl dyn Predictor + '_ {

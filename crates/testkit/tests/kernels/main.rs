@@ -9,6 +9,7 @@ mod public_data;
 mod real_data;
 mod refusals;
 mod resume;
+mod rounding;
 mod waiting;
 
 use multiplane_core::run::{Evaluate, Stop};

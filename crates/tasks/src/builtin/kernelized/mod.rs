@@ -9,7 +9,6 @@ mod images;
 mod plain;
 mod precomputed;
 mod problem;
-mod reduced;
 mod spec;
 
 pub use spec::KernelSpec;

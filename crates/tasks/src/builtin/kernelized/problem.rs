@@ -116,8 +116,12 @@ impl KernelModel for Kernelized {
     fn has_budget(&self) -> bool {
         self.budget.is_some()
     }
-    fn reduced(&self, metric: &Metric, point: &[f64]) -> Result<Option<Reduced>, OpenError> {
-        self.within_budget(metric, point)
+    fn reduced(&self, metric: &Metric, point: &[f64]) -> Option<Reduced> {
+        let coefficients = metric.projected(self.budget? as usize, point)?;
+        let mut point = [metric.weights(point), &coefficients].concat();
+        metric.renew(&mut point);
+        let (w, vocabulary) = self.compact(self.to_file(&point));
+        Some(Reduced { w, vocabulary, point })
     }
 }
 
