@@ -161,7 +161,7 @@ const TEMPORARY: &str = ".tmp";
 /// Returns the beginning of the names of a file's temporary files: a long name is cut, as systems allow 255 bytes.
 fn prefix_of_temporaries(name: &OsStr) -> String {
     let name = name.to_string_lossy();
-    format!(".{}.", &name[..name.floor_char_boundary(200)])
+    format!(".{}.", &name[..(0..=name.len().min(200)).rfind(|&end| name.is_char_boundary(end)).unwrap_or(0)])
 }
 
 /// Removes the temporary files of `path` that killed writers left behind; those of processes that live are left alone,
