@@ -30,7 +30,7 @@ impl RunWarnings {
     }
 }
 
-/// Where checkpoints go, every so many seconds, and which one to go on from.
+/// The path of checkpoints, the seconds between them, and the one to go on from.
 pub(crate) type CheckpointRequest = (Option<PathBuf>, Option<f64>, Option<PathBuf>);
 
 impl Checkpoints {

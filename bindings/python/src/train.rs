@@ -189,13 +189,13 @@ pub(crate) struct Fit {
     /// One JSON object per line and outer iteration.
     #[pyo3(get)]
     pub(crate) history: String,
-    /// What a user should know.
+    /// Warnings for the user.
     #[pyo3(get)]
     pub(crate) warnings: Vec<String>,
     /// Since when nothing has moved and why, where that is long.
     #[pyo3(get)]
     pub(crate) standstill: Option<String>,
-    /// What is to be said of weights that are far from the optimum.
+    /// The warning about weights that are far from the optimum.
     #[pyo3(get)]
     pub(crate) doubt: Option<String>,
     /// The exception that ended it early, if one did; the model is what there was by then.
@@ -204,7 +204,7 @@ pub(crate) struct Fit {
     /// sha256 of the training data.
     #[pyo3(get)]
     pub(crate) fingerprint: String,
-    /// What the next run can start from.
+    /// A start for the next run.
     pub(crate) warm: Mutex<Option<WarmState>>,
 }
 

@@ -20,8 +20,8 @@ impl Iterate {
         seen: impl FnOnce(&[f64]) -> TermSizes,
         add_phi: impl FnOnce(&mut [f64]) -> (f64, f64),
     ) -> Rounded {
-        // With a kernel the image stays, as making it anew costs as much as a pass: its error is counted, and measured
-        // if that decides.
+        // With a kernel the image stays, as a new one costs as much as a pass. Its error is counted, and measured where
+        // the bound stands in the way of a certificate.
         let metric = self.metric();
         let mut free = if metric.has_kernel() { self.weights.clone() } else { vec![0.0; self.weights.len()] };
         let coefficients = metric.coefficients_mut(&mut free);
