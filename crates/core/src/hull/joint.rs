@@ -16,7 +16,7 @@ const MOST: (f64, f64) = (5.0, 1e9);
 const SAMPLE: usize = 16;
 
 /// Iterations that a solution takes, as far as is known before.
-const LIKELY_ITERATIONS: f64 = 15.0;
+pub(super) const LIKELY_ITERATIONS: f64 = 15.0;
 
 /// Seconds that a product of the Newton system takes.
 const PRODUCT: f64 = 2.5e-10;
@@ -42,7 +42,7 @@ impl HullState {
             let planes: usize = sample.iter().map(|&block| self.sets.len(block)).sum();
             self.joint_products = (products / planes as f64).max(1.0);
         }
-        let price = PRODUCT * LIKELY_ITERATIONS * (self.joint_products * planes as f64 + cube(dim));
+        let price = PRODUCT * self.joint_iterations * (self.joint_products * planes as f64 + cube(dim));
         // Half the square of the coordinates of an example are the products of a plane.
         let bytes = 8.0 * (2.0 * self.joint_products).sqrt() * planes as f64;
         (price <= MOST.0 && bytes <= MOST.1).then_some(price)
@@ -76,8 +76,9 @@ impl HullState {
         let used: Vec<usize> = (0..self.truths.len()).filter(|&block| !self.sets.is_empty(block)).collect();
         let (qp, mut masses) = self.joint_qp(&used, source);
         let old = masses.clone();
-        let iterations = qp.solve(&mut masses, tolerance).iterations;
+        let iterations = qp.solve(&mut masses, tolerance).iterations as f64;
         let products = qp.products_of_iteration();
+        self.joint_iterations = iterations;
         let dim = self.iterate.weights().len();
         self.joint_products = ((products - cube(dim)) / self.sets.planes() as f64).max(1.0);
         self.take_masses(&used, &mut masses, LEAST_SHARE);
@@ -94,7 +95,7 @@ impl HullState {
                 }
             }
         }
-        PRODUCT * iterations as f64 * products
+        PRODUCT * iterations * products
     }
 
     /// Sets the masses of these blocks, each block's truth first; those below a share of the largest go to it.

@@ -1,5 +1,6 @@
 //! The training side of a run: the solver, the oracle that it trains with, chance, time, counts.
 
+use super::outcome::GapTarget;
 use super::spent::Spent;
 use crate::clock::{Clock, ClockKind};
 use crate::context::{CallCounts, Ctx};
@@ -21,6 +22,8 @@ pub(crate) struct Training<O> {
     pub(super) clock: Clock,
     pub(super) counts: CallCounts,
     pub(super) steps: u64,
+    /// The gap that the run is to end at.
+    pub(crate) target: Option<GapTarget>,
     lookahead: Option<Lookahead>,
     origin: Vec<f64>,
     plane: Plane,
@@ -28,7 +31,12 @@ pub(crate) struct Training<O> {
 
 impl<O: MaxOracle> Training<O> {
     /// Returns training that has not begun, with seed 0 on the wall clock.
-    pub(super) fn new(oracle: O, solver: Box<dyn Solver<O>>, regularizer: Regularizer) -> Self {
+    pub(super) fn new(
+        oracle: O,
+        solver: Box<dyn Solver<O>>,
+        regularizer: Regularizer,
+        target: Option<GapTarget>,
+    ) -> Self {
         let clock = Clock::new(ClockKind::Wall).with_prices(oracle.prices().known);
         Training {
             oracle,
@@ -38,6 +46,7 @@ impl<O: MaxOracle> Training<O> {
             clock,
             counts: CallCounts::default(),
             steps: 0,
+            target,
             lookahead: None,
             origin: Vec::new(),
             plane: Plane::new(),
@@ -57,7 +66,7 @@ impl<O: MaxOracle> Training<O> {
 
     /// As [`parts`](Training::parts), for another step.
     fn apart(&mut self) -> (&mut dyn Solver<O>, Ctx<'_, O>, (&mut Vec<f64>, &mut Plane)) {
-        let ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts);
+        let ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts).with_target(self.target);
         let buffers = (&mut self.origin, &mut self.plane);
         (&mut *self.solver, ctx.with_lookahead(self.lookahead.as_mut()), buffers)
     }
