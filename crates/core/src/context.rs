@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use crate::certificate::GapTarget;
 use crate::clock::{Clock, ClockKind, Stopwatch};
 use crate::lookahead::Lookahead;
 use crate::oracle::{
@@ -10,7 +11,6 @@ use crate::oracle::{
 };
 use crate::plane::Plane;
 use crate::rng::Rng;
-use crate::run::GapTarget;
 
 /// Operations counted over a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -72,7 +72,8 @@ pub struct Ctx<'a, O: ?Sized> {
     clock: &'a mut Clock,
     counts: &'a mut CallCounts,
     lookahead: Option<&'a mut Lookahead>,
-    target: Option<GapTarget>,
+    /// The gap that the run is to end at.
+    pub(crate) target: Option<GapTarget>,
 }
 
 impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
@@ -84,12 +85,6 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
     /// Fetches ahead through `lookahead` where solvers allow it, see [`maximize_ahead`](Ctx::maximize_ahead).
     pub fn with_lookahead(mut self, lookahead: Option<&'a mut Lookahead>) -> Self {
         self.lookahead = lookahead;
-        self
-    }
-
-    /// States the gap that the run is to end at.
-    pub fn with_target(mut self, target: Option<GapTarget>) -> Self {
-        self.target = target;
         self
     }
 

@@ -15,8 +15,8 @@ const MOST: (f64, f64) = (5.0, 1e9);
 /// Examples whose planes the first price is told from.
 const SAMPLE: usize = 16;
 
-/// Iterations that a solution takes, as far as is known before.
-pub(super) const LIKELY_ITERATIONS: f64 = 15.0;
+/// Iterations that the first solution takes, as far as is known before.
+const LIKELY_ITERATIONS: f64 = 15.0;
 
 /// Seconds that a product of the Newton system takes.
 const PRODUCT: f64 = 2.5e-10;
@@ -41,6 +41,7 @@ impl HullState {
             let products = self.joint_qp(&sample, source).0.products_of_iteration() - cube(dim);
             let planes: usize = sample.iter().map(|&block| self.sets.len(block)).sum();
             self.joint_products = (products / planes as f64).max(1.0);
+            self.joint_iterations = LIKELY_ITERATIONS;
         }
         let price = PRODUCT * self.joint_iterations * (self.joint_products * planes as f64 + cube(dim));
         // Half the square of the coordinates of an example are the products of a plane.
@@ -76,8 +77,7 @@ impl HullState {
         let used: Vec<usize> = (0..self.truths.len()).filter(|&block| !self.sets.is_empty(block)).collect();
         let (qp, mut masses) = self.joint_qp(&used, source);
         let old = masses.clone();
-        let iterations = qp.solve(&mut masses, tolerance).iterations as f64;
-        let products = qp.products_of_iteration();
+        let (iterations, products) = (qp.solve(&mut masses, tolerance).0 as f64, qp.products_of_iteration());
         self.joint_iterations = iterations;
         let dim = self.iterate.weights().len();
         self.joint_products = ((products - cube(dim)) / self.sets.planes() as f64).max(1.0);

@@ -46,15 +46,6 @@ struct PlaneBlock {
     stars: usize,
 }
 
-/// How far a QP was solved.
-#[derive(Clone, Copy, Debug)]
-pub struct JointAnswer {
-    /// Bound on how much F of other masses can be above that of these.
-    pub gap: f64,
-    /// Iterations that it took.
-    pub iterations: usize,
-}
-
 /// An interior point: weights and their multipliers, hinges, and slacks and masses of the vertices.
 #[derive(Clone, Debug)]
 struct Point {
@@ -188,40 +179,32 @@ impl<'a> JointQp<'a> {
 
     /// Returns `<c_p, w>` of every vertex.
     fn products(&self, w: &[f64]) -> Vec<f64> {
-        let (mut products, mut own) = (Vec::with_capacity(self.vertices()), Vec::new());
-        self.blocks.iter().for_each(|block| self.products_of(block, w, &mut own, &mut products));
+        let (mut products, mut own) = (Vec::with_capacity(self.circs.len()), Vec::new());
+        for block in &self.blocks {
+            own.clear();
+            own.extend(self.coordinates(block).iter().map(|&k| w[k as usize]));
+            products.extend(self.rows(block).map(|row| linalg::dot(row, &own)));
+        }
         products
-    }
-
-    fn products_of(&self, block: &PlaneBlock, w: &[f64], own: &mut Vec<f64>, out: &mut Vec<f64>) {
-        own.clear();
-        own.extend(self.coordinates(block).iter().map(|&k| w[k as usize]));
-        out.extend(self.rows(block).map(|row| linalg::dot(row, own)));
     }
 
     /// Returns `sum_p amounts[p] c_p`.
     fn combine(&self, amounts: &[f64]) -> Vec<f64> {
         let (mut sum, mut own) = (vec![0.0; self.width], Vec::new());
-        self.blocks.iter().for_each(|block| self.combine_of(block, amounts, &mut own, &mut sum));
+        for block in &self.blocks {
+            own.clear();
+            own.resize(block.coordinates.len(), 0.0);
+            for (row, &amount) in self.rows(block).zip(&amounts[block.vertices.clone()]) {
+                linalg::axpy(amount, row, &mut own);
+            }
+            Star::Sparse { indices: self.coordinates(block), values: &own }.add_to(1.0, &mut sum);
+        }
         sum
     }
 
-    fn combine_of(&self, block: &PlaneBlock, amounts: &[f64], own: &mut Vec<f64>, out: &mut [f64]) {
-        own.clear();
-        own.resize(block.coordinates.len(), 0.0);
-        for (row, &amount) in self.rows(block).zip(&amounts[block.vertices.clone()]) {
-            linalg::axpy(amount, row, own);
-        }
-        Star::Sparse { indices: self.coordinates(block), values: own }.add_to(1.0, out);
-    }
-
-    /// Returns what the planes give at the weights of a point and with its masses, in one pass over them.
+    /// Returns what the planes give at the weights of a point and with its masses.
     fn sums(&self, point: &Point) -> Sums {
-        let (mut scores, mut phi, mut own) = (Vec::with_capacity(self.vertices()), vec![0.0; self.width], Vec::new());
-        for block in &self.blocks {
-            self.products_of(block, &point.w, &mut own, &mut scores);
-            self.combine_of(block, &point.masses, &mut own, &mut phi);
-        }
+        let (mut scores, phi) = (self.products(&point.w), self.combine(&point.masses));
         linalg::axpy(1.0, &self.circs, &mut scores);
         let best = |block: Range<usize>| scores[block].iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let primal = self.regularizer.penalty(&point.w) + self.ranges().map(best).sum::<f64>();
@@ -232,12 +215,12 @@ impl<'a> JointQp<'a> {
     }
 
     /// Moves `masses`, which sum to 1 in each block, to where F is at most `tolerance` from its largest value, if
-    /// rounding allows.
-    pub fn solve(&self, masses: &mut [f64], tolerance: f64) -> JointAnswer {
+    /// rounding allows. Returns the iterations that it took, and a bound on how far F of these masses is from that value.
+    pub fn solve(&self, masses: &mut [f64], tolerance: f64) -> (usize, f64) {
         let order = self.in_groups();
         let mut point = self.start();
-        let mut answer = JointAnswer { gap: f64::INFINITY, iterations: 0 };
-        let (mut least, mut most, mut before, mut idle) = (f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY, 0);
+        let (mut least, mut most, mut before) = (f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY);
+        let (mut iterations, mut idle) = (0, 0);
         loop {
             let sums = self.sums(&point);
             let here = point.complementarity(&point, 0.0, &self.nonnegative);
@@ -247,11 +230,10 @@ impl<'a> JointQp<'a> {
                 masses.copy_from_slice(&point.masses);
             }
             (least, before) = (least.min(sums.primal), here);
-            answer.gap = least - most;
-            if answer.gap <= tolerance || answer.iterations == MOST_ITERATIONS || idle == PATIENCE {
+            if least - most <= tolerance || iterations == MOST_ITERATIONS || idle == PATIENCE {
                 break;
             }
-            answer.iterations += 1;
+            iterations += 1;
             let newton = self.newton(&order, &point, sums);
             let straight = self.direction(&point, &newton, 0.0, None);
             let length = point.longest(&straight, &self.nonnegative);
@@ -268,7 +250,7 @@ impl<'a> JointQp<'a> {
             let sum: f64 = masses[block.clone()].iter().sum();
             linalg::scale(1.0 / sum, &mut masses[block]);
         }
-        answer
+        (iterations, least - most)
     }
 
     /// Returns the interior point of equal masses, which misses no equation. Slacks are so large that they are of one
@@ -469,11 +451,10 @@ mod tests {
                 qp.push(own.iter().map(|(star, circ)| (&star[..], *circ)));
                 masses.extend((0..=planes).map(|p| f64::from(u8::from(p == at))));
             }
-            let answer = qp.solve(&mut masses, 1e-6);
-            assert!(answer.gap <= 1e-6, "seed {seed}: {answer:?}");
+            let (iterations, gap) = qp.solve(&mut masses, 1e-6);
             let (value, primal) = bounds(&qp, &masses);
-            assert!(primal >= value && primal - value < 1e-5, "seed {seed}: {answer:?}, {value} to {primal}");
-            assert!(answer.iterations < 40, "seed {seed}: {answer:?}");
+            assert!(gap <= 1e-6 && iterations < 40, "seed {seed}: {gap} after {iterations}");
+            assert!(primal >= value && primal - value < 1e-5, "seed {seed}: {value} to {primal}");
         }
     }
 }

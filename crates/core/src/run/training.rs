@@ -1,7 +1,7 @@
 //! The training side of a run: the solver, the oracle that it trains with, chance, time, counts.
 
-use super::outcome::GapTarget;
 use super::spent::Spent;
+use crate::certificate::GapTarget;
 use crate::clock::{Clock, ClockKind};
 use crate::context::{CallCounts, Ctx};
 use crate::executor::Executor;
@@ -31,12 +31,7 @@ pub(crate) struct Training<O> {
 
 impl<O: MaxOracle> Training<O> {
     /// Returns training that has not begun, with seed 0 on the wall clock.
-    pub(super) fn new(
-        oracle: O,
-        solver: Box<dyn Solver<O>>,
-        regularizer: Regularizer,
-        target: Option<GapTarget>,
-    ) -> Self {
+    pub(super) fn new(oracle: O, solver: Box<dyn Solver<O>>, regularizer: Regularizer) -> Self {
         let clock = Clock::new(ClockKind::Wall).with_prices(oracle.prices().known);
         Training {
             oracle,
@@ -46,7 +41,7 @@ impl<O: MaxOracle> Training<O> {
             clock,
             counts: CallCounts::default(),
             steps: 0,
-            target,
+            target: None,
             lookahead: None,
             origin: Vec::new(),
             plane: Plane::new(),
@@ -66,7 +61,8 @@ impl<O: MaxOracle> Training<O> {
 
     /// As [`parts`](Training::parts), for another step.
     fn apart(&mut self) -> (&mut dyn Solver<O>, Ctx<'_, O>, (&mut Vec<f64>, &mut Plane)) {
-        let ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts).with_target(self.target);
+        let mut ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts);
+        ctx.target = self.target;
         let buffers = (&mut self.origin, &mut self.plane);
         (&mut *self.solver, ctx.with_lookahead(self.lookahead.as_mut()), buffers)
     }
