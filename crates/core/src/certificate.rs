@@ -1,4 +1,4 @@
-//! Dual points laid open: what a solver's dual value stands on, in a form that others can check.
+//! Dual points laid open: what a solver's dual value stands on, in a form that others can check; and gaps asked for.
 
 use crate::plane::PlaneView;
 
@@ -38,4 +38,30 @@ pub struct WeightedPlane<'a> {
     pub circ: f64,
     /// The oracle's code of its labelling; empty if it attached none.
     pub code: &'a [u32],
+}
+
+/// When the gap is small enough.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GapTarget {
+    /// `P - F` at most this.
+    Absolute(f64),
+    /// `P - F` at most this many percent of P.
+    Percent(f64),
+}
+
+impl From<f64> for GapTarget {
+    fn from(gap: f64) -> Self {
+        GapTarget::Absolute(gap)
+    }
+}
+
+impl GapTarget {
+    /// The gap wanted at primal value `primal`.
+    pub fn at(self, primal: f64) -> f64 {
+        match self {
+            GapTarget::Absolute(gap) => gap,
+            GapTarget::Percent(percent) => percent / 100.0 * primal,
+        }
+    }
 }

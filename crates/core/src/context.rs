@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use crate::certificate::GapTarget;
 use crate::clock::{Clock, ClockKind, Stopwatch};
 use crate::lookahead::Lookahead;
 use crate::oracle::{
@@ -71,18 +72,25 @@ pub struct Ctx<'a, O: ?Sized> {
     clock: &'a mut Clock,
     counts: &'a mut CallCounts,
     lookahead: Option<&'a mut Lookahead>,
+    /// The gap that the run is to end at.
+    pub(crate) target: Option<GapTarget>,
 }
 
 impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
     /// A context for some steps.
     pub fn new(oracle: &'a mut O, rng: &'a mut Rng, clock: &'a mut Clock, counts: &'a mut CallCounts) -> Self {
-        Ctx { oracle, rng, clock, counts, lookahead: None }
+        Ctx { oracle, rng, clock, counts, lookahead: None, target: None }
     }
 
     /// Fetches ahead through `lookahead` where solvers allow it, see [`maximize_ahead`](Ctx::maximize_ahead).
     pub fn with_lookahead(mut self, lookahead: Option<&'a mut Lookahead>) -> Self {
         self.lookahead = lookahead;
         self
+    }
+
+    /// Returns the gap that the run is to end at if the optimum is about `value`; 0 where it is to end otherwise.
+    pub fn gap_wanted(&self, value: f64) -> f64 {
+        self.target.map_or(0.0, |target| target.at(value).max(0.0))
     }
 
     /// Calls the oracle: counts, times and checks. See [`MaxOracle::maximize`].

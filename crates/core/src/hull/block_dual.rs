@@ -86,7 +86,8 @@ impl DualPoint for HullState {
         ensure(self.constrained.is_some() == constrained, "the constraints")?;
         let by_code = self.sets.by_code() && self.iterate.regularizer().constraints().is_some();
         ensure(!by_code, "planes without numbers under constraints")?;
-        ensure(self.joint_products.is_finite() && self.joint_products >= 0.0, "the price of a plane")?;
+        let prices = [self.joint_products, self.joint_iterations];
+        ensure(prices.iter().all(|price| price.is_finite() && *price >= 0.0), "the price of a plane")?;
         self.iterate.check(dim)
     }
 }

@@ -15,7 +15,7 @@ const MOST: (f64, f64) = (5.0, 1e9);
 /// Examples whose planes the first price is told from.
 const SAMPLE: usize = 16;
 
-/// Iterations that a solution takes, as far as is known before.
+/// Iterations that the first solution takes, as far as is known before.
 const LIKELY_ITERATIONS: f64 = 15.0;
 
 /// Seconds that a product of the Newton system takes.
@@ -41,8 +41,9 @@ impl HullState {
             let products = self.joint_qp(&sample, source).0.products_of_iteration() - cube(dim);
             let planes: usize = sample.iter().map(|&block| self.sets.len(block)).sum();
             self.joint_products = (products / planes as f64).max(1.0);
+            self.joint_iterations = LIKELY_ITERATIONS;
         }
-        let price = PRODUCT * LIKELY_ITERATIONS * (self.joint_products * planes as f64 + cube(dim));
+        let price = PRODUCT * self.joint_iterations * (self.joint_products * planes as f64 + cube(dim));
         // Half the square of the coordinates of an example are the products of a plane.
         let bytes = 8.0 * (2.0 * self.joint_products).sqrt() * planes as f64;
         (price <= MOST.0 && bytes <= MOST.1).then_some(price)
@@ -76,8 +77,8 @@ impl HullState {
         let used: Vec<usize> = (0..self.truths.len()).filter(|&block| !self.sets.is_empty(block)).collect();
         let (qp, mut masses) = self.joint_qp(&used, source);
         let old = masses.clone();
-        let iterations = qp.solve(&mut masses, tolerance).iterations;
-        let products = qp.products_of_iteration();
+        let (iterations, products) = (qp.solve(&mut masses, tolerance).0 as f64, qp.products_of_iteration());
+        self.joint_iterations = iterations;
         let dim = self.iterate.weights().len();
         self.joint_products = ((products - cube(dim)) / self.sets.planes() as f64).max(1.0);
         self.take_masses(&used, &mut masses, LEAST_SHARE);
@@ -94,7 +95,7 @@ impl HullState {
                 }
             }
         }
-        PRODUCT * iterations as f64 * products
+        PRODUCT * iterations * products
     }
 
     /// Sets the masses of these blocks, each block's truth first; those below a share of the largest go to it.

@@ -22,8 +22,10 @@ pub struct HullState {
     pub(super) scores: Vec<f64>,
     /// The block in hand where weights must stay `>= 0`.
     pub(super) constrained: Option<ConstrainedPart>,
-    /// Products that a plane adds to an iteration of the joint master; 0 where that is not known.
+    /// Products that a plane adds to an iteration of the joint master, and iterations of the last solution; 0 where
+    /// they are not known.
     pub(super) joint_products: f64,
+    pub(super) joint_iterations: f64,
     #[serde(skip)]
     pub(super) work: Buffers,
 }
@@ -53,7 +55,8 @@ impl HullState {
         let iterate = Iterate::new(dim, regularizer, averaging);
         let sets = WorkingSets::with_inner_products(blocks, dim, iterate.metric().clone());
         let (truths, work) = (vec![1.0; blocks], Buffers::default());
-        HullState { iterate, sets, truths, scores: Vec::new(), constrained, joint_products: 0.0, work }
+        let (scores, joint_products, joint_iterations) = (Vec::new(), 0.0, 0.0);
+        HullState { iterate, sets, truths, scores, constrained, joint_products, joint_iterations, work }
     }
 
     /// Begins anew with another problem: no planes, all mass on the truths, and w at the prior mean `prior` (`[d]`).

@@ -84,6 +84,7 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
             return Ok(GapProgress::OutOfBudget(reason));
         }
         let mut progress = GapProgress::Running;
+        self.run.training.target = Some(target);
         let report = self.run.training.step()?;
         if (report.iteration_ended || report.part_ended) && self.may_reach(target) {
             let (point, spent) = self.check()?;

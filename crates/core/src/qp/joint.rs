@@ -3,7 +3,7 @@
 //!
 //! One step at a time over the blocks is coordinate ascent, which many planes on few weights bring to a standstill.
 //! Here the Newton system has one unknown for each weight, however many planes there are. Cost of an iteration:
-//! `d^2 / 2` products for each plane and `d^3 / 6`; there are 10 to 30.
+//! `d^2 / 2` products for each plane and `d^3 / 6`; there are 10 to 50.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::plane::Star;
 use crate::regularizer::{Constraint, Regularizer};
 
 /// Iterations at most; the answer is the best point met.
-const MOST_ITERATIONS: usize = 40;
+const MOST_ITERATIONS: usize = 80;
 
 /// Iterations that may pass without a better point.
 const PATIENCE: usize = 6;
@@ -44,17 +44,6 @@ struct PlaneBlock {
     vertices: Range<usize>,
     coordinates: Range<usize>,
     stars: usize,
-}
-
-/// How far a QP was solved.
-#[derive(Clone, Copy, Debug)]
-pub struct JointAnswer {
-    /// Dual value of the masses.
-    pub value: f64,
-    /// Bound on how much F of other masses can be above `value`.
-    pub gap: f64,
-    /// Iterations that it took.
-    pub iterations: usize,
 }
 
 /// An interior point: weights and their multipliers, hinges, and slacks and masses of the vertices.
@@ -101,13 +90,25 @@ impl Point {
     }
 }
 
+/// What the planes give at a point.
+#[derive(Debug)]
+struct Sums {
+    /// `<c_p, w> + b_p` of each vertex.
+    scores: Vec<f64>,
+    /// `sum_p m_p c_p`.
+    phi: Vec<f64>,
+    /// P at the weights, and F of the masses.
+    primal: f64,
+    value: f64,
+}
+
 /// The Newton system at a point, and by how much the point misses its equations.
 #[derive(Debug)]
 struct Newton {
     factor: Cholesky,
     /// `mass / slack` of each vertex, and the sum over each block.
     ratios: Vec<f64>,
-    sums: Vec<f64>,
+    totals: Vec<f64>,
     /// Of the gradient in w, of the sums of masses, and of the slacks.
     gradient: Vec<f64>,
     missing: Vec<f64>,
@@ -143,10 +144,19 @@ impl<'a> JointQp<'a> {
     pub fn products_of_iteration(&self) -> f64 {
         let of_block = |block: &PlaneBlock| {
             let (vertices, width) = (block.vertices.len() as f64, block.coordinates.len() as f64);
-            vertices * (0.5 * width * width + 8.0 * width + 40.0) + width * width
+            0.5 * (vertices - 1.0) * width * width + vertices * (8.0 * width + 400.0)
         };
-        let width = self.width as f64;
-        self.blocks.iter().map(of_block).sum::<f64>() + width * width * width / 6.0 + 30.0 * width
+        let (order, width) = (self.in_groups(), self.width as f64);
+        let of_group = |group: &[&PlaneBlock]| 2.0 * (group[0].coordinates.len() as f64).powi(2);
+        let groups = order.chunk_by(|a, b| self.coordinates(a) == self.coordinates(b)).map(of_group).sum::<f64>();
+        self.blocks.iter().map(of_block).sum::<f64>() + groups + width * width * width / 6.0 + 30.0 * width
+    }
+
+    /// Returns the blocks such that those of the same coordinates follow each other.
+    fn in_groups(&self) -> Vec<&PlaneBlock> {
+        let mut order: Vec<&PlaneBlock> = self.blocks.iter().collect();
+        order.sort_by_key(|block| self.coordinates(block));
+        order
     }
 
     fn vertices(&self) -> usize {
@@ -167,60 +177,64 @@ impl<'a> JointQp<'a> {
         (0..block.vertices.len()).map(move |p| &self.stars[block.stars + p * width..][..width])
     }
 
-    /// Writes `<c_p, w>` of every vertex into `out`.
-    fn products(&self, w: &[f64], out: &mut Vec<f64>) {
-        out.clear();
-        let mut own = Vec::new();
+    /// Returns `<c_p, w>` of every vertex.
+    fn products(&self, w: &[f64]) -> Vec<f64> {
+        let (mut products, mut own) = (Vec::with_capacity(self.circs.len()), Vec::new());
         for block in &self.blocks {
             own.clear();
             own.extend(self.coordinates(block).iter().map(|&k| w[k as usize]));
-            out.extend(self.rows(block).map(|row| linalg::dot(row, &own)));
+            products.extend(self.rows(block).map(|row| linalg::dot(row, &own)));
         }
+        products
     }
 
-    /// Adds `sum_p amounts[p] c_p` to `out`.
-    fn combine(&self, amounts: &[f64], out: &mut [f64]) {
-        let mut own = Vec::new();
+    /// Returns `sum_p amounts[p] c_p`.
+    fn combine(&self, amounts: &[f64]) -> Vec<f64> {
+        let (mut sum, mut own) = (vec![0.0; self.width], Vec::new());
         for block in &self.blocks {
             own.clear();
             own.resize(block.coordinates.len(), 0.0);
             for (row, &amount) in self.rows(block).zip(&amounts[block.vertices.clone()]) {
                 linalg::axpy(amount, row, &mut own);
             }
-            Star::Sparse { indices: self.coordinates(block), values: &own }.add_to(1.0, out);
+            Star::Sparse { indices: self.coordinates(block), values: &own }.add_to(1.0, &mut sum);
         }
+        sum
     }
 
-    /// Returns P at `w`.
-    fn primal(&self, w: &[f64]) -> f64 {
-        let mut scores = Vec::new();
-        self.products(w, &mut scores);
+    /// Returns what the planes give at the weights of a point and with its masses.
+    fn sums(&self, point: &Point) -> Sums {
+        let (mut scores, phi) = (self.products(&point.w), self.combine(&point.masses));
         linalg::axpy(1.0, &self.circs, &mut scores);
         let best = |block: Range<usize>| scores[block].iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        self.regularizer.penalty(w) + self.ranges().map(best).sum::<f64>()
-    }
-
-    /// Returns F of masses that sum to 1 in each block, and P at their weights.
-    fn bounds(&self, masses: &[f64]) -> (f64, f64) {
-        let mut w = vec![0.0; self.width];
-        self.combine(masses, &mut w);
-        self.regularizer.free_weights(&mut w);
-        let value = self.regularizer.dual(&w, linalg::dot(masses, &self.circs));
-        self.regularizer.clip_all(&mut w);
-        (value, self.primal(&w))
+        let primal = self.regularizer.penalty(&point.w) + self.ranges().map(best).sum::<f64>();
+        let mut free = phi.clone();
+        self.regularizer.free_weights(&mut free);
+        let value = self.regularizer.dual(&free, linalg::dot(&point.masses, &self.circs));
+        Sums { scores, phi, primal, value }
     }
 
     /// Moves `masses`, which sum to 1 in each block, to where F is at most `tolerance` from its largest value, if
-    /// rounding allows. F does not fall.
-    pub fn solve(&self, masses: &mut [f64], tolerance: f64) -> JointAnswer {
-        let (value, primal) = self.bounds(masses);
+    /// rounding allows. Returns the iterations that it took, and a bound on how far F of these masses is from that value.
+    pub fn solve(&self, masses: &mut [f64], tolerance: f64) -> (usize, f64) {
+        let order = self.in_groups();
         let mut point = self.start();
-        let mut answer = JointAnswer { value, gap: primal - value, iterations: 0 };
-        let (mut least, mut before, mut idle) = (primal, f64::INFINITY, 0);
-        while answer.gap > tolerance && answer.iterations < MOST_ITERATIONS && idle < PATIENCE {
-            answer.iterations += 1;
-            let newton = self.newton(&point);
+        let (mut least, mut most, mut before) = (f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY);
+        let (mut iterations, mut idle) = (0, 0);
+        loop {
+            let sums = self.sums(&point);
             let here = point.complementarity(&point, 0.0, &self.nonnegative);
+            idle = if sums.value > most || sums.primal < least || here < 0.5 * before { 0 } else { idle + 1 };
+            if sums.value > most {
+                most = sums.value;
+                masses.copy_from_slice(&point.masses);
+            }
+            (least, before) = (least.min(sums.primal), here);
+            if least - most <= tolerance || iterations == MOST_ITERATIONS || idle == PATIENCE {
+                break;
+            }
+            iterations += 1;
+            let newton = self.newton(&order, &point, sums);
             let straight = self.direction(&point, &newton, 0.0, None);
             let length = point.longest(&straight, &self.nonnegative);
             let there = point.complementarity(&straight, length, &self.nonnegative);
@@ -231,22 +245,12 @@ impl<'a> JointQp<'a> {
                 break;
             }
             point.go(length, &bent);
-            let mut normal = point.masses.clone();
-            for block in self.ranges() {
-                let sum: f64 = normal[block.clone()].iter().sum();
-                linalg::scale(1.0 / sum, &mut normal[block]);
-            }
-            let (value, primal) = self.bounds(&normal);
-            let primal = primal.min(self.primal(&point.w)); // which rounding shakes less where lambda is small
-            idle = if value > answer.value || primal < least || here < 0.5 * before { 0 } else { idle + 1 };
-            (least, before) = (least.min(primal), here);
-            if value > answer.value {
-                answer.value = value;
-                masses.copy_from_slice(&normal);
-            }
-            answer.gap = least - answer.value;
         }
-        answer
+        for block in self.ranges() {
+            let sum: f64 = masses[block.clone()].iter().sum();
+            linalg::scale(1.0 / sum, &mut masses[block]);
+        }
+        (iterations, least - most)
     }
 
     /// Returns the interior point of equal masses, which misses no equation. Slacks are so large that they are of one
@@ -254,13 +258,11 @@ impl<'a> JointQp<'a> {
     fn start(&self) -> Point {
         let masses: Vec<f64> =
             self.ranges().flat_map(|block| block.clone().map(move |_| 1.0 / block.len() as f64)).collect();
-        let mut w = vec![0.0; self.width];
-        self.combine(&masses, &mut w);
+        let mut w = self.combine(&masses);
         self.regularizer.free_weights(&mut w);
         let (lambda, free) = (self.regularizer.lambda(), w.clone());
         self.regularizer.clip_all(&mut w);
-        let mut slacks = Vec::new();
-        self.products(&w, &mut slacks);
+        let mut slacks = self.products(&w);
         linalg::axpy(1.0, &self.circs, &mut slacks);
         let most = |scores: &[f64]| scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let least = |scores: &[f64]| scores.iter().copied().fold(f64::INFINITY, f64::min);
@@ -285,10 +287,10 @@ impl<'a> JointQp<'a> {
     }
 
     /// Sets up the Newton system at `point`.
-    fn newton(&self, point: &Point) -> Newton {
+    fn newton(&self, order: &[&PlaneBlock], point: &Point, sums: Sums) -> Newton {
         let (width, lambda) = (self.width, self.regularizer.lambda());
         let ratios: Vec<f64> = point.masses.iter().zip(&point.slacks).map(|(mass, slack)| mass / slack).collect();
-        let sums: Vec<f64> = self.ranges().map(|block| ratios[block].iter().sum()).collect();
+        let totals: Vec<f64> = self.ranges().map(|block| ratios[block].iter().sum()).collect();
 
         // lambda I + Z/W + sum_i sum_p D_p (c_p - mean_i)(c_p - mean_i)', the means weighted by D.
         let mut matrix = vec![0.0; width * width];
@@ -297,57 +299,52 @@ impl<'a> JointQp<'a> {
             matrix[k * width + k] += dual / point.w[k];
         }
         let (mut rows, mut mean, mut own) = (Vec::new(), Vec::new(), Vec::new());
-        for (block, &sum) in self.blocks.iter().zip(&sums) {
-            let ratios = &ratios[block.vertices.clone()];
-            let size = block.coordinates.len();
-            if let [one, other] = ratios {
-                let factor = (one / sum * other).sqrt(); // of the difference, and the truth is 0
-                rows.extend(self.rows(block).skip(1).flatten().map(|star| factor * star));
-            } else {
-                mean.clear();
-                mean.resize(size, 0.0);
-                self.rows(block).zip(ratios).for_each(|(row, ratio)| linalg::axpy(ratio / sum, row, &mut mean));
-                for (row, ratio) in self.rows(block).zip(ratios) {
-                    let factor = ratio.sqrt();
-                    rows.extend(row.iter().zip(&mean).map(|(star, mean)| factor * (star - mean)));
-                }
-            }
-            if size == width {
-                if rows.len() >= ROWS * width {
-                    linalg::add_outer_products(&rows, width, &mut matrix);
-                    rows.clear();
-                }
-                continue;
-            }
+        for group in order.chunk_by(|a, b| self.coordinates(a) == self.coordinates(b)) {
+            let coordinates = self.coordinates(group[0]);
+            let size = coordinates.len();
             own.clear();
             own.resize(size * size, 0.0);
-            let from = rows.len() - (if ratios.len() == 2 { 1 } else { ratios.len() }) * size;
-            linalg::add_outer_products(&rows[from..], size, &mut own);
-            rows.truncate(from);
-            let coordinates = self.coordinates(block);
+            for block in group {
+                let mut planes = self.rows(block).zip(&ratios[block.vertices.clone()]);
+                let Some((truth, &(mut total))) = planes.next() else { continue };
+                mean.clear();
+                mean.extend_from_slice(truth);
+                for (row, ratio) in planes {
+                    // The sum grows by so much of the outer product of c_p - mean, the mean of those before.
+                    let (factor, share) = ((ratio * (total / (total + ratio))).sqrt(), ratio / (total + ratio));
+                    total += ratio;
+                    for (star, mean) in row.iter().zip(&mut mean) {
+                        let change = star - *mean;
+                        rows.push(factor * change);
+                        *mean += share * change;
+                    }
+                }
+                if rows.len() >= ROWS * size {
+                    linalg::add_outer_products(&rows, size, &mut own);
+                    rows.clear();
+                }
+            }
+            linalg::add_outer_products(&rows, size, &mut own);
+            rows.clear();
             for (i, row) in own.chunks_exact(size.max(1)).enumerate() {
                 let out = &mut matrix[coordinates[i] as usize * width..][..width];
                 Star::Sparse { indices: &coordinates[i..], values: &row[i..] }.add_to(1.0, out);
             }
         }
-        linalg::add_outer_products(&rows, width, &mut matrix);
 
-        let mut gradient = vec![0.0; width];
-        self.combine(&point.masses, &mut gradient);
+        let mut gradient = sums.phi;
         linalg::axpy(lambda, &point.w, &mut gradient);
         if let Some(prior) = self.regularizer.prior() {
             linalg::axpy(-lambda, prior, &mut gradient);
         }
         self.nonnegative.iter().zip(&point.duals).for_each(|(&k, dual)| gradient[k] -= dual);
         let missing = self.ranges().map(|block| 1.0 - point.masses[block].iter().sum::<f64>()).collect();
-        let mut slack = Vec::new();
-        self.products(&point.w, &mut slack);
-        linalg::axpy(1.0, &self.circs, &mut slack);
+        let mut slack = sums.scores;
         linalg::axpy(1.0, &point.slacks, &mut slack);
         for (block, hinge) in self.ranges().zip(&point.hinges) {
             slack[block].iter_mut().for_each(|slack| *slack -= hinge);
         }
-        Newton { factor: Cholesky::new(matrix, width), ratios, sums, gradient, missing, slack }
+        Newton { factor: Cholesky::new(matrix, width), ratios, totals, gradient, missing, slack }
     }
 
     /// Returns the step to where all products are `target`, to first order; to second order where `straight` is the
@@ -374,22 +371,21 @@ impl<'a> JointQp<'a> {
             .collect();
         let mut pulls = masses.clone();
         for (i, block) in self.ranges().enumerate() {
-            let share = free[i] / newton.sums[i];
+            let share = free[i] / newton.totals[i];
             pulls[block.clone()].iter_mut().zip(&newton.ratios[block]).for_each(|(pull, ratio)| *pull -= ratio * share);
         }
-        let mut w = newton.gradient.clone();
-        self.combine(&pulls, &mut w);
+        let mut w = self.combine(&pulls);
+        linalg::axpy(1.0, &newton.gradient, &mut w);
         linalg::scale(-1.0, &mut w);
         self.nonnegative.iter().zip(&duals).for_each(|(&k, dual)| w[k] += dual);
         newton.factor.solve(&mut w);
 
-        let mut slacks = Vec::new();
-        self.products(&w, &mut slacks);
+        let mut slacks = self.products(&w);
         let mut hinges = Vec::with_capacity(free.len());
         for (i, block) in self.ranges().enumerate() {
             let ratios = &newton.ratios[block.clone()];
             let pull: f64 = ratios.iter().zip(&slacks[block.clone()]).map(|(ratio, product)| ratio * product).sum();
-            let hinge = (free[i] + pull) / newton.sums[i];
+            let hinge = (free[i] + pull) / newton.totals[i];
             for p in block {
                 masses[p] += newton.ratios[p] * (slacks[p] - hinge);
                 slacks[p] = hinge - slacks[p] - newton.slack[p];
@@ -407,6 +403,15 @@ impl<'a> JointQp<'a> {
 mod tests {
     use super::*;
     use crate::rng::Rng;
+
+    /// F of masses, and P at their weights.
+    fn bounds(qp: &JointQp<'_>, masses: &[f64]) -> (f64, f64) {
+        let mut w = qp.combine(masses);
+        qp.regularizer.free_weights(&mut w);
+        qp.regularizer.clip_all(&mut w);
+        let sums = qp.sums(&Point { w, masses: masses.to_vec(), duals: vec![], hinges: vec![], slacks: vec![] });
+        (sums.value, sums.primal)
+    }
 
     /// Many planes on few weights are solved to a gap of 1e-6, with priors, signs, frozen weights and columns of all
     /// sizes, from any start.
@@ -446,11 +451,10 @@ mod tests {
                 qp.push(own.iter().map(|(star, circ)| (&star[..], *circ)));
                 masses.extend((0..=planes).map(|p| f64::from(u8::from(p == at))));
             }
-            let answer = qp.solve(&mut masses, 1e-6);
-            let (value, primal) = qp.bounds(&masses);
-            assert!(answer.gap <= 1e-6, "seed {seed}: {answer:?}");
-            assert!(value == answer.value && primal >= value, "seed {seed}: {answer:?}, {value} to {primal}");
-            assert!(answer.iterations < 40, "seed {seed}: {answer:?}");
+            let (iterations, gap) = qp.solve(&mut masses, 1e-6);
+            let (value, primal) = bounds(&qp, &masses);
+            assert!(gap <= 1e-6 && iterations < 40, "seed {seed}: {gap} after {iterations}");
+            assert!(primal >= value && primal - value < 1e-5, "seed {seed}: {value} to {primal}");
         }
     }
 }

@@ -13,5 +13,5 @@ mod simplex;
 mod tests;
 
 pub use constrained::ConstrainedPart;
-pub use joint::{JointAnswer, JointQp};
+pub use joint::JointQp;
 pub use simplex::{Gram, SimplexQp};

@@ -10,9 +10,10 @@ use super::budget::Budget;
 use super::candidate::{floors, least};
 use super::evaluator::Evaluator;
 use super::gap_predictor::Evaluate;
-use super::outcome::{GapTarget, RunError, Stop};
+use super::outcome::{RunError, Stop};
 use super::spent::{Spent, SpentMeter};
 use super::training::Training;
+use crate::certificate::GapTarget;
 use crate::executor::{BatchItem, Reply};
 use crate::oracle::MaxOracle;
 

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::outcome::GapTarget;
 use super::spent::Spent;
+use crate::certificate::GapTarget;
 use crate::rounding::TermSizes;
 use crate::state::{StateError, ensure, finite};
 

@@ -3,9 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::outcome::{Best, GapTarget, RunError, Stop};
+use super::outcome::{Best, RunError, Stop};
 use super::stall::Stall;
 use super::training::Training;
+use crate::certificate::GapTarget;
 use crate::observe::Certificate;
 use crate::oracle::{Capabilities, MaxOracle, NoCapabilities};
 use crate::rounding::{Rounded, Rounding};

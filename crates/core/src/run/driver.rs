@@ -296,6 +296,7 @@ impl<O: MaxOracle> Run<O> {
     ) -> Self {
         let regularizer = regularizer.into().moved_by_sums(solver.facts().moves_sums);
         let mut training = Training::new(oracle, solver, regularizer);
+        training.target = stop.gap;
         let mut evaluator = Evaluator::new(evaluation_oracle, &mut training);
         evaluator.bounds.target = stop.gap;
         Run { training, evaluator, losses: LossWatch::new(stop.patience), stop, observers: Vec::new() }

@@ -24,8 +24,9 @@ mod spent;
 mod stall;
 mod training;
 
+pub use crate::certificate::GapTarget;
 pub(crate) use bounds::is_possible;
 pub use driver::Run;
 pub use gap_predictor::Evaluate;
-pub use outcome::{GapTarget, LossMeter, LossMeters, Outcome, RunError, Stop, StopReason, Unsupported};
+pub use outcome::{LossMeter, LossMeters, Outcome, RunError, Stop, StopReason, Unsupported};
 pub(crate) use spent::Spent;

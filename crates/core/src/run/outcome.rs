@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::certificate::GapTarget;
 use crate::observe::{Certificate, EarlyStopping, RunCost};
 use crate::oracle::{OracleError, SlackCount};
 use crate::rounding::Rounded;
@@ -116,32 +117,6 @@ pub(super) struct Best {
     pub(super) w: Vec<f64>,
     pub(super) primal: Rounded,
     pub(super) proven: bool,
-}
-
-/// When the gap is small enough.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum GapTarget {
-    /// `P - F` at most this.
-    Absolute(f64),
-    /// `P - F` at most this many percent of P.
-    Percent(f64),
-}
-
-impl From<f64> for GapTarget {
-    fn from(gap: f64) -> Self {
-        GapTarget::Absolute(gap)
-    }
-}
-
-impl GapTarget {
-    /// The gap wanted at primal value `primal`.
-    pub fn at(self, primal: f64) -> f64 {
-        match self {
-            GapTarget::Absolute(gap) => gap,
-            GapTarget::Percent(percent) => percent / 100.0 * primal,
-        }
-    }
 }
 
 /// When to stop; the first that is reached counts. With nothing set a run goes on until it is interrupted.

@@ -1,6 +1,7 @@
 //! The training side of a run: the solver, the oracle that it trains with, chance, time, counts.
 
 use super::spent::Spent;
+use crate::certificate::GapTarget;
 use crate::clock::{Clock, ClockKind};
 use crate::context::{CallCounts, Ctx};
 use crate::executor::Executor;
@@ -21,6 +22,8 @@ pub(crate) struct Training<O> {
     pub(super) clock: Clock,
     pub(super) counts: CallCounts,
     pub(super) steps: u64,
+    /// The gap that the run is to end at.
+    pub(crate) target: Option<GapTarget>,
     lookahead: Option<Lookahead>,
     origin: Vec<f64>,
     plane: Plane,
@@ -38,6 +41,7 @@ impl<O: MaxOracle> Training<O> {
             clock,
             counts: CallCounts::default(),
             steps: 0,
+            target: None,
             lookahead: None,
             origin: Vec::new(),
             plane: Plane::new(),
@@ -57,7 +61,8 @@ impl<O: MaxOracle> Training<O> {
 
     /// As [`parts`](Training::parts), for another step.
     fn apart(&mut self) -> (&mut dyn Solver<O>, Ctx<'_, O>, (&mut Vec<f64>, &mut Plane)) {
-        let ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts);
+        let mut ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts);
+        ctx.target = self.target;
         let buffers = (&mut self.origin, &mut self.plane);
         (&mut *self.solver, ctx.with_lookahead(self.lookahead.as_mut()), buffers)
     }

@@ -24,6 +24,9 @@ const REBUILD_PASSES: u64 = 64;
 /// Accuracy of joint solves, as a share of the gaps that the last approximate pass met.
 const JOINT_ACCURACY: f64 = 1e-6;
 
+/// A gap over the planes kept below this share of the gap that the run is to end at calls for no joint solve.
+const NEGLIGIBLE: f64 = 0.1;
+
 /// A pass over the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) enum PassKind {
@@ -241,7 +244,8 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         let Planes::MultiPlane(MultiPlane { joint: Joint::ByCost, .. }) = self.config.planes else { return false };
         let (met, before) = (self.gap_met(), self.dual.value());
         let Some(price) = self.dual.joint_price(ctx) else { return false };
-        if !self.pace.joint_pays(price, met, ctx.now(), before) {
+        let wanted = ctx.gap_wanted(before);
+        if met <= NEGLIGIBLE * wanted || !self.pace.joint_pays(price, met, ctx.now(), before) {
             return false;
         }
         let seconds = self.dual.solve_jointly(JOINT_ACCURACY * met, self.iterations as u32, ctx);
