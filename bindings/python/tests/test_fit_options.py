@@ -26,7 +26,7 @@ def two_classes():
 
 def labels():
     x, y = blobs()
-    return MultiLabelSSVM(gap="1%", clock="work", lam=1e-3), x, np.eye(3, dtype=int)[y]
+    return MultiLabelSSVM(passes=10, clock="work", lam=1e-3), x, np.eye(3, dtype=int)[y]
 
 
 def chains():

@@ -47,7 +47,7 @@ class Slow:
 rng = np.random.default_rng(0)
 X = list(rng.normal(size=(40, 4)))
 Y = [1.0 if x[0] > 0 else -1.0 for x in X]
-model = multiplane.StructuredSVM(Slow(), gap=1e-12{extra})
+model = multiplane.StructuredSVM(Slow(), gap=1e-300{extra})
 fit = lambda: model.fit(X, Y)
 """
 
