@@ -1,0 +1,324 @@
+"""Learning what variables of integer programmes cost, from solutions."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from multiplane import _core
+from multiplane._errors import ConvergenceWarning
+from multiplane._fit_options import FitOptions
+from multiplane._labeller import listed
+from multiplane._structured import StructuredSVM
+from multiplane.ilp._feasible import Box, FeasibleSet, Vector, numbers
+from multiplane.ilp._programme import IntegerProgramme
+from multiplane.ilp._task import Instance, LinearTask, Truth
+
+ACCURACY = 0.2
+"""Which share of the gap that is asked for solvers may leave open, where ``oracle_gap`` is not given."""
+
+ROUNDS = 50
+"""Completions of unknown values, at most."""
+
+COARSE = "5%"
+"""The gap of fits between completions while these still lower the objective by more."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A true vector with a loss of its own.
+
+    Attributes:
+        values: The vector, ``[variables]``; NaN or masked where the truth is not known.
+        weights: What one unit of error of each variable costs, or one number for all.
+        costs: In place of weights: the loss of ``y`` is ``costs @ (y - values)``, which no feasible vector may have below 0.
+    """
+
+    values: Any
+    weights: Any = None
+    costs: Any = None
+
+
+class IlpSSVM(StructuredSVM):
+    """Learns what the variables of integer programmes cost, from solutions: ``features @ coef_ + fixed costs``.
+
+    ``X`` is a list of examples ``(feasible, features)`` or ``(feasible, features, costs)``: an :class:`IntegerProgramme` or
+    another :class:`FeasibleSet`, the features of its variables ``[variables, d]`` (dense or SciPy sparse), and costs that are not
+    learned ``[variables]``. ``Y`` is a list of solutions ``[variables]``, NaN or masked where the truth is not known; ``predict``
+    finds the vectors of the least cost. A :class:`Target` in the place of a solution has a loss of its own.
+
+    Args:
+        sense: ``"min"``, or ``"max"`` where the programme maximises: ``coef_`` are then gains.
+        loss: ``"hamming"``: the sum of the errors of the known variables, which of those that are 0 or 1 is how many are wrong.
+            ``"hamming-mean"``: the mean.
+        partial: ``"masked"`` completes what is not known by the best vector that agrees with what is known, and trains, in turns,
+            until the objective no longer falls (``rounds_``). ``"fixed"`` takes 0, whether or not that is feasible, as structsvm does.
+        nonnegative: Columns of features whose weights stay >= 0.
+        oracle_gap: The relative gap at which a solver may stop. None: as far as the gap of the fit allows.
+        oracle_seconds: Time for one solution. Where it ends, the best vector so far and a bound on all others are used.
+    """
+
+    task: ClassVar[Any] = None
+
+    sense: str = "min"
+    loss: str = "hamming"
+    partial: str = "masked"
+    nonnegative: Sequence[int] | None = None
+    oracle_gap: float | None = None
+    oracle_seconds: float | None = None
+
+    # -- data --
+
+    def _instances(self, X: Any) -> list[Instance]:
+        found = [self._instance(x, f"X[{i}]") for i, x in enumerate(listed(X, "X"))]
+        widths = [instance.features.shape[1] for instance in found]
+        odd = next((i for i, width in enumerate(widths) if width != widths[0]), None)
+        if odd is not None:
+            raise ValueError(f"X[{odd}] has {widths[odd]} features, X[0] has {widths[0]}: expected as many")
+        return found
+
+    def _instance(self, x: Any, what: str) -> Instance:
+        if isinstance(x, Instance):
+            return x
+        if not isinstance(x, (tuple, list)) or len(x) not in (2, 3) or not isinstance(x[0], FeasibleSet):
+            raise ValueError(f"{what}: expected (feasible, features) or (feasible, features, costs), found {type(x).__name__}")
+        size, sign = len(x[0]), {"min": 1.0, "max": -1.0}[self.sense]
+        try:
+            features = csr_array(x[1], dtype=np.float64) if issparse(x[1]) else np.array(x[1], dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"{what}: features are not numbers [variables, d]") from None
+        if features.ndim != 2 or features.shape[0] != size or not features.shape[1]:
+            raise ValueError(f"{what}: features have the shape {features.shape}: expected one row for each of {size} variables")
+        if not np.isfinite(features.data if issparse(features) else features).all():
+            raise ValueError(f"{what}: a feature is not finite")
+        costs = numbers(0.0 if len(x) == 2 else x[2], size, f"{what}: costs")
+        if not np.isfinite(costs).all():
+            raise ValueError(f"{what}: costs[{int(np.argmin(np.isfinite(costs)))}] is not finite")
+        return Instance(x[0], sign * features, sign * costs)
+
+    def _given(self, y: Any, x: Instance, what: str) -> tuple[Vector, Vector, Vector | None]:
+        """Returns the values of a truth (0 where they are not known), what errors cost, and a linear loss if there is one."""
+        target = y if isinstance(y, Target) else Target(y)
+        size, lower, upper = len(x.feasible), x.feasible.lower, x.feasible.upper
+        try:
+            values = np.ma.filled(np.ma.asarray(target.values, dtype=np.float64), np.nan)
+        except (TypeError, ValueError):
+            raise ValueError(f"{what}: expected numbers, one for each variable") from None
+        if values.shape != (size,):
+            raise ValueError(f"{what} has the shape {values.shape}: expected ({size},), as many as variables")
+        known = ~np.isnan(values)
+        wrong = np.flatnonzero(known & ((values < lower) | (values > upper)))
+        if len(wrong):
+            v = wrong[0]
+            raise ValueError(f"{what}[{v}] is {values[v]:g}: the variable is between {lower[v]:g} and {upper[v]:g}")
+        if target.costs is not None and target.weights is not None:
+            raise ValueError(f"{what}: weights and costs of a Target: give one of them")
+        unit = 1.0 / max(1, int(known.sum())) if self.loss == "hamming-mean" else 1.0
+        weights = numbers(unit if target.weights is None else target.weights, size, f"{what}: weights")
+        wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0.0)))
+        if len(wrong):
+            raise ValueError(f"{what}: weights[{wrong[0]}] is {weights[wrong[0]]:g}: expected a finite number >= 0")
+        linear = None if target.costs is None else numbers(target.costs, size, f"{what}: costs")
+        return values, np.where(known, weights, 0.0), linear
+
+    def _truth(self, values: Vector, weights: Vector, linear: Vector | None, x: Instance, what: str) -> Truth:
+        """A truth that is known altogether: a loss between bounds becomes variables of a programme of its own."""
+        lower, upper = x.feasible.lower, x.feasible.upper
+        if linear is not None:
+            return Truth(values, linear)
+        at = np.flatnonzero((weights > 0.0) & (values > lower) & (values < upper))
+        costs = np.where(values == lower, weights, np.where(values == upper, -weights, 0.0))
+        if not len(at):
+            return Truth(values, costs)
+        if not isinstance(x.feasible, IntegerProgramme):
+            raise ValueError(f"{what}[{at[0]}] is {values[at[0]]:g}, between its bounds: expected an IntegerProgramme, or Target(costs=...)")
+        return Truth(values, costs, at, weights[at], x.feasible.away(at, values[at]))
+
+    # -- training --
+
+    def _checked(self) -> None:
+        """Refuses words that are not known, and accuracies that are none."""
+        for name, words in (("sense", ("min", "max")), ("loss", ("hamming", "hamming-mean")), ("partial", ("masked", "fixed"))):
+            if getattr(self, name) not in words:
+                raise ValueError(f"{name} = {getattr(self, name)!r}: must be {words[0]!r} or {words[1]!r}")
+        if self.oracle_gap is not None and not 0.0 <= self.oracle_gap < math.inf:
+            raise ValueError(f"oracle_gap = {self.oracle_gap!r}: must be a finite number >= 0")
+        if self.oracle_seconds is not None and not self.oracle_seconds > 0.0:
+            raise ValueError(f"oracle_seconds = {self.oracle_seconds!r}: must be greater than 0")
+
+    def _made_task(self, instances: list[Instance]) -> LinearTask:
+        width = instances[0].features.shape[1]
+        columns = [int(column) for column in self.nonnegative or ()]
+        wrong = [column for column in columns if not 0 <= column < width]
+        if wrong:
+            raise ValueError(f"nonnegative: found {wrong[0]}: the features have the columns 0 to {width - 1}")
+        exact = all(instance.feasible.quality == "exact" for instance in instances)
+        known = {"exact", "upper-bound"}.issuperset(instance.feasible.quality for instance in instances)
+        quality = "exact" if exact else "upper-bound" if known else "heuristic"
+        return LinearTask(
+            width, quality, [(column, column + 1) for column in columns], self._accuracy(),
+            self.oracle_gap or 0.0, self.oracle_seconds or math.inf,
+        )  # fmt: skip
+
+    def _accuracy(self) -> float:
+        """The share of a hinge that a solver may leave open: none if the gap that is asked for is a number."""
+        if self.oracle_gap is not None:
+            return 0.0
+        gap = "1%" if self.gap is None else self.gap
+        return ACCURACY * float(gap[:-1]) / 100.0 if isinstance(gap, str) and gap.endswith("%") else 0.0
+
+    def fit(self, X: Any, Y: Any, *, X_test: Any = None, Y_test: Any = None, **options: Unpack[FitOptions]) -> Self:
+        """Trains on examples ``X`` and their solutions ``Y``. Returns self.
+
+        Raises ValueError for unusable input: also if a solution is not feasible, or what is known of it is not, by the row.
+        """
+        self._checked()
+        instances, y = self._instances(X), listed(Y, "Y")
+        if len(instances) != len(y) or not y:
+            raise ValueError(f"X has {len(instances)} examples, Y has {len(y)}: expected as many, and at least one")
+        given = [self._given(one, x, f"Y[{i}]") for i, (one, x) in enumerate(zip(y, instances, strict=True))]
+        self.task = self._made_task(instances)  # type: ignore[misc]
+        test = {}
+        if X_test is not None or Y_test is not None:
+            seen, labels = self._instances(X_test), listed(Y_test, "Y_test")
+            test = {"X_test": seen, "Y_test": self._truths(labels, seen, "Y_test")}
+        partial = [i for i, (values, _, _) in enumerate(given) if np.isnan(values).any()]
+        if not partial:
+            for i, ((values, _, _), x) in enumerate(zip(given, instances, strict=True)):
+                fault = x.feasible.fault(values)
+                if fault:
+                    raise ValueError(f"Y[{i}] is not feasible: {fault}")
+            truths = [self._truth(*one, x, f"Y[{i}]") for i, (one, x) in enumerate(zip(given, instances, strict=True))]
+            return super().fit(instances, truths, **test, **options)
+        self.task.quality = "upper-bound"
+        return self._fit_masked(instances, given, test, options)
+
+    def _truths(self, y: list[Any], instances: list[Instance], what: str) -> list[Truth]:
+        """Truths that are known altogether, to measure on."""
+        if len(y) != len(instances):
+            raise ValueError(f"{what} has {len(y)} solutions for {len(instances)} examples")
+        found = []
+        for i, (one, x) in enumerate(zip(y, instances, strict=True)):
+            values, weights, linear = self._given(one, x, f"{what}[{i}]")
+            found.append(self._truth(np.where(np.isnan(values), x.feasible.lower, values), weights, linear, x, f"{what}[{i}]"))
+        return found
+
+    def _fit_masked(
+        self, instances: list[Instance], given: list[tuple[Vector, Vector, Vector | None]], test: dict[str, Any], options: FitOptions
+    ) -> Self:
+        """Completes and trains in turns (the concave-convex procedure): each turn lowers the objective, or is the last."""
+        for name in ("checkpoint", "resume"):
+            if options.get(name) is not None:
+                raise ValueError(f"{name}: not where solutions are partly unknown, which takes several fits")
+        known = [~np.isnan(values) for values, _, _ in given]
+        w = self._first_weights(instances, given, known)
+        completed = self._completed(instances, given, known, w)
+        asked, rounds, is_coarse = self.gap, [], True
+        while True:
+            parts = zip(given, completed, known, instances, strict=True)
+            truths = [
+                self._truth(y, weights, None if linear is None else np.where(is_known, linear, 0.0), x, f"Y[{i}]")
+                for i, ((_, weights, linear), y, is_known, x) in enumerate(parts)
+            ]
+            before = dict(self.__dict__)
+            try:
+                self.gap = COARSE if is_coarse else asked
+                self.task.accuracy = self._accuracy()
+                super().fit(instances, truths, **test, **options)
+            finally:
+                self.gap = asked
+            again = self._completed(instances, given, known, self.coef_)
+            pairs = zip(instances, completed, again, strict=True)
+            fall = float(np.mean([(x.features @ self.coef_ + x.costs) @ (old - new) for x, old, new in pairs]))
+            objective = self.primal_ - max(0.0, fall)
+            changed = sum(bool(np.any(old != new)) for old, new in zip(completed, again, strict=True))
+            last = rounds[-1]["objective"] if rounds else math.inf
+            is_last = not changed or not last - objective > 0.1 * self.gap_
+            if objective < last:
+                completed = again
+                rounds.append({"objective": objective, "primal": self.primal_, "dual": self.dual_, "gap": self.gap_, "changed": changed})
+            elif rounds and not is_coarse:  # to within its gap the turn before was as good
+                self.__dict__.clear()
+                self.__dict__.update(before)
+            if is_last and not is_coarse:
+                break
+            is_coarse = is_coarse and not is_last
+            if len(rounds) >= ROUNDS:
+                warnings.warn(f"after {ROUNDS} completions {changed} of {len(completed)} still change", ConvergenceWarning, stacklevel=3)
+                break
+        self.rounds_ = rounds
+        return self
+
+    def _first_weights(
+        self, instances: list[Instance], given: list[tuple[Vector, Vector, Vector | None]], known: list[NDArray[np.bool_]]
+    ) -> Vector:
+        """Weights for the first completion, learned from known values alone, as if no rows tied them to others."""
+        boxes, solutions = [], []
+        for x, (values, _, _), is_known in zip(instances, given, known, strict=True):
+            if is_known.any():
+                at = np.flatnonzero(is_known & ((values == x.feasible.lower) | (values == x.feasible.upper)))
+                boxes.append((Box(x.feasible.lower[at], x.feasible.upper[at]), x.features[at], x.costs[at]))
+                solutions.append(values[at])
+        if not boxes:
+            raise ValueError("Y: nothing is known of any solution")
+        first = IlpSSVM(lam=self.lam, gap="5%", passes=100, clock=self.clock, seed=self.seed, nonnegative=self.nonnegative)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return first.fit(boxes, solutions).coef_
+
+    def _completed(
+        self, instances: list[Instance], given: list[tuple[Vector, Vector, Vector | None]], known: list[NDArray[np.bool_]], w: Vector
+    ) -> list[Vector]:
+        """The best vectors that agree with what is known. Raises ValueError where none does."""
+        found = []
+        for i, (x, (values, _, _), is_known) in enumerate(zip(instances, given, known, strict=True)):
+            costs = x.features @ w + x.costs
+            y = x.feasible.nearest(costs, np.where(is_known, values, x.feasible.lower), is_known.astype(float))
+            wrong = np.flatnonzero(is_known & (y != values))
+            if len(wrong):
+                v = wrong[0]
+                raise ValueError(
+                    f"what is known of Y[{i}] is not feasible: of the nearest feasible vector variable {v} is {y[v]:g}, and {values[v]:g} "
+                    f"was given ({len(wrong)} such)"
+                )
+            found.append(y)
+        return found
+
+    # -- results --
+
+    def predict(self, X: Any) -> list[Any]:
+        """The vectors of the least cost, ``[variables]`` each."""
+        self._check_fitted()
+        return super().predict(self._instances(X))
+
+    def predict_costs(self, X: Any) -> list[Vector]:
+        """What the variables of each example cost (gain, with ``sense="max"``)."""
+        self._check_fitted()
+        sign = 1.0 if self.sense == "min" else -1.0
+        return [sign * (x.features @ self.coef_ + x.costs) for x in self._instances(X)]
+
+    def score(self, X: Any, Y: Any) -> float:
+        """1 minus the mean loss of the predictions; values that are not known do not count."""
+        self._check_fitted()
+        instances = self._instances(X)
+        return super().score(instances, self._truths(listed(Y, "Y"), instances, "Y"))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], task: Any = None) -> Self:
+        """Reads a model file. Raises ValueError if it is not one of this class."""
+        model, _ = _core.load(path)
+        if model is None or json.loads(model.info()).get("task") != "user":
+            raise ValueError(f"{os.fspath(path)}: holds no model of {cls.__name__}")
+        found = cls()
+        found._from_model(model)
+        found.task = LinearTask(len(found.coef_), "upper-bound", [], 0.0, 0.0, math.inf)  # type: ignore[misc]
+        return found

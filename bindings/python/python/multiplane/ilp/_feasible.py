@@ -1,0 +1,108 @@
+"""Sets of feasible vectors, of which one of low cost is found: what integer programmes and their shortcuts share."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+
+class Least(NamedTuple):
+    """A feasible vector of low cost.
+
+    Attributes:
+        y: The vector, ``[variables]``; None where the solver found none in its time.
+        bound: A lower bound on the cost of every feasible vector.
+    """
+
+    y: Vector | None
+    bound: float
+
+
+Slack = Callable[[float], float]
+"""How far above the least cost a vector may be, given a lower bound on that."""
+
+
+def no_slack(bound: float) -> float:
+    """Asks for a vector of the least cost."""
+    return 0.0
+
+
+class FeasibleSet(ABC):
+    """Feasible vectors, between ``lower`` and ``upper``. A subclass sets these and has the methods ``minimise`` and ``fault``.
+
+    Attributes:
+        lower: The least value of each variable, ``[variables]``.
+        upper: The largest value of each.
+        quality: ``"exact"`` if ``minimise`` always finds a vector of the least cost, else ``"upper-bound"``.
+    """
+
+    lower: Vector
+    upper: Vector
+    quality: str = "exact"
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+    @abstractmethod
+    def minimise(self, costs: Vector, slack: Slack = no_slack, seconds: float = math.inf) -> Least:
+        """Returns a feasible ``y`` with ``costs @ y`` at most the slack above the least, if the seconds suffice, and a lower bound.
+        Both may be ignored by what is exact.
+        """
+
+    @abstractmethod
+    def fault(self, y: Vector) -> str | None:
+        """Returns which rule a vector between the bounds breaks, or None if it is feasible."""
+
+    def nearest(self, costs: Vector, values: Vector, weights: Vector) -> Vector:
+        """Returns, of the feasible vectors that differ least from ``values`` (the sum of ``weights`` times the difference), one of
+        the least cost. Variables of weight 0 are free. Values between the bounds are only known to integer programmes.
+        """
+        known = weights > 0.0
+        if np.any(known & (values != self.lower) & (values != self.upper)):
+            raise ValueError(f"{type(self).__name__}: a value that is known must be {self.lower.min():g} or {self.upper.max():g}")
+        reach = float(np.abs(costs) @ (self.upper - self.lower))
+        away = np.where(values == self.lower, weights, -weights) * (1.0 + 2.0 * reach) / weights[known].min(initial=np.inf)
+        least = self.minimise(costs + np.where(known, away, 0.0))
+        if least.y is None:
+            raise ValueError("no feasible vector was found in the time that was given")
+        return least.y
+
+
+class Box(FeasibleSet):
+    """All vectors between bounds: variables that nothing ties to each other.
+
+    Args:
+        lower: The least value of each variable, ``[variables]``.
+        upper: The largest.
+    """
+
+    def __init__(self, lower: Any, upper: Any) -> None:
+        size = len(np.atleast_1d(lower))
+        self.lower, self.upper = numbers(lower, size, "lower"), numbers(upper, size, "upper")
+
+    def minimise(self, costs: Vector, slack: Slack = no_slack, seconds: float = math.inf) -> Least:
+        y = np.where(costs > 0.0, self.lower, self.upper)
+        return Least(y, float(costs @ y))
+
+    def fault(self, y: Vector) -> str | None:
+        return None
+
+
+def numbers(values: Any, count: int, what: str) -> Vector:
+    """Returns one number for each of ``count``; a single one is for all. NaN is refused."""
+    try:
+        found = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what}: expected numbers, found {values!r:.60}") from None
+    if found.ndim > 1 or (found.ndim == 1 and len(found) != count):
+        raise ValueError(f"{what} has the shape {found.shape}: expected ({count},), or one number")
+    if np.isnan(found).any():
+        raise ValueError(f"{what}[{int(np.argmax(np.isnan(found)))}] is NaN")
+    return np.broadcast_to(found, (count,)).copy()

@@ -1,0 +1,192 @@
+"""Integer programmes as sets of feasible vectors."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import block_array, csr_array, diags_array, issparse, vstack
+
+from multiplane.ilp._feasible import FeasibleSet, Least, Slack, Vector, no_slack, numbers
+from multiplane.ilp._solver import Rows, Solver
+
+
+def tightened(rows: Rows) -> Rows:
+    """Returns rows with the same whole vectors and a closer relaxation.
+
+    Of variables that are 0 or 1, ``3 e <= a + b + c`` becomes ``e <= a``, ``e <= b`` and ``e <= c``; and ``e + f <= k``,
+    where ``e <= a`` and ``f <= a``, becomes ``e + f <= k a``.
+    """
+    binary = rows.integral & (rows.lower == 0.0) & (rows.upper == 1.0)
+    below = np.isinf(rows.row_lower) & np.isfinite(rows.row_upper)
+    one_sided = below | (np.isinf(rows.row_upper) & np.isfinite(rows.row_lower))
+    ends = np.where(below, rows.row_upper, -rows.row_lower)
+    signed = csr_array(diags_array(np.where(below, 1.0, -1.0)) @ rows.matrix)
+    count, sums, positive = np.diff(signed.indptr), signed.sum(axis=1), (signed > 0.0).sum(axis=1)
+    one_sided &= abs(signed).astype(bool).astype(float) @ (~binary).astype(float) == 0.0
+    ordered = one_sided & (ends == 0.0) & (positive == 1) & (sums == 0.0) & (count > 1)
+    if not ordered.any():
+        return rows
+    chosen = signed[ordered]
+    owner, up = np.repeat(np.arange(chosen.shape[0]), np.diff(chosen.indptr)), chosen.data > 0.0
+    whole = np.empty(chosen.shape[0], dtype=np.int64)
+    whole[owner[up]] = chosen.indices[up]
+    child, parent = whole[owner[~up]], chosen.indices[~up]
+    at, size = np.arange(len(child)), signed.shape[1]
+    less = csr_array((np.repeat([1.0, -1.0], len(at)), (np.tile(at, 2), np.concatenate([child, parent]))), (len(at), size))
+
+    limited = one_sided & (ends > 0.0) & (positive == count) & (sums == count) & (sums > ends)
+    implied = csr_array((np.ones(len(at)), (child, parent)), (size, size))
+    shared = (signed[limited] @ implied).tocoo()
+    row, column = shared.coords
+    common = shared.data == count[limited][row]
+    bent = csr_array((-ends[limited][row[common]], (row[common], column[common])), (int(limited.sum()), size))
+    is_bent = np.diff(bent.indptr) == 1
+    kept = ~ordered
+    kept[np.flatnonzero(limited)[is_bent]] = False
+    new = vstack([less, (signed[limited] + bent)[is_bent]])
+    return Rows(
+        csr_array(vstack([rows.matrix[kept], new])),
+        np.concatenate([rows.row_lower[kept], np.full(new.shape[0], -np.inf)]),
+        np.concatenate([rows.row_upper[kept], np.zeros(new.shape[0])]),
+        rows.lower, rows.upper, rows.integral,
+    )  # fmt: skip
+
+
+class IntegerProgramme(FeasibleSet):
+    """Vectors with ``row_lower <= matrix @ y <= row_upper`` and ``lower <= y <= upper``, of which some variables are whole.
+
+    Solved by HiGHS: through ``highspy`` where it is installed (``pip install multiplane[ilp]``), which keeps its state between
+    calls, else through SciPy.
+
+    Args:
+        matrix: ``[rows, variables]``, dense or SciPy sparse.
+        row_lower: The least value of each row, or one for all; -inf where there is none.
+        row_upper: The largest; inf where there is none.
+        lower: The least value of each variable, or one for all. Finite.
+        upper: The largest. Finite.
+        integral: If a variable is whole: one bool for each, or one for all.
+    """
+
+    quality = "upper-bound"
+
+    def __init__(
+        self, matrix: Any, row_lower: Any = -np.inf, row_upper: Any = np.inf, *, lower: Any = 0.0, upper: Any = 1.0,
+        integral: Any = True,
+    ) -> None:  # fmt: skip
+        try:
+            matrix = csr_array(matrix if issparse(matrix) else np.atleast_2d(np.asarray(matrix, dtype=np.float64)), dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"matrix: expected numbers [rows, variables] ({error})") from None
+        matrix.sum_duplicates()
+        if not np.isfinite(matrix.data).all():
+            raise ValueError("matrix holds a number that is not finite")
+        rows, variables = matrix.shape
+        self.matrix = matrix
+        self.row_lower, self.row_upper = numbers(row_lower, rows, "row_lower"), numbers(row_upper, rows, "row_upper")
+        self.lower, self.upper = numbers(lower, variables, "lower"), numbers(upper, variables, "upper")
+        self.integral = numbers(integral, variables, "integral") != 0.0
+        for name in ("lower", "upper"):
+            wrong = np.flatnonzero(np.isinf(getattr(self, name)))
+            if len(wrong):
+                raise ValueError(f"{name}[{wrong[0]}] is infinite: costs that are learned need finite bounds of every variable")
+        for what, low, high in (("variable", self.lower, self.upper), ("row", self.row_lower, self.row_upper)):
+            wrong = np.flatnonzero((low > high) | (low == np.inf) | (high == -np.inf))
+            if len(wrong):
+                raise ValueError(f"{what} {wrong[0]} is between {low[wrong[0]]:g} and {high[wrong[0]]:g}: nothing is")
+        self._solver: Solver | None = None
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> tuple[Self, Vector]:
+        """Reads an MPS or LP file, which highspy must be installed for. Returns the programme and its costs, to be minimised.
+
+        Raises ValueError if HiGHS cannot read the file, or if it has quadratic terms.
+        """
+        import highspy
+
+        highs = highspy.Highs()
+        highs.setOptionValue("output_flag", False)
+        if not os.path.isfile(path):
+            raise FileNotFoundError(f"{os.fspath(path)}: no such file")
+        if highs.readModel(os.fspath(path)) == highspy.HighsStatus.kError:
+            raise ValueError(f"{os.fspath(path)}: HiGHS cannot read it: expected an .mps or .lp file of linear rows and costs")
+        if highs.getHessianNumNz():
+            raise ValueError(f"{os.fspath(path)}: it has quadratic terms: expected linear costs")
+        model = highs.getLp()
+        model.a_matrix_.ensureColwise() if hasattr(model.a_matrix_, "ensureColwise") else highs.ensureColwise()
+        model = highs.getLp()
+        starts, rows = np.array(model.a_matrix_.start_), model.num_row_
+        columns = np.repeat(np.arange(model.num_col_), np.diff(starts))
+        matrix = csr_array((model.a_matrix_.value_, (model.a_matrix_.index_, columns)), (rows, model.num_col_))
+        kinds = list(model.integrality_) or [highspy.HighsVarType.kContinuous] * model.num_col_
+        sign = -1.0 if model.sense_ == highspy.ObjSense.kMaximize else 1.0
+        found = cls(
+            matrix, model.row_lower_, model.row_upper_, lower=model.col_lower_, upper=model.col_upper_,
+            integral=[kind != highspy.HighsVarType.kContinuous for kind in kinds],
+        )  # fmt: skip
+        return found, sign * np.array(model.col_cost_)
+
+    @property
+    def solver(self) -> Solver:
+        """What solves it, with its counts of calls."""
+        if self._solver is None:
+            self._solver = Solver(tightened(self._rows()))
+        return self._solver
+
+    def _rows(self) -> Rows:
+        return Rows(self.matrix, self.row_lower, self.row_upper, self.lower, self.upper, self.integral)
+
+    def minimise(self, costs: Vector, slack: Slack = no_slack, seconds: float = math.inf) -> Least:
+        return self.solver.minimise(costs, slack, seconds)
+
+    def fault(self, y: Vector) -> str | None:
+        excess = self._rows().excess(y)
+        worst = int(np.argmax(excess)) if len(excess) else 0
+        if len(excess) and excess[worst] > 0.0:
+            low, high = self.row_lower[worst], self.row_upper[worst]
+            return f"row {worst} is {(self.matrix @ y)[worst]:g}: expected {low:g} to {high:g}"
+        wrong = np.flatnonzero(self.integral & (y != np.round(y)))
+        return f"variable {wrong[0]} is {y[wrong[0]]:g}: expected a whole number" if len(wrong) else None
+
+    def nearest(self, costs: Vector, values: Vector, weights: Vector) -> Vector:
+        """As for every set, with values between the bounds: held where that is feasible, else nearest."""
+        known = weights > 0.0
+        lower, upper = np.where(known, values, self.lower), np.where(known, values, self.upper)
+        try:
+            found = IntegerProgramme(
+                self.matrix, self.row_lower, self.row_upper, lower=lower, upper=upper, integral=self.integral
+            ).minimise(costs)
+        except ValueError:
+            return super().nearest(costs, values, weights)
+        return super().nearest(costs, values, weights) if found.y is None else found.y
+
+    def away(self, at: NDArray[np.int64], values: Vector) -> IntegerProgramme:
+        """Returns the programme with two more variables for each of ``at``: how far it is from its value, which is strictly
+        between its bounds, and on which side. Distances are the first ``len(at)`` of the new ones, and at most what they are
+        named after, so costs on them must be negative.
+        """
+        size, count = len(self), len(at)
+        below, above = values - self.lower[at], self.upper[at] - values
+        one, place = np.ones(count), np.arange(count)
+        own = csr_array((one, (place, at)), (count, size))
+        new = block_array(
+            [
+                [self.matrix, None, None],
+                [-own, diags_array(one), diags_array(2.0 * below)],  # distance <= y - value, if on the upper side
+                [own, diags_array(one), diags_array(-2.0 * above)],  # distance <= value - y, if not
+            ]
+        )
+        return IntegerProgramme(
+            new,
+            np.concatenate([self.row_lower, np.full(2 * count, -np.inf)]),
+            np.concatenate([self.row_upper, 2.0 * below - values, values]),
+            lower=np.concatenate([self.lower, np.zeros(2 * count)]),
+            upper=np.concatenate([self.upper, np.maximum(below, above), one]),
+            integral=np.concatenate([self.integral, np.zeros(count, dtype=bool), np.ones(count, dtype=bool)]),
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_solver": None}

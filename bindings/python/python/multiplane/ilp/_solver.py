@@ -1,0 +1,250 @@
+"""Integer programmes solved again and again with other costs, by HiGHS."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import threading
+import time
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multiplane.ilp._feasible import Least, Slack, Vector
+
+EXACT = 1e-10
+"""How far HiGHS's reduced costs may have the wrong sign; its bounds are lowered by as much for each unit of each variable."""
+
+WHOLE = 1e-6
+"""How far from a whole number a value may be that stands for it. What it is rounded to must keep the rows."""
+
+KEPT = 1e-7
+"""By how much a row may be missed, relative to the sizes that are summed in it."""
+
+EPSILON = 2.3e-16
+"""A bound on the relative error of one operation."""
+
+
+class Rows:
+    """Rows and bounds: ``row_lower <= matrix @ y <= row_upper``, ``lower <= y <= upper``, the integral variables whole.
+
+    ``matrix`` is a SciPy array by rows, ``[rows, variables]``.
+    """
+
+    def __init__(
+        self, matrix: Any, row_lower: Vector, row_upper: Vector, lower: Vector, upper: Vector, integral: NDArray[np.bool_]
+    ) -> None:
+        self.matrix, self.row_lower, self.row_upper = matrix, row_lower, row_upper
+        self.lower, self.upper, self.integral = lower, upper, integral
+        self._by_columns = matrix.T.tocsr()
+        self._sizes = abs(self._by_columns)
+        self._longest = 2.0 + float(np.diff(self._by_columns.indptr).max(initial=0))
+        self._reach = np.maximum(np.abs(lower), np.abs(upper))
+
+    def rounded(self, y: Vector) -> Vector | None:
+        """Returns ``y`` with whole numbers where they must be; None if they are too far away, or break a row."""
+        nearest = np.clip(np.where(self.integral, np.round(y), y), self.lower, self.upper)
+        if np.abs(nearest - y).max(initial=0.0) > WHOLE or self.excess(nearest).max(initial=0.0) > 0.0:
+            return None
+        return nearest
+
+    def excess(self, y: Vector) -> Vector:
+        """Returns by how much more than rounding allows each row is broken, ``[rows]``; at most 0 where it is kept."""
+        sums = self.matrix @ y
+        found: Vector = np.maximum(self.row_lower - sums, sums - self.row_upper) - KEPT * (1.0 + self._sizes.T @ np.abs(y))
+        return found
+
+    def bound(self, costs: Vector, duals: Vector) -> tuple[float, Vector]:
+        """Returns a lower bound on ``costs @ y``, and by how much one more of each variable raises it, ``[variables]``.
+
+        By weak duality any multipliers of the rows prove one, so nothing depends on the tolerances of a solver; what rounding may
+        have added is taken away.
+        """
+        duals = np.where(np.isinf(self.row_lower), np.minimum(duals, 0.0), duals)
+        duals = np.where(np.isinf(self.row_upper), np.maximum(duals, 0.0), duals)
+        rest = costs - self._by_columns @ duals
+        ends = np.where(duals > 0.0, self.row_lower, self.row_upper)
+        of_rows = duals * np.where(duals != 0.0, ends, 0.0)
+        of_bounds = rest * np.where(rest > 0.0, self.lower, self.upper)
+        size = np.abs(costs) + np.abs(rest) + self._sizes @ np.abs(duals)
+        rounding = EPSILON * (self._longest * float(size @ self._reach) + len(rest) * float(np.abs(of_rows).sum()))
+        return float(of_rows.sum() + of_bounds.sum()) - rounding, rest
+
+
+class Relaxed(NamedTuple):
+    """A solution of the relaxation, and multipliers of its rows."""
+
+    y: Vector
+    duals: Vector
+
+
+class Found(NamedTuple):
+    """A solution of an integer programme if there is one, and the solver's bound; ``inf`` if nothing is feasible."""
+
+    y: Vector | None
+    bound: float
+
+
+class Engine(Protocol):
+    """What solves one set of rows."""
+
+    def relaxed(self, costs: Vector) -> Relaxed:
+        """Solves without the rule that variables are whole. Raises ValueError if nothing is feasible."""
+
+    def searched(self, costs: Vector, lower: Vector, upper: Vector, slack: float, seconds: float) -> Found:
+        """Solves the integer programme between these bounds until it is at most ``slack`` from its bound."""
+
+
+class Highspy:
+    """HiGHS through highspy: the basis of the relaxation is kept between calls."""
+
+    def __init__(self, rows: Rows) -> None:
+        import highspy
+
+        self.highspy, self.rows = highspy, rows
+        self._linear, self._integer = self._made(False), None
+        self._columns = np.arange(len(rows.lower), dtype=np.int32)
+
+    def relaxed(self, costs: Vector) -> Relaxed:
+        self._run(self._linear, costs)
+        if self._linear.getModelStatus() == self.highspy.HighsModelStatus.kInfeasible:
+            raise ValueError("no vector is feasible")
+        solution = self._linear.getSolution()
+        return Relaxed(np.array(solution.col_value), np.array(solution.row_dual))
+
+    def searched(self, costs: Vector, lower: Vector, upper: Vector, slack: float, seconds: float) -> Found:
+        self._integer = highs = self._integer or self._made(True)
+        highs.changeColsBounds(len(lower), self._columns, lower, upper)
+        highs.setOptionValue("mip_abs_gap", slack)
+        highs.setOptionValue("time_limit", highs.getRunTime() + seconds if math.isfinite(seconds) else math.inf)
+        self._run(highs, costs)
+        if highs.getModelStatus() == self.highspy.HighsModelStatus.kInfeasible:
+            return Found(None, math.inf)
+        info = highs.getInfo()
+        is_feasible = info.primal_solution_status == self.highspy.SolutionStatus.kSolutionStatusFeasible
+        return Found(np.array(highs.getSolution().col_value) if is_feasible else None, info.mip_dual_bound)
+
+    def _run(self, highs: Any, costs: Vector) -> None:
+        highs.changeColsCost(len(costs), self._columns, costs)
+        highs.run()
+
+    def _made(self, is_integral: bool) -> Any:
+        rows, highs, model = self.rows, self.highspy.Highs(), self.highspy.HighsLp()
+        options = {"output_flag": False, "threads": 1, "mip_rel_gap": 0.0, "dual_feasibility_tolerance": EXACT}
+        for name, value in options.items():
+            highs.setOptionValue(name, value)
+        model.num_row_, model.num_col_ = rows.matrix.shape
+        model.col_cost_ = np.zeros(model.num_col_)
+        model.col_lower_, model.col_upper_ = rows.lower, rows.upper
+        model.row_lower_, model.row_upper_ = rows.row_lower, rows.row_upper
+        model.a_matrix_.format_ = self.highspy.MatrixFormat.kRowwise
+        model.a_matrix_.start_, model.a_matrix_.index_ = rows.matrix.indptr, rows.matrix.indices
+        model.a_matrix_.value_ = rows.matrix.data
+        if is_integral:
+            kinds = self.highspy.HighsVarType.kContinuous, self.highspy.HighsVarType.kInteger
+            model.integrality_ = [kinds[int(is_whole)] for is_whole in rows.integral]
+        highs.passModel(model)
+        return highs
+
+
+class SciPy:
+    """HiGHS as SciPy has it: every call begins anew."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+
+    def relaxed(self, costs: Vector) -> Relaxed:
+        from scipy.optimize import linprog
+        from scipy.sparse import vstack
+
+        rows = self.rows
+        above, below = np.isfinite(rows.row_lower), np.isfinite(rows.row_upper)
+        found = linprog(
+            costs, vstack([rows.matrix[below], -rows.matrix[above]]), np.concatenate([rows.row_upper[below], -rows.row_lower[above]]),
+            bounds=np.stack([rows.lower, rows.upper], axis=1), options={"dual_feasibility_tolerance": EXACT},
+        )  # fmt: skip
+        if found.x is None:
+            raise ValueError("no vector is feasible" if found.status == 2 else f"the relaxation was not solved: {found.message}")
+        duals, parts = np.zeros(len(below)), np.split(found.ineqlin.marginals, [int(below.sum())])
+        duals[below] += parts[0]
+        duals[above] -= parts[1]
+        return Relaxed(found.x, duals)
+
+    def searched(self, costs: Vector, lower: Vector, upper: Vector, slack: float, seconds: float) -> Found:
+        from scipy.optimize import Bounds, LinearConstraint, milp
+
+        rows = self.rows
+        size = max(float(np.abs(costs) @ (upper - lower)), 1e-300)
+        options = {"mip_rel_gap": min(slack / size, 1.0)} | ({"time_limit": seconds} if math.isfinite(seconds) else {})
+        found = milp(
+            costs, integrality=rows.integral.astype(int), bounds=Bounds(lower, upper), options=options,
+            constraints=LinearConstraint(rows.matrix, rows.row_lower, rows.row_upper),
+        )  # fmt: skip
+        if found.status == 2:
+            return Found(None, math.inf)
+        return Found(found.x, -math.inf if found.mip_dual_bound is None else float(found.mip_dual_bound))
+
+
+class Solver:
+    """Finds vectors of low cost, for one costs after the other.
+
+    The relaxation comes first. If its solution is whole, it is the answer, with a bound that its duals prove. Otherwise
+    the integer programme is solved twice: with those variables held that are whole in the relaxation, and, if that is not yet
+    good enough, with those held of which the duals prove that nothing better moves them.
+
+    Attributes:
+        calls: How many costs there were.
+        branched: How many of them had a relaxation that was not whole.
+        searched: For how many of these the second integer programme was solved.
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self.calls = self.branched = self.searched = 0
+        self._engine: Engine = (Highspy if importlib.util.find_spec("highspy") else SciPy)(rows)
+        self._last: Vector | None = None
+        self._lock = threading.Lock()
+
+    def minimise(self, costs: Vector, slack: Slack, seconds: float = math.inf) -> Least:
+        """Returns a vector, at most ``slack`` above the bound if ``seconds`` suffice. Raises ValueError if none is feasible."""
+        with self._lock:
+            until = time.monotonic() + seconds
+            relaxed = self._engine.relaxed(costs)
+            bound, rest = self.rows.bound(costs, relaxed.duals)
+            y = self.rows.rounded(relaxed.y)
+            self.calls += 1
+            if y is None and self.rows.integral.any():
+                self.branched += 1
+                y, bound = self._branch(costs, max(0.0, slack(bound)), until, relaxed.y, bound, rest)
+            if y is not None:
+                self._last = y
+                bound = min(bound, float(costs @ y))
+            return Least(y, bound)
+
+    def _branch(
+        self, costs: Vector, slack: float, until: float, relaxed: Vector, bound: float, rest: Vector
+    ) -> tuple[Vector | None, float]:
+        rows, nearest = self.rows, np.round(relaxed)
+        y, _ = self._among(costs, slack, until, rows.integral & (np.abs(relaxed - nearest) < WHOLE), nearest)
+        if self._last is not None and (y is None or costs @ self._last < costs @ y):
+            y = self._last
+        above = math.inf if y is None else float(costs @ y) - bound
+        if above <= slack or time.monotonic() > until:
+            return y, bound
+        self.searched += 1
+        still = rows.integral & (np.abs(rest) > above * (1.0 + 1e-9) + 1e-9)  # one step more costs more than y
+        found, proven = self._among(costs, slack, until, still, np.where(rest > 0.0, rows.lower, rows.upper))
+        if found is None and y is None and proven == math.inf:
+            raise ValueError("no vector is feasible")
+        if found is not None and (y is None or costs @ found < costs @ y):
+            y = found
+        least = math.inf if y is None else float(costs @ y)  # what is left out is not below it
+        return y, max(bound, min(proven, least))
+
+    def _among(self, costs: Vector, slack: float, until: float, held: NDArray[np.bool_], at: Vector) -> Found:
+        """Solves with some variables held; the bound is lowered by what the solver's tolerance may have added."""
+        lower, upper = np.where(held, at, self.rows.lower), np.where(held, at, self.rows.upper)
+        found, bound = self._engine.searched(costs, lower, upper, 0.5 * slack, max(0.0, until - time.monotonic()))
+        y = None if found is None else self.rows.rounded(found)
+        return Found(y, bound - EXACT * float((upper - lower).sum()))

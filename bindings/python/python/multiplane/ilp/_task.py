@@ -1,0 +1,120 @@
+"""The task behind estimators of costs: features and fixed costs of variables, true vectors, and what errors cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multiplane._tasks import Bounded
+from multiplane.ilp._feasible import FeasibleSet, Slack, Vector, no_slack
+from multiplane.ilp._programme import IntegerProgramme
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An example's input: its feasible vectors, the features ``[variables, d]`` and the fixed costs ``[variables]``."""
+
+    feasible: FeasibleSet
+    features: Any
+    costs: Vector
+
+
+@dataclass(frozen=True)
+class Truth:
+    """An example's true vector, and the loss of others, ``costs @ (y - values) + weights @ |y[at] - values[at]|``.
+
+    Attributes:
+        values: The vector, ``[variables]``.
+        costs: The linear part, of variables whose value is at a bound or that have a linear loss.
+        at: Variables whose true value is between its bounds.
+        weights: What one unit of error costs there.
+        feasible: The programme with these distances as variables; None without them.
+    """
+
+    values: Vector
+    costs: Vector
+    at: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    weights: Vector = field(default_factory=lambda: np.zeros(0))
+    feasible: IntegerProgramme | None = None
+
+    def loss(self, y: Vector) -> float:
+        """The loss of a vector; what rounding puts below 0 is 0."""
+        change = y - self.values
+        found = float(self.costs @ change) + float(self.weights @ np.abs(change[self.at]))
+        size = float(np.abs(self.costs) @ np.abs(change))
+        return 0.0 if -1e-9 * size <= found < 0.0 else found
+
+
+class LinearTask:
+    """Finds the feasible ``y`` that minimises ``(features @ w + costs) @ y``: the max-oracle of ``StructuredSVM``.
+
+    Args:
+        width: d, the number of weights.
+        quality: What the feasible sets promise.
+        nonnegative: Weights that stay >= 0, as (start, stop).
+        accuracy: What share of an example's hinge the solver may leave open.
+        gap: The same relative to the cost of its answer.
+        seconds: Time for one solution.
+    """
+
+    def __init__(
+        self, width: int, quality: str, nonnegative: list[tuple[int, int]], accuracy: float, gap: float, seconds: float
+    ) -> None:  # fmt: skip
+        self.width, self.quality, self.nonnegative = width, quality, nonnegative
+        self.accuracy, self.gap, self.seconds = accuracy, gap, seconds
+
+    def fingerprint(self) -> Any:
+        """What tells a task from others, for warm starts."""
+        return self.width, self.quality, self.nonnegative, self.accuracy, self.gap, self.seconds
+
+    def dim(self) -> int:
+        return self.width
+
+    def features(self, x: Instance, y: Any) -> Vector:
+        found: Vector = -(x.features.T @ vector(y))
+        return found
+
+    def fixed_score(self, x: Instance, y: Any) -> float:
+        return -float(x.costs @ vector(y))
+
+    def loss(self, truth: Truth, y: Any) -> float:
+        return truth.loss(vector(y))
+
+    def decode(self, x: Instance, w: Vector, truth: Truth | None = None) -> Any:
+        costs = x.features @ w + x.costs
+        if truth is None:
+            least = x.feasible.minimise(costs, self._slack(math.inf), self.seconds)
+            return self._answer(least.y, -least.bound, None)
+        known = float(costs @ truth.values)
+        offset = float(truth.costs @ truth.values)
+        costs = costs - truth.costs
+        if truth.feasible is None:
+            least = x.feasible.minimise(costs, self._slack(known - offset), self.seconds)
+        else:
+            away = np.concatenate([costs, -truth.weights, np.zeros(len(truth.at))])
+            least = truth.feasible.minimise(away, self._slack(known - offset), self.seconds)
+        y = None if least.y is None else least.y[: len(costs)]
+        return self._answer(y, -least.bound - offset, truth)
+
+    def _slack(self, known: float) -> Slack:
+        """What may be left open, where the truth costs ``known``."""
+        if self.gap == self.accuracy == 0.0:
+            return no_slack
+        share = 0.0 if math.isinf(known) else self.accuracy
+        return lambda bound: max(self.gap * abs(bound), share * max(0.0, known - bound) if share else 0.0)
+
+    def _answer(self, y: Vector | None, bound: float, truth: Truth | None) -> Any:
+        if y is None:
+            if truth is None:
+                raise ValueError("the solver found no feasible vector in its time: oracle_seconds gives it more")
+            y = truth.values
+        return y if self.quality == "exact" else Bounded(y, bound)
+
+
+def vector(y: Any) -> Vector:
+    """The values of a truth, or the vector itself."""
+    return y.values if isinstance(y, Truth) else y
