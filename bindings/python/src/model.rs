@@ -6,6 +6,7 @@ use multiplane::oracle::OracleError;
 use multiplane::{
     MarginPrediction, MarginalPrediction, Model, ModelFile, PathModel, Problem, ReadyModel, TopPrediction, threads_for,
 };
+use multiplane_core::observe::Certificate;
 use multiplane_tasks::builtin::unused_columns::used_columns;
 use multiplane_tasks::problem::Vocabulary;
 use pyo3::exceptions::PyRuntimeError;
@@ -150,6 +151,18 @@ impl ModelObject {
         let mut inner = Model::clone(&self.inner);
         inner.info.provenance.vocabulary.own.insert("other".into(), other.into());
         inner.into()
+    }
+
+    /// The same model with all weights moved by these, and its bounds by so much.
+    fn moved(&self, by: Vec<f64>, bounds: (f64, f64)) -> PyResult<ModelObject> {
+        let mut inner = Model::clone(&self.inner);
+        if by.len() != inner.w.len() {
+            return Err(value_error(format!("found {} numbers for {} weights", by.len(), inner.w.len())));
+        }
+        inner.w.iter_mut().zip(&by).for_each(|(weight, by)| *weight += by);
+        let Certificate { primal, dual, certified, .. } = inner.info.certificate;
+        inner.info.certificate = Certificate::new(primal + bounds.0, dual.map(|dual| dual + bounds.1), certified);
+        Ok(inner.into())
     }
 
     /// Features per variable, a bias feature included.

@@ -191,6 +191,8 @@ class IlpSSVM(StructuredSVM):
         if X_test is not None or Y_test is not None:
             seen, labels = self._instances(X_test), listed(Y_test, "Y_test")
             test = {"X_test": seen, "Y_test": self._truths(labels, seen, "Y_test")}
+        if self.partial == "fixed":
+            return self._fit_fixed(instances, given, test, options)
         partial = [i for i, (values, _, _) in enumerate(given) if np.isnan(values).any()]
         if not partial:
             for i, ((values, _, _), x) in enumerate(zip(given, instances, strict=True)):
@@ -208,6 +210,9 @@ class IlpSSVM(StructuredSVM):
             raise ValueError(f"{what} has {len(y)} solutions for {len(instances)} examples")
         found = []
         for i, (one, x) in enumerate(zip(y, instances, strict=True)):
+            if isinstance(one, Truth):
+                found.append(one)
+                continue
             values, weights, linear = self._given(one, x, f"{what}[{i}]")
             found.append(self._truth(np.where(np.isnan(values), x.feasible.lower, values), weights, linear, x, f"{what}[{i}]"))
         return found
@@ -256,6 +261,47 @@ class IlpSSVM(StructuredSVM):
                 warnings.warn(f"after {ROUNDS} completions {changed} of {len(completed)} still change", ConvergenceWarning, stacklevel=3)
                 break
         self.rounds_ = rounds
+        return self
+
+    def _fit_fixed(
+        self, instances: list[Instance], given: list[tuple[Vector, Vector, Vector | None]], test: dict[str, Any], options: FitOptions
+    ) -> Self:
+        """Trains with 0 in the place of what is not known, feasible or not.
+
+        A truth ``t`` that is not feasible has no plane of its own. With ``y0``, the feasible vector of the least loss, in its place
+        the objective is the same but for a part that is linear in w, ``c @ w`` with ``c`` the mean of ``features.T @ (t - y0)``, and
+        a constant. ``lambda/2 |w|^2 + c @ w`` is ``lambda/2 |w + c/lambda|^2`` less a constant: so weights are learned that are added
+        to ``-c/lambda``, whose costs are fixed.
+        """
+        lam = 1.0 / len(instances) if self.lam == "1/n" else self.lam
+        if not isinstance(lam, (int, float)):
+            raise ValueError(f'lam = {self.lam!r}: with partial="fixed" it must be a number or "1/n"')
+        change = np.zeros(instances[0].features.shape[1])
+        truths, constant, size = [], 0.0, 0.0
+        for i, ((values, weights, linear), x) in enumerate(zip(given, instances, strict=True)):
+            known = ~np.isnan(values)
+            t = np.where(known, values, 0.0)
+            first = self._truth(t, weights, None if linear is None else np.where(known, linear, 0.0), x, f"Y[{i}]")
+            y0 = t if x.feasible.fault(t) is None else x.feasible.nearest(np.zeros(len(t)), t, weights)
+            if len(first.at) and np.any(y0 != t):
+                raise ValueError(f"Y[{i}] is not feasible, and {values[first.at[0]]:g} is between the bounds of variable {first.at[0]}")
+            truths.append(Truth(y0, first.costs, first.at, first.weights, first.feasible))
+            change += x.features.T @ (t - y0) / len(given)
+            constant += (first.loss(y0) + float(x.costs @ (t - y0))) / len(given)
+            size += (first.loss(y0) + float(np.abs(x.costs) @ np.abs(t - y0))) / len(given)
+        shift = -change / lam
+        moved = [Instance(x.feasible, x.features, x.costs + x.features @ shift) for x in instances]
+        if test:
+            seen = [Instance(x.feasible, x.features, x.costs + x.features @ shift) for x in test["X_test"]]
+            test = test | {"X_test": seen}
+        super().fit(moved, truths, **test, **options)
+        constant -= 0.5 * lam * float(shift @ shift)
+        rounding = 1e-14 * (size + abs(self.primal_) + 0.5 * lam * float(shift @ shift))
+        bounds = {"primal": constant + rounding, "dual": constant - rounding, "gap": 2.0 * rounding}
+        for name, added in bounds.items():
+            if self.summary_.get(name) is not None:
+                self.summary_[name] += added
+        self._take(self._model.moved(shift.tolist(), (bounds["primal"], bounds["dual"])), self.summary_)
         return self
 
     def _first_weights(

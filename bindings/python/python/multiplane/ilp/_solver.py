@@ -99,6 +99,11 @@ class Engine(Protocol):
 class Highspy:
     """HiGHS through highspy: the basis of the relaxation is kept between calls."""
 
+    @staticmethod
+    def is_there() -> bool:
+        """Returns if highspy is installed."""
+        return importlib.util.find_spec("highspy") is not None
+
     def __init__(self, rows: Rows) -> None:
         import highspy
 
@@ -151,6 +156,11 @@ class Highspy:
 class SciPy:
     """HiGHS as SciPy has it: every call begins anew."""
 
+    @staticmethod
+    def is_there() -> bool:
+        """Returns if SciPy is installed, as it is wherever this module is used."""
+        return True
+
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
 
@@ -186,6 +196,10 @@ class SciPy:
         return Found(found.x, -math.inf if found.mip_dual_bound is None else float(found.mip_dual_bound))
 
 
+Engines = Highspy, SciPy
+"""Ways to HiGHS, the best first."""
+
+
 class Solver:
     """Finds vectors of low cost, for one costs after the other.
 
@@ -202,7 +216,7 @@ class Solver:
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
         self.calls = self.branched = self.searched = 0
-        self._engine: Engine = (Highspy if importlib.util.find_spec("highspy") else SciPy)(rows)
+        self._engine: Engine = next(engine for engine in Engines if engine.is_there())(rows)
         self._last: Vector | None = None
         self._lock = threading.Lock()
 

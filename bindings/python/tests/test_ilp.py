@@ -1,0 +1,191 @@
+"""IlpSSVM and integer programmes: bounds, optima and completions beside enumeration."""
+
+import itertools
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+from multiplane._errors import ConvergenceWarning
+
+pytest.importorskip("scipy")
+from multiplane.ilp import Box, IlpSSVM, IntegerProgramme, Target  # noqa: E402
+from multiplane.ilp import _solver  # noqa: E402
+
+ENGINES = ["SciPy", "highspy"]
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request, monkeypatch):
+    """The solver behind programmes."""
+    if request.param == "SciPy":
+        monkeypatch.setattr(_solver, "Engines", (_solver.SciPy,))
+    else:
+        pytest.importorskip("highspy", reason="highspy is not installed: HiGHS was used through SciPy alone")
+    return request.param
+
+
+def programme(rng, variables=6, rows=3, top=1):
+    """A random programme that holds its first point, and all its feasible vectors."""
+    matrix = rng.integers(-2, 4, (rows, variables)).astype(float)
+    inside = rng.integers(0, top + 1, variables)
+    row_upper = matrix @ inside + rng.integers(0, 2, rows)
+    row_lower = np.where(rng.random(rows) < 0.5, -np.inf, matrix @ inside - rng.integers(0, 3, rows))
+    found = IntegerProgramme(matrix, row_lower, row_upper, upper=float(top))
+    every = np.array(list(itertools.product(range(top + 1), repeat=variables)), dtype=float)
+    sums = every @ matrix.T
+    return found, every[(sums <= row_upper + 1e-9).all(axis=1) & (sums >= row_lower - 1e-9).all(axis=1)]
+
+
+def hinges(w, x, values, loss, every):
+    """The hinge of one example, over all its feasible vectors."""
+    _, features, costs = x
+    paid = features @ w + costs
+    return max(loss(y) + paid @ (values - y) for y in every)
+
+
+def problem(rng, count=4, width=3, top=1):
+    """Examples with solutions at planted weights, beside their feasible vectors."""
+    planted, X, Y, every = rng.normal(size=width), [], [], []
+    for _ in range(count):
+        feasible, vectors = programme(rng, top=top)
+        features, costs = rng.normal(size=(6, width)), 0.1 * rng.normal(size=6)
+        paid = features @ planted + costs + 0.5 * rng.normal(size=6)
+        X.append((feasible, features, costs))
+        Y.append(vectors[np.argmin(vectors @ paid)])
+        every.append(vectors)
+    return X, Y, every
+
+
+def objective(w, lam, X, Y, every, losses):
+    return 0.5 * lam * w @ w + np.mean([hinges(w, *parts) for parts in zip(X, Y, losses, every, strict=True)])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_least_cost_is_found(engine, seed):
+    """With a bound that is no larger, whatever the costs."""
+    rng = np.random.default_rng(seed)
+    feasible, every = programme(rng, top=1 + seed % 2)
+    for _ in range(5):
+        costs = rng.normal(size=6) * 10.0 ** rng.integers(-3, 4)
+        found = feasible.minimise(costs)
+        least = (every @ costs).min()
+        assert costs @ found.y == pytest.approx(least, abs=1e-9 * np.abs(costs).sum())
+        assert least - 1e-8 * (1 + np.abs(costs).sum()) <= found.bound <= least + 1e-15 * np.abs(costs).sum()
+        assert feasible.fault(found.y) is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("top", [1, 3])
+def test_fits_are_the_optimum_of_enumeration(engine, seed, top):
+    """Bounds hold at all weights; errors between bounds count by their size."""
+    rng = np.random.default_rng(100 + seed)
+    X, Y, every = problem(rng, top=top)
+    losses = [lambda y, true=true: np.abs(y - true).sum() for true in Y]
+    model = IlpSSVM(lam=0.1, gap=1e-6, passes=2000).fit(X, Y)
+    assert model.certified_ and model.gap_ <= 1e-6
+    assert model.primal_ == pytest.approx(objective(model.coef_, 0.1, X, Y, every, losses), abs=1e-6)
+    for _ in range(20):
+        w = model.coef_ + 0.1 * rng.normal(size=3)
+        assert objective(w, 0.1, X, Y, every, losses) >= model.dual_ - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_lax_solvers_are_certified_truly(seed):
+    """With a gap of 5 % for each solution the optimum is between the bounds."""
+    rng = np.random.default_rng(200 + seed)
+    X, Y, every = problem(rng)
+    lax = IlpSSVM(lam=0.1, gap="1%", passes=100, oracle_gap=0.05)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        lax.fit(X, Y)
+    exact = IlpSSVM(lam=0.1, gap=1e-7, passes=2000).fit(X, Y)
+    assert lax.dual_ <= exact.primal_ and lax.primal_ >= exact.dual_
+    losses = [lambda y, true=true: np.abs(y - true).sum() for true in Y]
+    assert lax.primal_ >= objective(lax.coef_, 0.1, X, Y, every, losses) - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_fixed_is_the_objective_with_zeros(seed):
+    """Also where zeros are not feasible: the plain formula, at any weights."""
+    rng = np.random.default_rng(300 + seed)
+    X, Y, every = problem(rng)
+    marked = [np.where(rng.random(6) < 0.6, true, np.nan) for true in Y]
+    marked[0] = np.where(np.isnan(marked[0]), np.nan, 1.0 - marked[0])  # not feasible, most likely
+    zeros = [np.where(np.isnan(true), 0.0, true) for true in marked]
+    losses = [lambda y, t=t, known=~np.isnan(m): np.abs(y - t)[known].sum() for t, m in zip(zeros, marked, strict=True)]
+    model = IlpSSVM(lam=0.2, gap=1e-6, passes=2000, partial="fixed").fit(X, marked)
+    assert model.certified_
+    at = objective(model.coef_, 0.2, X, zeros, every, losses)
+    assert model.dual_ <= at <= model.primal_ <= at + 1e-6
+    for _ in range(20):
+        assert objective(model.coef_ + 0.1 * rng.normal(size=3), 0.2, X, zeros, every, losses) >= model.dual_ - 1e-9
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.coef_, model.coef_) and again.primal_ == model.primal_
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_completions_never_raise_the_objective(seed):
+    """The last is the objective of the concave-convex procedure at the weights, by enumeration."""
+    rng = np.random.default_rng(400 + seed)
+    X, Y, every = problem(rng)
+    marked = [np.where(rng.random(6) < 0.5, true, np.nan) for true in Y]
+    model = IlpSSVM(lam=0.05, gap="0.1%", passes=500).fit(X, marked)
+    found = [one["objective"] for one in model.rounds_]
+    assert all(after <= before for before, after in itertools.pairwise(found))
+    total = 0.05 * 0.5 * model.coef_ @ model.coef_
+    for (_, features, costs), partly, vectors in zip(X, marked, every, strict=True):
+        paid, known = features @ model.coef_ + costs, ~np.isnan(partly)
+        agree = vectors[(vectors[:, known] == partly[known]).all(axis=1)]
+        loss = np.abs(vectors - np.where(known, partly, 0.0))[:, known].sum(axis=1)
+        total += ((loss - vectors @ paid).max() + (agree @ paid).min()) / len(X)
+    assert found[-1] == pytest.approx(total, abs=1e-6)
+
+
+def test_zeros_are_biased_and_completions_are_not():
+    """Where half of each solution is unknown, zeros teach that variables are costly: the right vectors are not found again."""
+    rng = np.random.default_rng(5)
+    size, X, Y = 8, [], []
+    for _ in range(40):
+        features = np.column_stack([np.ones(size), rng.normal(size=size)])
+        X.append((Box(np.zeros(size), np.ones(size)), features))
+        Y.append((features @ [-0.7, 1.0] < 0.0).astype(float))
+    marked = [np.where(rng.random(size) < 0.4, true, np.nan) for true in Y]
+    wrong = {}
+    for partial in ("masked", "fixed"):
+        model = IlpSSVM(partial=partial, lam=0.01).fit(X, marked)
+        wrong[partial] = np.mean([np.abs(a - b).mean() for a, b in zip(model.predict(X), Y, strict=True)])
+    assert wrong["masked"] < 0.05 < 0.2 < wrong["fixed"]
+
+
+def test_gains_are_costs_with_the_other_sign():
+    rng = np.random.default_rng(6)
+    X, Y, _ = problem(rng)
+    low = IlpSSVM(lam=0.1, gap=1e-6).fit(X, Y)
+    high = IlpSSVM(lam=0.1, gap=1e-6, sense="max").fit([(x, -features, -costs) for x, features, costs in X], Y)
+    np.testing.assert_allclose(low.coef_, high.coef_, atol=1e-3)
+    np.testing.assert_allclose(low.predict_costs(X)[0], -high.predict_costs([(x, -f, -c) for x, f, c in X])[0], atol=1e-2)
+    assert low.score(X, Y) == pytest.approx(high.score([(x, -f, -c) for x, f, c in X], Y))
+
+
+def test_weights_keep_their_signs_and_losses_their_weights():
+    rng = np.random.default_rng(7)
+    X, Y, every = problem(rng)
+    model = IlpSSVM(lam=0.01, gap=1e-5, passes=2000, nonnegative=[1]).fit(X, Y)
+    assert model.coef_[1] >= 0.0 and IlpSSVM(lam=0.01).fit(X, Y).coef_.min() < 0.0
+    weights = rng.random(6)
+    weighted = IlpSSVM(lam=0.1, gap=1e-6, passes=2000).fit(X, [Target(true, weights) for true in Y])
+    losses = [lambda y, true=true: weights @ np.abs(y - true) for true in Y]
+    assert weighted.primal_ == pytest.approx(objective(weighted.coef_, 0.1, X, Y, every, losses), abs=1e-6)
+
+
+def test_models_are_kept_in_files(tmp_path):
+    rng = np.random.default_rng(8)
+    X, Y, _ = problem(rng)
+    for partial in ("masked", "fixed"):
+        model = IlpSSVM(lam=0.1, partial=partial).fit(X, [*Y[:-1], np.where(np.arange(6) < 3, Y[-1], np.nan)])
+        model.save(tmp_path / "m.safetensors")
+        again = IlpSSVM.load(tmp_path / "m.safetensors")
+        assert np.array_equal(again.coef_, model.coef_) and again.gap_ == pytest.approx(model.gap_)
+        assert all(np.array_equal(a, b) for a, b in zip(again.predict(X), model.predict(X), strict=True))
