@@ -8,20 +8,23 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, Unpack
+from typing import Any, ClassVar, Never, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from multiplane import _core
+from multiplane._check import Findings, examine
 from multiplane._errors import ConvergenceWarning
 from multiplane._fit_options import FitOptions
 from multiplane._labeller import listed
 from multiplane._structured import StructuredSVM
+from multiplane._words import refuse_keywords
+from multiplane.ilp._doctor import examined
 from multiplane.ilp._feasible import Box, FeasibleSet, Vector, numbers
 from multiplane.ilp._programme import IntegerProgramme
-from multiplane.ilp._task import Instance, LinearTask, Truth
+from multiplane.ilp._task import Instance, Labelled, LinearTask, Truth
 
 ACCURACY = 0.2
 """Which share of the gap that is asked for solvers may leave open, where ``oracle_gap`` is not given."""
@@ -175,6 +178,16 @@ class IlpSSVM(StructuredSVM):
             return 0.0
         gap = "1%" if self.gap is None else self.gap
         return ACCURACY * float(gap[:-1]) / 100.0 if isinstance(gap, str) and gap.endswith("%") else 0.0
+
+    def _source(self, X: Any, Y: Any) -> _core.UserTask:
+        instances, y = self._instances(X), listed(Y, "Y")
+        if not all(isinstance(one, Truth) for one in y):  # not from fit, which has made it all
+            self._checked()
+            if any(np.isnan(self._given(one, x, f"Y[{i}]")[0]).any() for i, (one, x) in enumerate(zip(y, instances, strict=False))):
+                raise ValueError("Y: not for a path where solutions are partly unknown: fit completes them")
+            y = self._truths(y, instances, "Y")
+            self.task = self._made_task(instances)  # type: ignore[misc]
+        return super()._source(instances, y)
 
     def fit(self, X: Any, Y: Any, *, X_test: Any = None, Y_test: Any = None, **options: Unpack[FitOptions]) -> Self:
         """Trains on examples ``X`` and their solutions ``Y``. Returns self.
@@ -341,6 +354,38 @@ class IlpSSVM(StructuredSVM):
 
     # -- results --
 
+    def check(
+        self, X: Any, Y: Any, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0, **unknown: Never
+    ) -> Findings:
+        """Examines programmes, solutions and features: what cannot be solved, which row a solution breaks, features of
+        variables that cannot change, sizes that spoil tolerances. Where nothing is infeasible the calls are examined as of
+        every task of your own.
+
+        Returns:
+            The findings, with ``profile``: what calls cost, and a forecast for so many ``passes``.
+        """
+        refuse_keywords(unknown, self, "check")
+        self._checked()
+        instances, y = self._instances(X), listed(Y, "Y")
+        if len(instances) != len(y) or not y:
+            raise ValueError(f"X has {len(instances)} examples, Y has {len(y)}: expected as many, and at least one")
+        given = [self._given(one, x, f"Y[{i}]") for i, (one, x) in enumerate(zip(y, instances, strict=True))]
+        faults = examined(instances, [values for values, _, _ in given])
+        broken = any(fault.kind in ("infeasible", "truth-infeasible") for fault in faults)
+        if broken:
+            found = Findings()
+            found.profile = {"decodes_per_second": 0.0, "plane_entries_mean": 0.0, "forecast": {"passes": passes, "seconds": 0.0, "megabytes": 0.0}}
+        else:
+            known = [~np.isnan(values) for values, _, _ in given]
+            completed = self._completed(instances, given, known, np.zeros(instances[0].features.shape[1]))
+            truths = [
+                self._truth(values, weights, linear, x, f"Y[{i}]")
+                for i, (values, (_, weights, linear), x) in enumerate(zip(completed, given, instances, strict=True))
+            ]
+            found = examine(Labelled(self._made_task(instances)), instances, truths, examples=examples, seed=seed, seconds=seconds, passes=passes)
+        found[:0] = faults
+        return found
+
     def predict(self, X: Any) -> list[Any]:
         """The vectors of the least cost, ``[variables]`` each."""
         self._check_fitted()
@@ -351,6 +396,12 @@ class IlpSSVM(StructuredSVM):
         self._check_fitted()
         sign = 1.0 if self.sense == "min" else -1.0
         return [sign * (x.features @ self.coef_ + x.costs) for x in self._instances(X)]
+
+    def decision_values(self, X: Any, Y: Any) -> Vector:
+        """What each vector costs (gains, with ``sense="max"``), ``[n]``, fixed costs with it."""
+        self._check_fitted()
+        found: Vector = (-1.0 if self.sense == "min" else 1.0) * super().decision_values(self._instances(X), Y)
+        return found
 
     def score(self, X: Any, Y: Any) -> float:
         """1 minus the mean loss of the predictions; values that are not known do not count."""

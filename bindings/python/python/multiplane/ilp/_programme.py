@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array, diags_array, issparse, vstack
 
 from multiplane.ilp._feasible import FeasibleSet, Least, Slack, Vector, no_slack, numbers
-from multiplane.ilp._solver import Rows, Solver
+from multiplane.ilp._solver import Rows, Solver, opened
 
 
 def tightened(rows: Rows) -> Rows:
@@ -107,8 +107,7 @@ class IntegerProgramme(FeasibleSet):
         """
         import highspy
 
-        highs = highspy.Highs()
-        highs.setOptionValue("output_flag", False)
+        highs = opened()
         if not os.path.isfile(path):
             raise FileNotFoundError(f"{os.fspath(path)}: no such file")
         if highs.readModel(os.fspath(path)) == highspy.HighsStatus.kError:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import math
+import os
+import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -72,6 +76,28 @@ class Rows:
         return float(of_rows.sum() + of_bounds.sum()) - rounding, rest
 
 
+def silent(make: Callable[[], Any]) -> Any:
+    """Returns what ``make`` returns; what the C library prints meanwhile is lost: the first object of HiGHS prints its version to
+    the standard output, where data may go, before any option can be set.
+    """
+    try:
+        sys.stdout.flush()
+        kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    except (OSError, AttributeError):  # there is no standard output
+        return make()
+    library = ctypes.CDLL(None) if os.name == "posix" else ctypes.cdll.msvcrt
+    try:
+        library.fflush(None)
+        os.dup2(nowhere, 1)
+        made = make()
+        library.fflush(None)
+        return made
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nowhere)
+
+
 class Relaxed(NamedTuple):
     """A solution of the relaxation, and multipliers of its rows."""
 
@@ -94,6 +120,15 @@ class Engine(Protocol):
 
     def searched(self, costs: Vector, lower: Vector, upper: Vector, slack: float, seconds: float) -> Found:
         """Solves the integer programme between these bounds until it is at most ``slack`` from its bound."""
+
+
+def opened() -> Any:
+    """Returns an object of HiGHS that prints nothing."""
+    import highspy
+
+    highs = silent(highspy.Highs)
+    highs.setOptionValue("output_flag", False)
+    return highs
 
 
 class Highspy:
@@ -135,8 +170,8 @@ class Highspy:
         highs.run()
 
     def _made(self, is_integral: bool) -> Any:
-        rows, highs, model = self.rows, self.highspy.Highs(), self.highspy.HighsLp()
-        options = {"output_flag": False, "threads": 1, "mip_rel_gap": 0.0, "dual_feasibility_tolerance": EXACT}
+        rows, highs, model = self.rows, opened(), self.highspy.HighsLp()
+        options = {"threads": 1, "mip_rel_gap": 0.0, "dual_feasibility_tolerance": EXACT}
         for name, value in options.items():
             highs.setOptionValue(name, value)
         model.num_row_, model.num_col_ = rows.matrix.shape

@@ -14,6 +14,10 @@ from multiplane.ilp._feasible import FeasibleSet, Slack, Vector, no_slack
 from multiplane.ilp._programme import IntegerProgramme
 
 
+NEAR = 50
+"""How many variables the doctor changes."""
+
+
 @dataclass(frozen=True)
 class Instance:
     """An example's input: its feasible vectors, the features ``[variables, d]`` and the fixed costs ``[variables]``."""
@@ -23,7 +27,7 @@ class Instance:
     costs: Vector
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Truth:
     """An example's true vector, and the loss of others, ``costs @ (y - values) + weights @ |y[at] - values[at]|``.
 
@@ -40,6 +44,13 @@ class Truth:
     at: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     weights: Vector = field(default_factory=lambda: np.zeros(0))
     feasible: IntegerProgramme | None = None
+
+    def __eq__(self, other: object) -> bool:
+        """Compares the vectors."""
+        return isinstance(other, Truth) and np.array_equal(self.values, other.values)
+
+    def __hash__(self) -> int:
+        return hash(self.values.tobytes())
 
     def loss(self, y: Vector) -> float:
         """The loss of a vector; what rounding puts below 0 is 0."""
@@ -84,6 +95,17 @@ class LinearTask:
     def loss(self, truth: Truth, y: Any) -> float:
         return truth.loss(vector(y))
 
+    def neighbours(self, x: Instance, y: Any) -> list[Vector]:
+        """Feasible vectors that differ in one variable, for the doctor."""
+        found, values = [], vector(y)
+        for v in range(min(len(values), NEAR)):
+            for end in (x.feasible.lower[v], x.feasible.upper[v]):
+                other = values.copy()
+                other[v] = end
+                if end != values[v] and x.feasible.fault(other) is None:
+                    found.append(other)
+        return found
+
     def decode(self, x: Instance, w: Vector, truth: Truth | None = None) -> Any:
         costs = x.features @ w + x.costs
         if truth is None:
@@ -113,6 +135,27 @@ class LinearTask:
                 raise ValueError("the solver found no feasible vector in its time: oracle_seconds gives it more")
             y = truth.values
         return y if self.quality == "exact" else Bounded(y, bound)
+
+
+class Labelled:
+    """A task whose answers are of the kind of its truths, as the doctor expects."""
+
+    def __init__(self, task: LinearTask) -> None:
+        self._task = task
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._task, name)
+
+    def decode(self, x: Instance, w: Vector, truth: Truth | None = None) -> Any:
+        found = self._task.decode(x, w, truth)
+        return Bounded(_labelled(found.y), found.bound) if isinstance(found, Bounded) else _labelled(found)
+
+    def neighbours(self, x: Instance, y: Any) -> list[Truth]:
+        return [_labelled(near) for near in self._task.neighbours(x, y)]
+
+
+def _labelled(y: Any) -> Truth:
+    return y if isinstance(y, Truth) else Truth(y, np.zeros(len(y)))
 
 
 def vector(y: Any) -> Vector:
