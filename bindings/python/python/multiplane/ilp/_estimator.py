@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Never, Self, Unpack
+from typing import Any, Never, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from multiplane._check import Findings, examine
 from multiplane._errors import ConvergenceWarning
 from multiplane._fit_options import FitOptions
 from multiplane._labeller import listed
-from multiplane._structured import StructuredSVM
+from multiplane._structured import OracleEstimator, user_model
 from multiplane._words import refuse_keywords
 from multiplane.ilp._doctor import examined
 from multiplane.ilp._feasible import Box, FeasibleSet, Vector, numbers
@@ -51,7 +50,7 @@ class Target:
     costs: Any = None
 
 
-class IlpSSVM(StructuredSVM):
+class IlpSSVM(OracleEstimator):
     """Learns what the variables of integer programmes cost, from solutions: ``features @ coef_ + fixed costs``.
 
     ``X`` is a list of examples ``(feasible, features)`` or ``(feasible, features, costs)``: an :class:`IntegerProgramme` or
@@ -70,7 +69,7 @@ class IlpSSVM(StructuredSVM):
         oracle_seconds: Time for one solution. Where it ends, the best vector so far and a bound on all others are used.
     """
 
-    task: ClassVar[Any] = None
+    _task = "user"
 
     sense: str = "min"
     loss: str = "hamming"
@@ -78,6 +77,13 @@ class IlpSSVM(StructuredSVM):
     nonnegative: Sequence[int] | None = None
     oracle_gap: float | None = None
     oracle_seconds: float | None = None
+
+    def _brought(self) -> Any:
+        return self.__dict__.get("_costed")  # there is none before the first fit
+
+    def _task_values(self) -> dict[str, Any]:
+        """Nothing: the core knows none of these keywords."""
+        return {}
 
     # -- data --
 
@@ -108,7 +114,7 @@ class IlpSSVM(StructuredSVM):
             raise ValueError(f"{what}: costs[{int(np.argmin(np.isfinite(costs)))}] is not finite")
         return Instance(x[0], sign * features, sign * costs)
 
-    def _given(self, y: Any, x: Instance, what: str) -> tuple[Vector, Vector, Vector | None]:
+    def _solution(self, y: Any, x: Instance, what: str) -> tuple[Vector, Vector, Vector | None]:
         """Returns the values of a truth (0 where they are not known), what errors cost, and a linear loss if there is one."""
         target = y if isinstance(y, Target) else Target(y)
         size, lower, upper = len(x.feasible), x.feasible.lower, x.feasible.upper
@@ -183,10 +189,10 @@ class IlpSSVM(StructuredSVM):
         instances, y = self._instances(X), listed(Y, "Y")
         if not all(isinstance(one, Truth) for one in y):  # not from fit, which has made it all
             self._checked()
-            if any(np.isnan(self._given(one, x, f"Y[{i}]")[0]).any() for i, (one, x) in enumerate(zip(y, instances, strict=False))):
+            if any(np.isnan(self._solution(one, x, f"Y[{i}]")[0]).any() for i, (one, x) in enumerate(zip(y, instances, strict=False))):
                 raise ValueError("Y: not for a path where solutions are partly unknown: fit completes them")
             y = self._truths(y, instances, "Y")
-            self.task = self._made_task(instances)  # type: ignore[misc]
+            self._costed = self._made_task(instances)
         return super()._source(instances, y)
 
     def fit(self, X: Any, Y: Any, *, X_test: Any = None, Y_test: Any = None, **options: Unpack[FitOptions]) -> Self:
@@ -194,28 +200,30 @@ class IlpSSVM(StructuredSVM):
 
         Raises ValueError for unusable input: also if a solution is not feasible, or what is known of it is not, by the row.
         """
-        self._checked()
-        instances, y = self._instances(X), listed(Y, "Y")
-        if len(instances) != len(y) or not y:
-            raise ValueError(f"X has {len(instances)} examples, Y has {len(y)}: expected as many, and at least one")
-        given = [self._given(one, x, f"Y[{i}]") for i, (one, x) in enumerate(zip(y, instances, strict=True))]
-        self.task = self._made_task(instances)  # type: ignore[misc]
-        test = {}
-        if X_test is not None or Y_test is not None:
-            seen, labels = self._instances(X_test), listed(Y_test, "Y_test")
-            test = {"X_test": seen, "Y_test": self._truths(labels, seen, "Y_test")}
-        if self.partial == "fixed":
-            return self._fit_fixed(instances, given, test, options)
-        partial = [i for i, (values, _, _) in enumerate(given) if np.isnan(values).any()]
-        if not partial:
-            for i, ((values, _, _), x) in enumerate(zip(given, instances, strict=True)):
-                fault = x.feasible.fault(values)
-                if fault:
-                    raise ValueError(f"Y[{i}] is not feasible: {fault}")
-            truths = [self._truth(*one, x, f"Y[{i}]") for i, (one, x) in enumerate(zip(given, instances, strict=True))]
-            return super().fit(instances, truths, **test, **options)
-        self.task.quality = "upper-bound"
-        return self._fit_masked(instances, given, test, options)
+        with self._all_or_nothing():
+            self._checked()
+            instances, y = self._instances(X), listed(Y, "Y")
+            if len(instances) != len(y) or not y:
+                raise ValueError(f"X has {len(instances)} examples, Y has {len(y)}: expected as many, and at least one")
+            given = [self._solution(one, x, f"Y[{i}]") for i, (one, x) in enumerate(zip(y, instances, strict=True))]
+            self._costed = self._made_task(instances)
+            test: dict[str, Any] = {}
+            if X_test is not None or Y_test is not None:
+                seen, labels = self._instances(X_test), listed(Y_test, "Y_test")
+                test = {"X_test": seen, "Y_test": self._truths(labels, seen, "Y_test")}
+            if self.partial == "fixed":
+                self._fit_fixed(instances, given, test, options)
+            elif any(np.isnan(values).any() for values, _, _ in given):
+                self._costed.quality = "upper-bound"
+                self._fit_masked(instances, given, test, options)
+            else:
+                for i, ((values, _, _), x) in enumerate(zip(given, instances, strict=True)):
+                    fault = x.feasible.fault(values)
+                    if fault:
+                        raise ValueError(f"Y[{i}] is not feasible: {fault}")
+                truths = [self._truth(*one, x, f"Y[{i}]") for i, (one, x) in enumerate(zip(given, instances, strict=True))]
+                super().fit(instances, truths, **test, **options)
+        return self
 
     def _truths(self, y: list[Any], instances: list[Instance], what: str) -> list[Truth]:
         """Truths that are known altogether, to measure on."""
@@ -226,13 +234,13 @@ class IlpSSVM(StructuredSVM):
             if isinstance(one, Truth):
                 found.append(one)
                 continue
-            values, weights, linear = self._given(one, x, f"{what}[{i}]")
+            values, weights, linear = self._solution(one, x, f"{what}[{i}]")
             found.append(self._truth(np.where(np.isnan(values), x.feasible.lower, values), weights, linear, x, f"{what}[{i}]"))
         return found
 
     def _fit_masked(
         self, instances: list[Instance], given: list[tuple[Vector, Vector, Vector | None]], test: dict[str, Any], options: FitOptions
-    ) -> Self:
+    ) -> None:
         """Completes and trains in turns (the concave-convex procedure): each turn lowers the objective, or is the last."""
         for name in ("checkpoint", "resume"):
             if options.get(name) is not None:
@@ -240,7 +248,8 @@ class IlpSSVM(StructuredSVM):
         known = [~np.isnan(values) for values, _, _ in given]
         w = self._first_weights(instances, given, known)
         completed = self._completed(instances, given, known, w)
-        asked, rounds, is_coarse = self.gap, [], True
+        asked, is_coarse = self.gap, True
+        rounds: list[dict[str, float]] = []
         while True:
             parts = zip(given, completed, known, instances, strict=True)
             truths = [
@@ -250,7 +259,7 @@ class IlpSSVM(StructuredSVM):
             before = dict(self.__dict__)
             try:
                 self.gap = COARSE if is_coarse else asked
-                self.task.accuracy = self._accuracy()
+                self._costed.accuracy = self._accuracy()
                 super().fit(instances, truths, **test, **options)
             finally:
                 self.gap = asked
@@ -274,11 +283,10 @@ class IlpSSVM(StructuredSVM):
                 warnings.warn(f"after {ROUNDS} completions {changed} of {len(completed)} still change", ConvergenceWarning, stacklevel=3)
                 break
         self.rounds_ = rounds
-        return self
 
     def _fit_fixed(
         self, instances: list[Instance], given: list[tuple[Vector, Vector, Vector | None]], test: dict[str, Any], options: FitOptions
-    ) -> Self:
+    ) -> None:
         """Trains with 0 in the place of what is not known, feasible or not.
 
         A truth ``t`` that is not feasible has no plane of its own. With ``y0``, the feasible vector of the least loss, in its place
@@ -315,7 +323,6 @@ class IlpSSVM(StructuredSVM):
             if self.summary_.get(name) is not None:
                 self.summary_[name] += added
         self._take(self._model.moved(shift.tolist(), (bounds["primal"], bounds["dual"])), self.summary_)
-        return self
 
     def _first_weights(
         self, instances: list[Instance], given: list[tuple[Vector, Vector, Vector | None]], known: list[NDArray[np.bool_]]
@@ -332,7 +339,8 @@ class IlpSSVM(StructuredSVM):
         first = IlpSSVM(lam=self.lam, gap="5%", passes=100, clock=self.clock, seed=self.seed, nonnegative=self.nonnegative)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return first.fit(boxes, solutions).coef_
+            found: Vector = first.fit(boxes, solutions).coef_
+            return found
 
     def _completed(
         self, instances: list[Instance], given: list[tuple[Vector, Vector, Vector | None]], known: list[NDArray[np.bool_]], w: Vector
@@ -369,7 +377,7 @@ class IlpSSVM(StructuredSVM):
         instances, y = self._instances(X), listed(Y, "Y")
         if len(instances) != len(y) or not y:
             raise ValueError(f"X has {len(instances)} examples, Y has {len(y)}: expected as many, and at least one")
-        given = [self._given(one, x, f"Y[{i}]") for i, (one, x) in enumerate(zip(y, instances, strict=True))]
+        given = [self._solution(one, x, f"Y[{i}]") for i, (one, x) in enumerate(zip(y, instances, strict=True))]
         faults = examined(instances, [values for values, _, _ in given])
         broken = any(fault.kind in ("infeasible", "truth-infeasible") for fault in faults)
         if broken:
@@ -410,12 +418,9 @@ class IlpSSVM(StructuredSVM):
         return super().score(instances, self._truths(listed(Y, "Y"), instances, "Y"))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], task: Any = None) -> Self:
+    def load(cls, path: str | os.PathLike[str]) -> Self:
         """Reads a model file. Raises ValueError if it is not one of this class."""
-        model, _ = _core.load(path)
-        if model is None or json.loads(model.info()).get("task") != "user":
-            raise ValueError(f"{os.fspath(path)}: holds no model of {cls.__name__}")
         found = cls()
-        found._from_model(model)
-        found.task = LinearTask(len(found.coef_), "upper-bound", [], 0.0, 0.0, math.inf)  # type: ignore[misc]
+        found._from_model(user_model(path))
+        found._costed = LinearTask(len(found.coef_), "upper-bound", [], 0.0, 0.0, math.inf)
         return found
