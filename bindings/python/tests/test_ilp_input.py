@@ -8,7 +8,8 @@ import pytest
 pytest.importorskip("scipy")
 from test_ilp import problem  # noqa: E402
 
-from multiplane.ilp import Box, IlpSSVM, IntegerProgramme, Target  # noqa: E402
+from multiplane._errors import ConvergenceWarning  # noqa: E402
+from multiplane.ilp import Box, IlpSSVM, IntegerProgramme, Least, Target  # noqa: E402
 
 RNG = np.random.default_rng(0)
 X, Y, _ = problem(RNG)
@@ -139,3 +140,22 @@ def test_nothing_is_printed(capfd):
 def test_a_path_is_followed():
     found = IlpSSVM().path(X, Y, eps="5%", lambda_min=0.01)
     assert found.at(0.1).gap_ <= 0.05 * found.at(0.1).primal_
+
+
+class Hurried(IntegerProgramme):
+    """A programme whose solver has a bound and no vector, as when its time is over."""
+
+    def minimise(self, costs, slack=None, seconds=np.inf):
+        return Least(None, np.minimum(costs * self.lower, costs * self.upper).sum())
+
+
+def test_without_a_vector_the_bound_is_used():
+    """The example is named, training goes on, and the bounds hold."""
+    x = [(Hurried(FEASIBLE.matrix, FEASIBLE.row_lower, FEASIBLE.row_upper), X[0][1]), *X[1:]]
+    with pytest.warns(ConvergenceWarning, match="found no vector for example 0 of 4: its bound and the true solution were used"):
+        model = IlpSSVM(lam=0.1, passes=20).fit(x, Y)
+    exact = IlpSSVM(lam=0.1, gap=1e-6).fit([(FEASIBLE, X[0][1]), *X[1:]], Y)
+    assert model.summary_["without_solution"] == [0]
+    assert model.certified_ and model.dual_ <= exact.primal_ <= model.primal_
+    with pytest.raises(ValueError, match="the solver found no feasible vector in its time: oracle_seconds gives it more"):
+        model.predict(x)

@@ -222,8 +222,22 @@ class IlpSSVM(OracleEstimator):
                     if fault:
                         raise ValueError(f"Y[{i}] is not feasible: {fault}")
                 truths = [self._truth(*one, x, f"Y[{i}]") for i, (one, x) in enumerate(zip(given, instances, strict=True))]
-                super().fit(instances, truths, **test, **options)
+                self._learn(instances, truths, test, options)
         return self
+
+    def _learn(self, instances: list[Instance], truths: list[Truth], test: dict[str, Any], options: FitOptions) -> None:
+        """Trains, and names the examples for which a solver had not even one vector in its time."""
+        self._costed.without.clear()
+        super().fit(instances, truths, **test, **options)
+        without = [i for i, x in enumerate(instances) if id(x) in self._costed.without]
+        self.summary_["without_solution"] = without
+        if without:
+            others = f" and {len(without) - 1} others" if len(without) > 1 else ""
+            warnings.warn(
+                f"in its time the solver found no vector for example {without[0]}{others} of {len(instances)}: its bound and the true "
+                'solution were used; oracle_seconds gives it more, and summary_["without_solution"] lists them',
+                ConvergenceWarning, stacklevel=4,
+            )  # fmt: skip
 
     def _truths(self, y: list[Any], instances: list[Instance], what: str) -> list[Truth]:
         """Truths that are known altogether, to measure on."""
@@ -260,7 +274,7 @@ class IlpSSVM(OracleEstimator):
             try:
                 self.gap = COARSE if is_coarse else asked
                 self._costed.accuracy = self._accuracy()
-                super().fit(instances, truths, **test, **options)
+                self._learn(instances, truths, test, options)
             finally:
                 self.gap = asked
             again = self._completed(instances, given, known, self.coef_)
@@ -315,7 +329,7 @@ class IlpSSVM(OracleEstimator):
         if test:
             seen = [Instance(x.feasible, x.features, x.costs + x.features @ shift) for x in test["X_test"]]
             test = test | {"X_test": seen}
-        super().fit(moved, truths, **test, **options)
+        self._learn(moved, truths, test, options)
         constant -= 0.5 * lam * float(shift @ shift)
         rounding = 1e-14 * (size + abs(self.primal_) + 0.5 * lam * float(shift @ shift))
         bounds = {"primal": constant + rounding, "dual": constant - rounding, "gap": 2.0 * rounding}

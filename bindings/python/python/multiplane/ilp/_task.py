@@ -77,6 +77,7 @@ class LinearTask:
     ) -> None:  # fmt: skip
         self.width, self.quality, self.nonnegative = width, quality, nonnegative
         self.accuracy, self.gap, self.seconds = accuracy, gap, seconds
+        self.without: set[int] = set()  # examples for which a solver had no vector in its time
 
     def fingerprint(self) -> Any:
         """What tells a task from others, for warm starts."""
@@ -110,7 +111,7 @@ class LinearTask:
         costs = x.features @ w + x.costs
         if truth is None:
             least = x.feasible.minimise(costs, self._slack(math.inf), self.seconds)
-            return self._answer(least.y, -least.bound, None)
+            return self._answer(x, least.y, -least.bound, None)
         known = float(costs @ truth.values)
         offset = float(truth.costs @ truth.values)
         costs = costs - truth.costs
@@ -120,7 +121,7 @@ class LinearTask:
             away = np.concatenate([costs, -truth.weights, np.zeros(len(truth.at))])
             least = truth.feasible.minimise(away, self._slack(known - offset), self.seconds)
         y = None if least.y is None else least.y[: len(costs)]
-        return self._answer(y, -least.bound - offset, truth)
+        return self._answer(x, y, -least.bound - offset, truth)
 
     def _slack(self, known: float) -> Slack:
         """What may be left open, where the truth costs ``known``."""
@@ -129,10 +130,11 @@ class LinearTask:
         share = 0.0 if math.isinf(known) else self.accuracy
         return lambda bound: max(self.gap * abs(bound), share * max(0.0, known - bound) if share else 0.0)
 
-    def _answer(self, y: Vector | None, bound: float, truth: Truth | None) -> Any:
+    def _answer(self, x: Instance, y: Vector | None, bound: float, truth: Truth | None) -> Any:
         if y is None:
             if truth is None:
                 raise ValueError("the solver found no feasible vector in its time: oracle_seconds gives it more")
+            self.without.add(id(x))
             y = truth.values
         return y if self.quality == "exact" else Bounded(y, bound)
 
