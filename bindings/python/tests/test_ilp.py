@@ -189,3 +189,20 @@ def test_models_are_kept_in_files(tmp_path):
         again = IlpSSVM.load(tmp_path / "m.safetensors")
         assert np.array_equal(again.coef_, model.coef_) and again.gap_ == pytest.approx(model.gap_)
         assert all(np.array_equal(a, b) for a, b in zip(again.predict(X), model.predict(X), strict=True))
+
+
+def test_threads_change_no_bit():
+    """Each example has a programme of its own; what several share is asked one after the other."""
+    X, Y, _ = problem(np.random.default_rng(9), count=12)
+    one, two = (
+        IlpSSVM(lam=0.05, gap="0.1%", clock="work", threads=threads).fit([(again(x[0]), *x[1:]) for x in X], Y) for threads in (1, 2)
+    )
+    assert np.array_equal(one.coef_, two.coef_) and one.dual_ == two.dual_
+    shared = [(X[0][0], *x[1:]) for x in X]
+    with pytest.warns(UserWarning, match="does not declare releases_gil"):
+        IlpSSVM(lam=0.05, threads=2).fit(shared, [Y[0]] * 12)
+
+
+def again(feasible):
+    """The same programme, whose solver has seen nothing."""
+    return pickle.loads(pickle.dumps(feasible))

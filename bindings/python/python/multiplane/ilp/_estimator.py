@@ -173,10 +173,13 @@ class IlpSSVM(OracleEstimator):
         exact = all(instance.feasible.quality == "exact" for instance in instances)
         known = {"exact", "upper-bound"}.issuperset(instance.feasible.quality for instance in instances)
         quality = "exact" if exact else "upper-bound" if known else "heuristic"
-        return LinearTask(
+        task = LinearTask(
             width, quality, [(column, column + 1) for column in columns], self._accuracy(),
             self.oracle_gap or 0.0, self.oracle_seconds or math.inf,
         )  # fmt: skip
+        alone = len({id(instance.feasible) for instance in instances}) == len(instances)
+        task.releases_gil = alone and all(isinstance(instance.feasible, IntegerProgramme) for instance in instances)
+        return task
 
     def _accuracy(self) -> float:
         """The share of a hinge that a solver may leave open: none if the gap that is asked for is a number."""

@@ -77,6 +77,7 @@ class LinearTask:
     ) -> None:  # fmt: skip
         self.width, self.quality, self.nonnegative = width, quality, nonnegative
         self.accuracy, self.gap, self.seconds = accuracy, gap, seconds
+        self.releases_gil = False  # solvers do; answers of one that several examples share depend on the order of calls
         self.without: set[int] = set()  # examples for which a solver had no vector in its time
 
     def fingerprint(self) -> Any:
