@@ -112,7 +112,7 @@ class LinearTask:
             if truth is None:
                 raise ValueError("the solver found no feasible vector in its time: oracle_seconds gives it more")
             y = truth.values
-        return y if self.quality == "exact" else Bounded(y, bound)
+        return Bounded(y, bound) if self.quality == "upper-bound" else y
 
 
 def vector(y: Any) -> Vector:
