@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, Unpack
+from typing import Any, ClassVar, NoReturn, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core
-from multiplane._check import Findings
 from multiplane._fit_options import FitOptions
 from multiplane._path import PathResult
 from multiplane._structured import StructuredSVM
@@ -175,10 +174,9 @@ class DecisionSSVM(StructuredSVM):
         x, best = self._examples(X, C)
         return super().path(x, best, **options)
 
-    def check(self, X: Any, C: Any, **options: Any) -> Findings:  # type: ignore[override]
-        """Examines the decisions on these examples before training: see :meth:`StructuredSVM.check`."""
-        x, best = self._examples(X, C)
-        return super().check(x, best, **options)
+    def check(self, *arguments: Any, **options: Any) -> NoReturn:
+        """Refused: the doctor compares answers with truths, which are costs here. ``feasible.fault`` examines decisions."""
+        raise NotImplementedError("check: truths are costs here, and answers decisions, which the doctor cannot compare")
 
     def _unfitted(self) -> Self:
         made = super()._unfitted()
@@ -226,6 +224,9 @@ class DecisionSSVM(StructuredSVM):
 
     def score(self, X: Any, C: Any) -> float:
         """Minus the normalised regret: the sum of the regrets over the sum of the best decisions' absolute costs. 0 is the best."""
+        if isinstance(C, list) and C and isinstance(C[0], Best):  # examples as the report of a fit has them
+            decisions = self.task.decode_many(X, np.frombuffer(self._model.w(), dtype=np.float64), None)
+            return 1.0 - float(np.mean([self.task.loss(*pair) for pair in zip(C, map(unbounded, decisions), strict=True)]))
         regrets, best = self._measured(X, C)
         return -float(regrets.sum()) / max(float(np.abs(best).sum()), 1e-300)
 
@@ -273,6 +274,12 @@ class Negated:
 
 def _decision(z: Any) -> Vector:
     found: Vector = z.decision if isinstance(z, Best) else z
+    return found
+
+
+def unbounded(answer: Any) -> Vector:
+    """The decision of an answer, which may come with a bound."""
+    found: Vector = answer.y if isinstance(answer, Bounded) else answer
     return found
 
 
