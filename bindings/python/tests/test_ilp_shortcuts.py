@@ -159,6 +159,13 @@ def test_faults_name_the_rule(name, chosen, rule):
     assert rule in SETS[name][0].fault(y)
 
 
+def test_knapsacks_that_do_not_fit_one_table_are_filled_in_turns(monkeypatch):
+    knapsack, costs = SETS["knapsack"][0], np.random.default_rng(6).normal(size=(9, 6))
+    expected = [least.y for least in knapsack.minimise_many(costs)]
+    monkeypatch.setattr("multiplane.ilp._shortcuts.TABLE", 100)
+    assert np.array_equal([least.y for least in knapsack.minimise_many(costs)], expected)
+
+
 def test_a_truth_that_breaks_a_rule_is_refused():
     with pytest.raises(ValueError, match=r"Y\[0\] is not feasible: row 0 has 0 columns"):
         IlpSSVM().fit([(Assignment(1, 2), np.eye(2))], [[0, 0]])

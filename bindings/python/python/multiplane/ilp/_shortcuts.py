@@ -15,6 +15,9 @@ from multiplane.ilp._programme import IntegerProgramme
 
 Integers = NDArray[np.int64]
 
+TABLE = 1 << 24
+"""Entries of the table of knapsacks that are filled at once."""
+
 
 class ZeroOne(FeasibleSet):
     """Vectors of zeros and ones, the least of which an algorithm finds exactly. A subclass has ``_least`` and ``_fault``."""
@@ -216,7 +219,7 @@ class SpanningTree(ZeroOne):
 class Knapsack(ZeroOne):
     """Items whose weights sum to at most the capacity. Those of negative cost (a gain, negated) are worth taking.
 
-    Time and memory grow with items times capacity.
+    Time grows with items times capacity.
 
     Args:
         weights: The weight of each item, ``[items]``, whole numbers from 0 up.
@@ -228,6 +231,9 @@ class Knapsack(ZeroOne):
         super().__init__(len(self.weights))
 
     def _least(self, costs: NDArray[np.float64]) -> NDArray[np.float64]:
+        most = max(1, TABLE // (len(self) * (self.capacity + 1)))
+        if len(costs) > most:
+            return np.vstack([self._least(costs[start : start + most]) for start in range(0, len(costs), most)])
         best, taken = np.zeros((len(costs), self.capacity + 1)), []
         for weight, cost in zip(self.weights.tolist(), costs.T, strict=True):
             is_less = np.zeros(best.shape, dtype=bool)
