@@ -3,10 +3,18 @@
 - ``IlpSSVM``: weights of features of variables, from solutions that are known altogether or in part.
 - ``IntegerProgramme``, ``Box``: feasible vectors. ``FeasibleSet``: what a set of your own inherits.
 - ``Target``: a solution with a loss of its own.
+- ``Assignment``, ``ShortestPath``, ``Matching``, ``SpanningTree``, ``Knapsack``, ``TopK``: sets that need no integer programme.
+- ``DecisionSSVM``: costs predicted from inputs for good decisions (SPO+), from costs that came true.
+- ``FromFunction``: a solver of your own, as a function of costs.
 """
 
+from multiplane.ilp._decisions import DecisionSSVM
 from multiplane.ilp._estimator import IlpSSVM, Target
 from multiplane.ilp._feasible import Box, FeasibleSet, Least
 from multiplane.ilp._programme import IntegerProgramme
+from multiplane.ilp._shortcuts import Assignment, FromFunction, Knapsack, Matching, ShortestPath, SpanningTree, TopK
 
-__all__ = ["Box", "FeasibleSet", "IlpSSVM", "IntegerProgramme", "Least", "Target"]
+__all__ = [
+    "Assignment", "Box", "DecisionSSVM", "FeasibleSet", "FromFunction", "IlpSSVM", "IntegerProgramme", "Knapsack", "Least",
+    "Matching", "ShortestPath", "SpanningTree", "Target", "TopK",
+]  # fmt: skip

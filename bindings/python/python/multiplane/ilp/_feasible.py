@@ -56,6 +56,10 @@ class FeasibleSet(ABC):
         Both may be ignored by what is exact.
         """
 
+    def minimise_many(self, costs: NDArray[np.float64], slack: Slack = no_slack, seconds: float = math.inf) -> list[Least]:
+        """Answers for each row of ``costs``, ``[n, variables]``: one by one, unless a subclass knows better."""
+        return [self.minimise(row, slack, seconds) for row in costs]
+
     @abstractmethod
     def fault(self, y: Vector) -> str | None:
         """Returns which rule a vector between the bounds breaks, or None if it is feasible."""

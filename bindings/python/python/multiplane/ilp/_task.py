@@ -137,7 +137,7 @@ class LinearTask:
                 raise ValueError("the solver found no feasible vector in its time: oracle_seconds gives it more")
             self.without.add(id(x))
             y = truth.values
-        return y if self.quality == "exact" else Bounded(y, bound)
+        return Bounded(y, bound) if self.quality == "upper-bound" else y
 
 
 class Labelled:

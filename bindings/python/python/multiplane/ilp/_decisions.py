@@ -1,0 +1,304 @@
+"""Predict, then optimise: costs predicted such that the decisions that they lead to are good."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NoReturn, Self, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multiplane import _core
+from multiplane._fit_options import FitOptions
+from multiplane._path import PathResult
+from multiplane._structured import StructuredSVM
+from multiplane._tasks import Bounded
+from multiplane.ilp._feasible import FeasibleSet, Least, Vector
+from multiplane.ilp._shortcuts import FromFunction
+
+Table = NDArray[np.float64]
+
+DENSE = 0.3
+"""The share of variables that are not 0 from which on features are a dense vector."""
+
+
+@dataclass(frozen=True)
+class Best:
+    """An example's costs ``[variables]``, to be minimised, the best decision and what it costs."""
+
+    costs: Vector
+    decision: Vector
+    cost: float
+
+
+class RegretTask:
+    """The max-oracle of SPO+: the features of a decision ``z`` are ``-2 z x'``, its loss is its regret.
+
+    Args:
+        feasible: The decisions.
+        variables: Their number of variables.
+        columns: The number of inputs, with the constant 1 if there is an intercept.
+    """
+
+    def __init__(self, feasible: FeasibleSet, variables: int, columns: int) -> None:
+        self.feasible, self.variables, self.columns = feasible, variables, columns
+        self.quality = feasible.quality
+        self._range = np.arange(columns)
+
+    def fingerprint(self) -> Any:
+        """What tells a task from others, for warm starts."""
+        return self.feasible, self.variables, self.columns
+
+    def dim(self) -> int:
+        return self.variables * self.columns
+
+    def features(self, x: Vector, z: Any) -> Any:
+        z = _decision(z)
+        at = z.nonzero()[0]
+        if len(at) > DENSE * len(z):
+            return (-2.0 * z[:, None] * x).ravel()
+        return (at[:, None] * self.columns + self._range).ravel(), (-2.0 * z[at, None] * x).ravel()
+
+    def loss(self, truth: Best, z: Any) -> float:
+        """The regret: how much more the decision costs than the best. Rounding and heuristics do not put it below 0."""
+        z = _decision(z)
+        found = float(truth.costs @ z) - truth.cost
+        if found >= 0.0 or self.quality == "heuristic":
+            return max(0.0, found)
+        return 0.0 if -found <= 1e-9 * float(np.abs(truth.costs) @ (np.abs(z) + np.abs(truth.decision))) else found
+
+    def decode(self, x: Vector, w: Vector, truth: Best | None = None) -> Any:
+        return self.decode_many([x], w, None if truth is None else [truth])[0]
+
+    def decode_many(self, xs: list[Vector], w: Vector, truths: list[Best] | None) -> list[Any]:
+        costs = np.asarray(xs) @ (2.0 * w.reshape(self.variables, self.columns).T)
+        if truths is None:
+            return [self._answer(least, 0.0) for least in self.feasible.minimise_many(costs)]
+        found = self.feasible.minimise_many(costs - np.array([truth.costs for truth in truths]))
+        return [self._answer(least, truth.cost) for least, truth in zip(found, truths, strict=True)]
+
+    def _answer(self, least: Least, cost: float) -> Any:
+        y = decided(least)
+        return Bounded(y, -least.bound - cost) if self.quality == "upper-bound" else y
+
+
+class DecisionSSVM(StructuredSVM):
+    """Learns to predict costs for good decisions (SPO+: Elmachtoub and Grigas, Smart "Predict, then Optimize", 2022).
+
+    ``X`` is ``[n, p]``; ``C``, ``[n, variables]``, has the costs that came true. Predicted costs are ``X @ coef_.T + intercept_``, and
+    ``predict`` returns the decision of the least predicted cost. Training minimises ``lambda/2 |w|^2`` plus the mean SPO+ loss, an
+    upper bound on the regret: how much more a decision costs than the best one would have. The intercept is part of ``w``.
+
+    ``coef_``, ``[variables, p]``, and ``intercept_``, ``[variables]``, are laid out as the weight and bias of a network's linear layer,
+    which can start from them.
+
+    Args:
+        feasible: The decisions: a :class:`FeasibleSet`, or a function that returns a decision ``[variables]`` of low cost for costs
+            ``[variables]`` (high gain for gains, with ``sense="max"``).
+        sense: ``"min"``, or ``"max"`` where ``C`` are gains.
+        quality: What the function promises: ``"exact"`` or ``"heuristic"``, whose gaps are estimates. Feasible sets know their own.
+        fit_intercept: If False, predicted costs are ``X @ coef_.T``.
+    """
+
+    task: ClassVar[Any] = None  # type: ignore[misc]
+
+    feasible: Any = field(kw_only=False)
+    sense: str = "min"
+    quality: str = "heuristic"
+    fit_intercept: bool = True
+
+    # -- data --
+
+    def _inputs(self, X: Any, what: str = "X") -> Table:
+        found = table(X, what)
+        return np.hstack([found, np.ones((len(found), 1))]) if self.fit_intercept else found
+
+    def _costs(self, C: Any, rows: int, what: str = "C") -> Table:
+        """The costs, to be minimised."""
+        found = table(C, what)
+        if len(found) != rows or not rows:
+            raise ValueError(f"X has {rows} rows, {what} has {len(found)}: expected as many, and at least one")
+        return self._sign() * found
+
+    def _sign(self) -> float:
+        if self.sense not in ("min", "max"):
+            raise ValueError(f"sense = {self.sense!r}: must be 'min' or 'max'")
+        return 1.0 if self.sense == "min" else -1.0
+
+    def _set(self, variables: int) -> FeasibleSet:
+        """The decisions, of costs to be minimised."""
+        found, sign = self.feasible, self._sign()
+        if isinstance(found, FeasibleSet):
+            if len(found) != variables:
+                raise ValueError(f"C has {variables} columns, feasible has {len(found)} variables: expected as many")
+            return found
+        if not callable(found):
+            raise ValueError(f"feasible: expected a FeasibleSet or a function of costs, found {type(found).__name__}")
+        if self.quality not in ("exact", "heuristic"):
+            raise ValueError(f"quality = {self.quality!r}: must be 'exact' or 'heuristic'; FromFunction takes bounds as well")
+        return FromFunction(found if sign > 0.0 else Negated(found), variables, -np.inf, np.inf, self.quality)
+
+    def _best(self, feasible: FeasibleSet, costs: Table) -> list[Best]:
+        decisions = map(decided, feasible.minimise_many(costs))
+        return [Best(c, z, float(c @ z)) for c, z in zip(costs, decisions, strict=True)]
+
+    def _examples(self, X: Any, C: Any) -> tuple[list[Vector], list[Best]]:
+        """The examples as the task takes them; sets the task."""
+        x = self._inputs(X)
+        costs = self._costs(C, len(x))
+        feasible = self._set(costs.shape[1])
+        self.task = RegretTask(feasible, costs.shape[1], x.shape[1])  # type: ignore[misc]
+        return list(x), self._best(feasible, costs)
+
+    # -- training --
+
+    def fit(self, X: Any, C: Any, *, X_test: Any = None, C_test: Any = None, **options: Unpack[FitOptions]) -> Self:
+        """Trains on inputs ``X``, ``[n, p]``, and costs ``C``, ``[n, variables]``. Returns self.
+
+        ``lam="cv"`` chooses lambda by the regret of decisions for examples held out. With test data its mean regret is in every entry
+        of ``history_``. Raises ValueError for unusable input.
+        """
+        with self._all_or_nothing():
+            x, best = self._examples(X, C)
+            test = {}
+            if X_test is not None or C_test is not None:
+                seen = self._inputs(X_test, "X_test")
+                test = {"X_test": list(seen), "Y_test": self._best(self.task.feasible, self._costs(C_test, len(seen), "C_test"))}
+            super().fit(x, best, **test, **options)
+        return self
+
+    def path(self, X: Any, C: Any, **options: Any) -> PathResult:  # type: ignore[override]
+        """Follows the regularisation path: see :meth:`StructuredSVM.path`. ``cv=5`` cross-validates it by regret."""
+        x, best = self._examples(X, C)
+        return super().path(x, best, **options)
+
+    def check(self, *arguments: Any, **options: Any) -> NoReturn:
+        """Refused: the doctor compares answers with truths, which are costs here. ``feasible.fault`` examines decisions."""
+        raise NotImplementedError("check: truths are costs here, and answers decisions, which the doctor cannot compare")
+
+    def _unfitted(self) -> Self:
+        made = super()._unfitted()
+        made.task = self.task  # type: ignore[misc]
+        return made
+
+    def _shaped(self, w: Vector) -> Vector:
+        """Weights of the inputs, ``[variables, p]``."""
+        found = self._sign() * w.reshape(self.task.variables, self.task.columns)
+        return found[:, :-1].copy() if self.fit_intercept else found
+
+    def _copied(self) -> Vector:
+        w = np.frombuffer(self._model.w(), dtype=np.float64).reshape(self.task.variables, -1)
+        self.intercept_ = self._sign() * w[:, -1] if self.fit_intercept else np.zeros(len(w))
+        return super()._copied()
+
+    # -- results --
+
+    def predict_costs(self, X: Any) -> Table:
+        """The predicted costs (gains, with ``sense="max"``), ``[n, variables]``."""
+        self._check_fitted()
+        found = table(X, "X")
+        if found.shape[1] != self.coef_.shape[1]:
+            raise ValueError(f"X has {found.shape[1]} columns: expected {self.coef_.shape[1]}, as in training")
+        costs: Table = found @ self.coef_.T + self.intercept_
+        return costs
+
+    def predict(self, X: Any) -> Table:  # type: ignore[override]
+        """The decisions of the least predicted cost, ``[n, variables]``."""
+        costs = self._sign() * self.predict_costs(X)
+        found = [decided(least) for least in self._set(costs.shape[1]).minimise_many(costs)]
+        return np.array(found).reshape(costs.shape)
+
+    def decision_values(self, X: Any, Z: Any) -> Vector:
+        """The predicted cost of each decision ``Z``, ``[n, variables]``: ``[n]``."""
+        costs, decisions = self.predict_costs(X), table(Z, "Z")
+        if decisions.shape != costs.shape:
+            raise ValueError(f"Z has the shape {decisions.shape}: expected {costs.shape}")
+        found: Vector = np.einsum("ij,ij->i", costs, decisions)
+        return found
+
+    def regret(self, X: Any, C: Any) -> Vector:
+        """How much more the decision for each input costs than the best one, ``[n]``, at least 0."""
+        return self._measured(X, C)[0]
+
+    def score(self, X: Any, C: Any) -> float:
+        """Minus the normalised regret: the sum of the regrets over the sum of the best decisions' absolute costs. 0 is the best."""
+        if isinstance(C, list) and C and isinstance(C[0], Best):  # examples as the report of a fit has them
+            decisions = self.task.decode_many(X, np.frombuffer(self._model.w(), dtype=np.float64), None)
+            return 1.0 - float(np.mean([self.task.loss(*pair) for pair in zip(C, map(unbounded, decisions), strict=True)]))
+        regrets, best = self._measured(X, C)
+        return -float(regrets.sum()) / max(float(np.abs(best).sum()), 1e-300)
+
+    def _measured(self, X: Any, C: Any) -> tuple[Vector, Vector]:
+        """The regrets, and what the best decisions cost."""
+        self._check_fitted()
+        decisions = self.predict(X)
+        costs = self._costs(C, len(decisions))
+        if costs.shape != decisions.shape:
+            raise ValueError(f"C has {costs.shape[1]} columns: expected {decisions.shape[1]}, as in training")
+        best = np.array([one.cost for one in self._best(self._set(costs.shape[1]), costs)])
+        return np.maximum(0.0, np.einsum("ij,ij->i", costs, decisions) - best), best
+
+    @classmethod
+    def load(  # type: ignore[override]
+        cls, path: str | os.PathLike[str], feasible: Any, *, variables: int | None = None, **parameters: Any
+    ) -> Self:
+        """Reads a model file; ``feasible`` and the ``parameters`` are those of training, which no file holds. A function needs the
+        number of ``variables`` too. Raises ValueError if it is no such file.
+        """
+        model, _ = _core.load(path)
+        if model is None or json.loads(model.info()).get("task") != "user":
+            raise ValueError(f"{os.fspath(path)}: holds no model of {cls.__name__}")
+        count = len(feasible) if isinstance(feasible, FeasibleSet) else variables
+        weights = len(model.w()) // 8
+        if count is None:
+            raise ValueError("variables: expected their number, as feasible is a function")
+        if weights % count:
+            raise ValueError(f"{os.fspath(path)}: has {weights} weights: expected a multiple of {count} variables")
+        found = cls(feasible, **parameters)
+        found.task = RegretTask(found._set(count), count, weights // count)  # type: ignore[misc]
+        found._from_model(model)
+        return found
+
+
+@dataclass(frozen=True)
+class Negated:
+    """A function of gains, asked with costs."""
+
+    solve: Any
+
+    def __call__(self, costs: Vector) -> Any:
+        return self.solve(-costs)
+
+
+def _decision(z: Any) -> Vector:
+    found: Vector = z.decision if isinstance(z, Best) else z
+    return found
+
+
+def unbounded(answer: Any) -> Vector:
+    """The decision of an answer, which may come with a bound."""
+    found: Vector = answer.y if isinstance(answer, Bounded) else answer
+    return found
+
+
+def decided(least: Least) -> Vector:
+    """Returns the decision, or raises ValueError if the solver found none."""
+    if least.y is None:
+        raise ValueError("feasible: the solver found no decision in its time")
+    return least.y
+
+
+def table(values: Any, what: str) -> Table:
+    """Returns finite numbers ``[n, columns]``, or raises ValueError with the place of one that is not."""
+    try:
+        found = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what}: expected numbers, in rows of one length") from None
+    if found.ndim != 2 or not found.shape[1]:
+        raise ValueError(f"{what} has the shape {found.shape}: expected two dimensions, (examples, columns)")
+    if not np.isfinite(found).all():
+        row, column = np.argwhere(~np.isfinite(found))[0]
+        raise ValueError(f"{what}[{row}, {column}] is {found[row, column]:g}: expected a finite number")
+    return found
