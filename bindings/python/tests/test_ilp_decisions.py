@@ -44,7 +44,7 @@ def test_the_hinge_at_any_weights_is_spo_plus():
     """Of examples alone and together, with a dense and a sparse decision."""
     model = DecisionSSVM(PATHS)
     x, best = model._examples(X, C)
-    task, random = model.task, np.random.default_rng(1)
+    task, random = model._regrets, np.random.default_rng(1)
     for _ in range(5):
         w = random.normal(size=task.dim())
         found = []

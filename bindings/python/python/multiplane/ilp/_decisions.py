@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NoReturn, Self, Unpack
+from typing import Any, NoReturn, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane import _core
 from multiplane._fit_options import FitOptions
 from multiplane._path import PathResult
-from multiplane._structured import StructuredSVM
+from multiplane._structured import OracleEstimator, user_model
 from multiplane._tasks import Bounded
 from multiplane.ilp._feasible import FeasibleSet, Least, Vector
 from multiplane.ilp._shortcuts import FromFunction
@@ -84,7 +82,7 @@ class RegretTask:
         return Bounded(y, -least.bound - cost) if self.quality == "upper-bound" else y
 
 
-class DecisionSSVM(StructuredSVM):
+class DecisionSSVM(OracleEstimator):
     """Learns to predict costs for good decisions (SPO+: Elmachtoub and Grigas, Smart "Predict, then Optimize", 2022).
 
     ``X`` is ``[n, p]``; ``C``, ``[n, variables]``, has the costs that came true. Predicted costs are ``X @ coef_.T + intercept_``, and
@@ -102,12 +100,15 @@ class DecisionSSVM(StructuredSVM):
         fit_intercept: If False, predicted costs are ``X @ coef_.T``.
     """
 
-    task: ClassVar[Any] = None  # type: ignore[misc]
+    _task = "user"
 
     feasible: Any = field(kw_only=False)
     sense: str = "min"
     quality: str = "heuristic"
     fit_intercept: bool = True
+
+    def _brought(self) -> Any:
+        return self.__dict__.get("_regrets")  # there is none before the first fit
 
     # -- data --
 
@@ -149,7 +150,7 @@ class DecisionSSVM(StructuredSVM):
         x = self._inputs(X)
         costs = self._costs(C, len(x))
         feasible = self._set(costs.shape[1])
-        self.task = RegretTask(feasible, costs.shape[1], x.shape[1])  # type: ignore[misc]
+        self._regrets = RegretTask(feasible, costs.shape[1], x.shape[1])
         return list(x), self._best(feasible, costs)
 
     # -- training --
@@ -165,7 +166,7 @@ class DecisionSSVM(StructuredSVM):
             test = {}
             if X_test is not None or C_test is not None:
                 seen = self._inputs(X_test, "X_test")
-                test = {"X_test": list(seen), "Y_test": self._best(self.task.feasible, self._costs(C_test, len(seen), "C_test"))}
+                test = {"X_test": list(seen), "Y_test": self._best(self._regrets.feasible, self._costs(C_test, len(seen), "C_test"))}
             super().fit(x, best, **test, **options)
         return self
 
@@ -180,16 +181,16 @@ class DecisionSSVM(StructuredSVM):
 
     def _unfitted(self) -> Self:
         made = super()._unfitted()
-        made.task = self.task  # type: ignore[misc]
+        made._regrets = self._regrets
         return made
 
     def _shaped(self, w: Vector) -> Vector:
         """Weights of the inputs, ``[variables, p]``."""
-        found = self._sign() * w.reshape(self.task.variables, self.task.columns)
+        found = self._sign() * w.reshape(self._regrets.variables, self._regrets.columns)
         return found[:, :-1].copy() if self.fit_intercept else found
 
     def _copied(self) -> Vector:
-        w = np.frombuffer(self._model.w(), dtype=np.float64).reshape(self.task.variables, -1)
+        w = np.frombuffer(self._model.w(), dtype=np.float64).reshape(self._regrets.variables, -1)
         self.intercept_ = self._sign() * w[:, -1] if self.fit_intercept else np.zeros(len(w))
         return super()._copied()
 
@@ -225,8 +226,8 @@ class DecisionSSVM(StructuredSVM):
     def score(self, X: Any, C: Any) -> float:
         """Minus the normalised regret: the sum of the regrets over the sum of the best decisions' absolute costs. 0 is the best."""
         if isinstance(C, list) and C and isinstance(C[0], Best):  # examples as the report of a fit has them
-            decisions = self.task.decode_many(X, np.frombuffer(self._model.w(), dtype=np.float64), None)
-            return 1.0 - float(np.mean([self.task.loss(*pair) for pair in zip(C, map(unbounded, decisions), strict=True)]))
+            decisions = self._regrets.decode_many(X, np.frombuffer(self._model.w(), dtype=np.float64), None)
+            return 1.0 - float(np.mean([self._regrets.loss(*pair) for pair in zip(C, map(unbounded, decisions), strict=True)]))
         regrets, best = self._measured(X, C)
         return -float(regrets.sum()) / max(float(np.abs(best).sum()), 1e-300)
 
@@ -241,15 +242,13 @@ class DecisionSSVM(StructuredSVM):
         return np.maximum(0.0, np.einsum("ij,ij->i", costs, decisions) - best), best
 
     @classmethod
-    def load(  # type: ignore[override]
+    def load(
         cls, path: str | os.PathLike[str], feasible: Any, *, variables: int | None = None, **parameters: Any
     ) -> Self:
         """Reads a model file; ``feasible`` and the ``parameters`` are those of training, which no file holds. A function needs the
         number of ``variables`` too. Raises ValueError if it is no such file.
         """
-        model, _ = _core.load(path)
-        if model is None or json.loads(model.info()).get("task") != "user":
-            raise ValueError(f"{os.fspath(path)}: holds no model of {cls.__name__}")
+        model = user_model(path)
         count = len(feasible) if isinstance(feasible, FeasibleSet) else variables
         weights = len(model.w()) // 8
         if count is None:
@@ -257,7 +256,7 @@ class DecisionSSVM(StructuredSVM):
         if weights % count:
             raise ValueError(f"{os.fspath(path)}: has {weights} weights: expected a multiple of {count} variables")
         found = cls(feasible, **parameters)
-        found.task = RegretTask(found._set(count), count, weights // count)  # type: ignore[misc]
+        found._regrets = RegretTask(found._set(count), count, weights // count)
         found._from_model(model)
         return found
 
