@@ -13,6 +13,7 @@ import argparse
 import contextlib
 import functools
 import math
+import multiprocessing
 import os
 import statistics
 import time
@@ -37,6 +38,7 @@ SIZES = {"small": (10, 10, 6), "medium": (28, 30, 10), "large": (70, 65, 12)}
 """Cells at first, frames and weights: about 200, 2 000 and 20 000 candidate edges."""
 
 LAMBDA, EPS = 0.1, 1e-6
+"""motile's defaults; ``--regularizer`` is another lambda."""
 
 
 # -- movies --
@@ -137,31 +139,31 @@ def truths(solver):
     return truth, mask
 
 
-class TooLong(Exception):
-    """The time for structsvm is over."""
+def theirs(solver, seconds):
+    """structsvm with SCIP, in a process that is ended after so many seconds. Returns weights (None then), calls and CPU seconds."""
+    calls = multiprocessing.Value("i", 0)
+    receiver, sender = multiprocessing.Pipe(False)
+    process = multiprocessing.get_context("fork").Process(target=structsvms, args=(solver, calls, sender))
+    process.start()
+    found = receiver.recv() if receiver.poll(seconds) else (None, seconds)
+    process.kill()
+    process.join()
+    return found[0], calls.value, found[1]
 
 
-def theirs(solver, seconds=math.inf):
-    """structsvm with SCIP. Returns weights, calls and CPU seconds; None for the weights if it takes too long."""
-    start, calls = time.process_time(), 0
+def structsvms(solver, calls, sender):
+    start = time.process_time()
     features = solver.features.to_ndarray()
     truth, mask = truths(solver)
     with silence():
         loss = structsvm.SoftMarginLoss(solver.constraints, features.T, truth, structsvm.HammingCosts(truth, mask))
 
         def counted(w):
-            nonlocal calls
-            if time.process_time() - start > seconds:
-                raise TooLong
-            calls += 1
+            calls.value += 1
             return loss.value_and_gradient(w)
 
-        method = structsvm.BundleMethod(counted, dims=features.shape[1], regularizer_weight=LAMBDA, eps=EPS)
-        try:
-            w = method.optimize(1000)
-        except TooLong:
-            w = None
-    return w, calls, time.process_time() - start
+        w = structsvm.BundleMethod(counted, dims=features.shape[1], regularizer_weight=LAMBDA, eps=EPS).optimize(1000)
+    sender.send((w, time.process_time() - start))
 
 
 def losses(solvers, make=None):
@@ -359,12 +361,12 @@ def partial(options):
     differences = []
     for seed in range(options.repeats + 2):
         rng = np.random.default_rng(seed)
-        train = [tracker(marked(movie(15, 15, 100 + 10 * seed + i), 0.3, rng)) for i in range(3)]
-        test = [tracker(movie(15, 15, 500 + 10 * seed + i)) for i in range(3)]
+        train = [tracker(marked(movie(10, 10, 100 + 10 * seed + i), 0.3, rng), 6) for i in range(3)]
+        test = [tracker(movie(10, 10, 500 + 10 * seed + i), 6) for i in range(3)]
         found, seconds, rounds = [], [], 0
         for attribute, how in (("gt", "masked"), ("seen", "masked"), ("seen", "fixed")):
             start = time.process_time()
-            fit = fit_weights(train, attribute, LAMBDA, eps=1e-3, partial=how)
+            fit = fit_weights(train, attribute, LAMBDA, eps=0.1, partial=how)
             seconds.append(time.process_time() - start)
             rounds = len(fit.estimator.rounds_) if (attribute, how) == ("seen", "masked") else rounds
             found.append(100.0 * statistics.mean(f1(fit.estimator, solver) for solver in test))
@@ -379,8 +381,11 @@ def main():
     parser.add_argument("part", choices=parts)
     parser.add_argument("--movies", nargs="+", choices=SIZES, default=list(SIZES))
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--limit", type=float, default=600.0, help="CPU seconds for structsvm")
+    parser.add_argument("--limit", type=float, default=600.0, help="seconds for structsvm")
+    parser.add_argument("--regularizer", type=float, default=0.1, help="lambda, of the sum of losses")
     options = parser.parse_args()
+    global LAMBDA
+    LAMBDA = options.regularizer
     warnings.simplefilter("ignore")
     return parts[options.part](options)
 
