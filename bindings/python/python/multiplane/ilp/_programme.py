@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array, diags_array, issparse, vstack
 
+from multiplane.ilp._closer import closer
 from multiplane.ilp._feasible import FeasibleSet, Least, Slack, Vector, no_slack, numbers
 from multiplane.ilp._solver import Rows, Solver, opened
 
@@ -132,7 +133,7 @@ class IntegerProgramme(FeasibleSet):
     def solver(self) -> Solver:
         """What solves it, with its counts of calls."""
         if self._solver is None:
-            self._solver = Solver(tightened(self._rows()))
+            self._solver = Solver(tightened(closer(self._rows())))
         return self._solver
 
     def _rows(self) -> Rows:

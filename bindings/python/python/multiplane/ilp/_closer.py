@@ -1,0 +1,90 @@
+"""Rows with the same whole vectors and a closer relaxation, one row at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from multiplane.ilp._feasible import Vector
+from multiplane.ilp._solver import Rows
+
+_Row = tuple[list[int], list[float], float]
+"""Columns, coefficients and the end of a row ``coefficients @ y[columns] <= end``."""
+
+
+def closer(rows: Rows) -> Rows:
+    """Returns rows that the same whole vectors keep. Only rows with one end and variables that are 0 or 1 change.
+
+    - ``e + f <= 2 a`` becomes ``e <= a`` and ``f <= a``.
+    - ``3 a - e - f - g <= 2`` becomes ``a - e - f - g <= 0``, and ``e + f + g - 2 s <= 1``, where ``e + f + g <= 2``, becomes
+      ``e + f + g - s <= 1``: a coefficient that is larger than it need be.
+    - ``2 m - e - f <= 0``, where ``e + f <= 1``, says that m is 0.
+    """
+    binary = rows.integral & (rows.lower == 0.0) & (rows.upper == 1.0)
+    below, above = np.isfinite(rows.row_upper), np.isfinite(rows.row_lower)
+    matrix = rows.matrix
+    mixed = abs(matrix).astype(bool).astype(float) @ (~binary).astype(float) > 0.0
+    free = np.flatnonzero((below != above) & ~mixed & (np.diff(matrix.indptr) > 1))
+    signs = np.where(below, 1.0, -1.0)
+    found: list[_Row] = []
+    for i in free:
+        part = slice(matrix.indptr[i], matrix.indptr[i + 1])
+        end = rows.row_upper[i] if below[i] else -rows.row_lower[i]
+        found.append((matrix.indices[part].tolist(), (signs[i] * matrix.data[part]).tolist(), float(end)))
+    most: dict[tuple[int, ...], float] = {}  # of how many of these variables are 1 at most
+    for columns, values, end in found:
+        if all(value == 1.0 for value in values):
+            key = tuple(sorted(columns))
+            most[key] = min(end, most.get(key, np.inf))
+    upper = rows.upper.copy()
+    closed = [one for row in found for one in _closed(row, most, upper)]
+    kept = np.ones(matrix.shape[0], dtype=bool)
+    kept[free] = False
+    return _with(rows, kept, closed, upper)
+
+
+def _closed(row: _Row, most: dict[tuple[int, ...], float], upper: Vector) -> list[_Row]:
+    """The row or the rows in its place; lowers the upper bounds of variables that must be 0."""
+    columns, values, end = row
+    up = [(c, v) for c, v in zip(columns, values, strict=True) if v > 0.0]
+    down = [(c, v) for c, v in zip(columns, values, strict=True) if v < 0.0]
+    if len(down) == 1 and end == 0.0 and sum(values) == 0.0 and len(up) > 1:
+        return [([c, down[0][0]], [1.0, -1.0], 0.0) for c, _ in up]
+    if len(up) == 1 and all(v == -1.0 for _, v in down):
+        limit = most.get(tuple(sorted(c for c, _ in down)), np.inf)
+        if up[0][1] > end + limit:
+            upper[up[0][0]] = 0.0
+            return [row]
+    largest = sum(v for _, v in up)
+    if len(down) == 1 and all(v == 1.0 for _, v in up):
+        largest = min(largest, most.get(tuple(sorted(c for c, _ in up)), np.inf))
+        column, value = down[0]
+        spare = end - (largest + value)
+        if 0.0 < spare < -value:
+            return [([c for c, _ in up] + [column], [1.0] * len(up) + [value + spare], end)]
+    if up:
+        column, value = max(up, key=lambda one: one[1])
+        spare = end - (largest - value)
+        if 0.0 < spare < value:
+            return [(columns, [v - spare if c == column else v for c, v in zip(columns, values, strict=True)], end - spare)]
+    return [row]
+
+
+def _with(rows: Rows, kept: np.ndarray[tuple[int], np.dtype[np.bool_]], closed: list[_Row], upper: Vector) -> Rows:
+    """The rows that are kept, and those that were closed."""
+    old = rows.matrix[kept]
+    starts = np.cumsum([old.nnz, *(len(columns) for columns, _, _ in closed)])
+    matrix = csr_array(
+        (
+            np.concatenate([old.data, np.array([v for _, values, _ in closed for v in values])]),
+            np.concatenate([old.indices, np.array([c for columns, _, _ in closed for c in columns], dtype=old.indices.dtype)]),
+            np.concatenate([old.indptr[:-1], starts]),
+        ),
+        (old.shape[0] + len(closed), old.shape[1]),
+    )
+    return Rows(
+        matrix,
+        np.concatenate([rows.row_lower[kept], np.full(len(closed), -np.inf)]),
+        np.concatenate([rows.row_upper[kept], [end for _, _, end in closed]]),
+        rows.lower, upper, rows.integral,
+    )  # fmt: skip

@@ -1,0 +1,55 @@
+"""Rows that are closer to whole vectors keep all of these."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from multiplane.ilp import IntegerProgramme
+from multiplane.ilp._closer import closer
+from multiplane.ilp._programme import tightened
+
+
+def vectors(rows, size):
+    found = set()
+    for y in itertools.product((0.0, 1.0), repeat=size):
+        point = np.array(y)
+        if (rows.excess(point) <= 0.0).all() and (point <= rows.upper).all():
+            found.add(y)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_the_whole_vectors_stay(seed):
+    rng = np.random.default_rng(seed)
+    size = 6
+    matrix = rng.integers(-1, 2, (7, size)).astype(float)
+    matrix[:3] *= rng.integers(1, 4, (3, size))
+    matrix[3] = [2, -1, -1, 0, 0, 0]
+    matrix[4] = [0, 1, 1, 0, 0, 0]
+    low = np.where(rng.random(7) < 0.5, -np.inf, rng.integers(-4, 1, 7))
+    high = np.where(np.isinf(low), rng.integers(0, 4, 7), np.inf)
+    rows = IntegerProgramme(matrix, low, high)._rows()
+    before = vectors(rows, size)
+    assert vectors(closer(rows), size) == before
+    assert vectors(tightened(closer(rows)), size) == before
+
+
+@pytest.mark.parametrize(
+    "matrix, high, expected, ends",
+    [
+        ([[1, 1, -2]], [0], {(1, 0, -1), (0, 1, -1)}, {0.0}),
+        ([[3, -1, -1, -1]], [2], {(1, -1, -1, -1)}, {0.0}),
+        ([[1, 1, 1, -2], [1, 1, 1, 0]], [1, 2], {(1, 1, 1, -1), (1, 1, 1, 0)}, {1.0, 2.0}),
+    ],
+)
+def test_coefficients_that_are_larger_than_they_need_be(matrix, high, expected, ends):
+    rows = closer(IntegerProgramme(np.array(matrix, dtype=float), -np.inf, high)._rows())
+    assert {tuple(row) for row in csr_array(rows.matrix).toarray()} == expected
+    assert set(rows.row_upper.tolist()) == ends
+
+
+def test_a_variable_that_must_be_0():
+    rows = closer(IntegerProgramme(np.array([[2.0, -1, -1], [0, 1, 1]]), -np.inf, [0, 1])._rows())
+    assert rows.upper.tolist() == [0.0, 1.0, 1.0]
