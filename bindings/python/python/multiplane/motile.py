@@ -29,7 +29,7 @@ from scipy.sparse import csr_array
 
 from multiplane._history import History
 from multiplane.ilp._estimator import IlpSSVM, Target
-from multiplane.ilp._feasible import Box, Vector, numbers
+from multiplane.ilp._feasible import Vector, numbers
 from multiplane.ilp._programme import IntegerProgramme
 
 _OF_SUMS = "primal", "dual", "gap", "gap_estimate"
@@ -209,42 +209,14 @@ def fit_losses(
     _check(regularizer_weight, max_iterations, eps, options)
     if not losses:
         raise ValueError("losses: expected at least one")
-    if "prior" in options:
-        raise ValueError("prior: not for this loss, whose truth need not be feasible: that is computed with a prior of its own")
-    # A truth y' that is not feasible leaves a linear term: for the feasible y0 that costs least, the loss is
-    # w.c + max_y <w, features (y0 - y)> + costs(y) - costs(y0), and costs(y0), with c = features (y' - y0). The term moves the
-    # centre of the regulariser from 0 to -c / lambda, and what is left is an ordinary hinge, >= 0.
-    truths, targets, shift, linear = [], [], 0.0, np.zeros(losses[0].features.shape[1])
     for i, loss in enumerate(losses):
-        if loss.features.shape[1] != len(linear):
-            raise ValueError(f"losses[{i}] has {loss.features.shape[1]} features, losses[0] has {len(linear)}: expected as many")
-        nearest = _nearest(loss)
-        linear += loss.features.T @ (loss.truth - nearest)
-        shift += float(loss.coefficients @ nearest) + loss.offset
-        truths.append((loss.programme, loss.features))
-        targets.append(Target(nearest, costs=loss.coefficients))
-    if linear.any():
-        options["prior"] = _centre(-linear / regularizer_weight)
-        shift -= 0.5 * float(linear @ linear) / regularizer_weight
+        if loss.features.shape[1] != losses[0].features.shape[1]:
+            raise ValueError(f"losses[{i}] has {loss.features.shape[1]} features, losses[0] has {losses[0].features.shape[1]}: expected as many")
     count = len(losses)
-    estimator = IlpSSVM(lam=regularizer_weight / count, gap=eps / count, passes=max_iterations, **options).fit(truths, targets)
-    return _result(estimator, list(range(len(linear))), count, shift)
-
-
-def _nearest(loss: SoftMarginLoss) -> Vector:
-    """The feasible vector whose errors cost least; among these one that is near the truth."""
-    found = loss.programme.minimise(loss.coefficients)
-    assert found.y is not None  # no time limit
-    return found.y
-
-
-def _centre(w: Vector) -> IlpSSVM:
-    """An estimator with the weights ``w``: it has one example, whose hinge is linear where it matters."""
-    size = float(w @ w)
-    found = IlpSSVM(lam=1.0, gap=1e-9 * (1.0 + size), clock="work")
-    found.fit([(Box([0.0], [1.0]), w[None, :])], [Target([0.0], costs=[2.0 * size + 1.0])])
-    found.coef_ = w.copy()
-    return found
+    estimator = IlpSSVM(lam=regularizer_weight / count, gap=eps / count, passes=max_iterations, partial="fixed", **options)
+    estimator.fit([(loss.programme, loss.features) for loss in losses], [Target(loss.truth, costs=loss.coefficients) for loss in losses])
+    at_truth = sum(float(loss.coefficients @ loss.truth) + loss.offset for loss in losses)
+    return _result(estimator, list(range(losses[0].features.shape[1])), count, at_truth)
 
 
 # -- motile's method --

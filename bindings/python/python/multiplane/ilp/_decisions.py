@@ -13,7 +13,7 @@ from multiplane._fit_options import FitOptions
 from multiplane._path import PathResult
 from multiplane._structured import OracleEstimator, user_model
 from multiplane._tasks import Bounded
-from multiplane.ilp._feasible import FeasibleSet, Least, Vector
+from multiplane.ilp._feasible import FeasibleSet, Least, Vector, decided
 from multiplane.ilp._shortcuts import FromFunction
 
 Table = NDArray[np.float64]
@@ -280,13 +280,6 @@ def unbounded(answer: Any) -> Vector:
     """The decision of an answer, which may come with a bound."""
     found: Vector = answer.y if isinstance(answer, Bounded) else answer
     return found
-
-
-def decided(least: Least) -> Vector:
-    """Returns the decision, or raises ValueError if the solver found none."""
-    if least.y is None:
-        raise ValueError("feasible: the solver found no decision in its time")
-    return least.y
 
 
 def table(values: Any, what: str) -> Table:

@@ -21,7 +21,7 @@ from multiplane._labeller import listed
 from multiplane._structured import OracleEstimator, user_model
 from multiplane._words import refuse_keywords
 from multiplane.ilp._doctor import examined
-from multiplane.ilp._feasible import Box, FeasibleSet, Vector, numbers
+from multiplane.ilp._feasible import Box, FeasibleSet, Vector, decided, numbers
 from multiplane.ilp._programme import IntegerProgramme
 from multiplane.ilp._task import Instance, Labelled, LinearTask, Truth
 
@@ -320,7 +320,7 @@ class IlpSSVM(OracleEstimator):
             known = ~np.isnan(values)
             t = np.where(known, values, 0.0)
             first = self._truth(t, weights, None if linear is None else np.where(known, linear, 0.0), x, f"Y[{i}]")
-            y0 = t if x.feasible.fault(t) is None else x.feasible.nearest(np.zeros(len(t)), t, weights)
+            y0 = t if x.feasible.fault(t) is None and linear is None else decided(x.feasible.minimise(first.costs))
             if len(first.at) and np.any(y0 != t):
                 raise ValueError(f"Y[{i}] is not feasible, and {values[first.at[0]]:g} is between the bounds of variable {first.at[0]}")
             truths.append(Truth(y0, first.costs, first.at, first.weights, first.feasible))
@@ -336,9 +336,8 @@ class IlpSSVM(OracleEstimator):
         constant -= 0.5 * lam * float(shift @ shift)
         rounding = 1e-14 * (size + abs(self.primal_) + 0.5 * lam * float(shift @ shift))
         bounds = {"primal": constant + rounding, "dual": constant - rounding, "gap": 2.0 * rounding}
-        for name, added in bounds.items():
-            if self.summary_.get(name) is not None:
-                self.summary_[name] += added
+        for record in (self.summary_, *self.history_):
+            record.update({name: record[name] + added for name, added in bounds.items() if record.get(name) is not None})
         self._take(self._model.moved(shift.tolist(), (bounds["primal"], bounds["dual"])), self.summary_)
 
     def _first_weights(

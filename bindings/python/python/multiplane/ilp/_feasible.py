@@ -73,10 +73,14 @@ class FeasibleSet(ABC):
             raise ValueError(f"{type(self).__name__}: a value that is known must be {self.lower.min():g} or {self.upper.max():g}")
         reach = float(np.abs(costs) @ (self.upper - self.lower))
         away = np.where(values == self.lower, weights, -weights) * (1.0 + 2.0 * reach) / weights[known].min(initial=np.inf)
-        least = self.minimise(costs + np.where(known, away, 0.0))
-        if least.y is None:
-            raise ValueError("no feasible vector was found in the time that was given")
-        return least.y
+        return decided(self.minimise(costs + np.where(known, away, 0.0)))
+
+
+def decided(least: Least) -> Vector:
+    """Returns the vector, or raises ValueError if the solver found none."""
+    if least.y is None:
+        raise ValueError("the solver found no feasible vector in its time")
+    return least.y
 
 
 class Box(FeasibleSet):
