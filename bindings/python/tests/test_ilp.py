@@ -76,6 +76,26 @@ def test_the_least_cost_is_found(engine, seed):
         assert feasible.fault(found.y) is None
 
 
+@pytest.mark.parametrize("block", range(10))
+def test_closer_rows_lose_no_vector(block):
+    """Rows that say what implies what, and how many there may be, twice and at random."""
+    for seed in range(30):
+        rng = np.random.default_rng([block, seed])
+        rows, variables = int(rng.integers(1, 6)), int(rng.integers(3, 7))
+        matrix = rng.integers(0, 2, (rows, variables)).astype(float)
+        matrix[:, rng.integers(variables)] *= -rng.integers(1, 4)
+        if rows > 2:
+            matrix[-1] = matrix[0] * rng.choice([-1.0, 1.0])
+        row_upper = rng.integers(0, 3, rows).astype(float)
+        every = np.array(list(itertools.product((0.0, 1.0), repeat=variables)))
+        every = every[(every @ matrix.T <= row_upper).all(axis=1)]
+        feasible = IntegerProgramme(matrix, -np.inf, row_upper)
+        for _ in range(4 if len(every) else 0):
+            costs = rng.normal(size=variables) if rng.random() < 0.5 else rng.integers(-3, 4, variables).astype(float)
+            found, least = feasible.minimise(costs), (every @ costs).min()
+            assert costs @ found.y == pytest.approx(least, abs=1e-9) and found.bound <= least + 1e-12, (block, seed)
+
+
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("top", [1, 3])
 def test_fits_are_the_optimum_of_enumeration(engine, seed, top):

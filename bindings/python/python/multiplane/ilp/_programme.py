@@ -41,6 +41,8 @@ def tightened(rows: Rows) -> Rows:
 
     limited = one_sided & (ends > 0.0) & (positive == count) & (sums == count) & (sums > ends)
     implied = csr_array((np.ones(len(at)), (child, parent)), (size, size))
+    implied.sum_duplicates()
+    implied.data[:] = 1.0  # what two rows say counts once
     shared = (signed[limited] @ implied).tocoo()
     row, column = shared.coords
     common = shared.data == count[limited][row]

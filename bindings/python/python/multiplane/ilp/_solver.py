@@ -23,6 +23,12 @@ EXACT = 1e-10
 WHOLE = 1e-6
 """How far from a whole number a value may be that stands for it. What it is rounded to must keep the rows."""
 
+LARGEST = 1e4
+"""About the largest cost that the solver of integer programmes is given."""
+
+NEAR = 1e-7
+"""How far a solution of the relaxation may be above its bound, relative to its costs."""
+
 KEPT = 1e-7
 """By how much a row may be missed, relative to the sizes that are summed in it."""
 
@@ -148,6 +154,9 @@ class Highspy:
 
     def relaxed(self, costs: Vector) -> Relaxed:
         self._run(self._linear, costs)
+        if self._linear.getModelStatus() not in (self.highspy.HighsModelStatus.kOptimal, self.highspy.HighsModelStatus.kInfeasible):
+            self._linear.clearSolver()  # it failed from the basis before
+            self._linear.run()
         if self._linear.getModelStatus() == self.highspy.HighsModelStatus.kInfeasible:
             raise ValueError("no vector is feasible")
         solution = self._linear.getSolution()
@@ -263,6 +272,8 @@ class Solver:
             bound, rest = self.rows.bound(costs, relaxed.duals)
             y = self.rows.rounded(relaxed.y)
             self.calls += 1
+            if y is not None and costs @ y - bound > max(0.0, slack(bound)) + NEAR * float(np.abs(costs) @ np.abs(y)):
+                y = None  # the relaxation was not solved
             if y is None and self.rows.integral.any():
                 self.branched += 1
                 y, bound = self._branch(costs, max(0.0, slack(bound)), until, relaxed.y, bound, rest)
@@ -292,8 +303,12 @@ class Solver:
         return y, max(bound, min(proven, least))
 
     def _among(self, costs: Vector, slack: float, until: float, held: NDArray[np.bool_], at: Vector) -> Found:
-        """Solves with some variables held; the bound is lowered by what the solver's tolerance may have added."""
+        """Solves with some variables held; the bound is lowered by what the solver's tolerances may have added: it looks for what
+        is better by :data:`WHOLE`. Costs are large, so that this is little.
+        """
         lower, upper = np.where(held, at, self.rows.lower), np.where(held, at, self.rows.upper)
-        found, bound = self._engine.searched(costs, lower, upper, 0.5 * slack, max(0.0, until - time.monotonic()))
+        size = float(np.abs(costs).max(initial=0.0))
+        scale = 2.0 ** round(math.log2(LARGEST / size)) if size > 0.0 else 1.0
+        found, bound = self._engine.searched(scale * costs, lower, upper, 0.5 * scale * slack, max(0.0, until - time.monotonic()))
         y = None if found is None else self.rows.rounded(found)
-        return Found(y, bound - EXACT * float((upper - lower).sum()))
+        return Found(y, (bound - EXACT * float((upper - lower).sum()) - WHOLE) / scale)
