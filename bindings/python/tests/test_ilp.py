@@ -96,6 +96,12 @@ def test_closer_rows_lose_no_vector(block):
             assert costs @ found.y == pytest.approx(least, abs=1e-9) and found.bound <= least + 1e-12, (block, seed)
 
 
+def test_rows_that_stand_twice_imply_once():
+    """``b <= c``, twice, with ``a + b <= 1`` does not make ``a + b <= c``."""
+    feasible = IntegerProgramme([[1.0, 1.0, 0.0], [0.0, 1.0, -2.0], [0.0, 1.0, -2.0]], -np.inf, [1.0, 0.0, 0.0])
+    assert feasible.minimise(np.array([-1.0, 0.0, 0.5])).y.tolist() == [1.0, 0.0, 0.0]
+
+
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("top", [1, 3])
 def test_fits_are_the_optimum_of_enumeration(engine, seed, top):
