@@ -153,6 +153,14 @@ impl ModelObject {
         inner.into()
     }
 
+    /// The same model with a field that only its estimator understands, given as JSON text.
+    fn with_own(&self, field: String, text: &str) -> PyResult<ModelObject> {
+        let value = serde_json::from_str(text).map_err(|error| value_error(error.to_string()))?;
+        let mut inner = Model::clone(&self.inner);
+        inner.info.provenance.vocabulary.own.insert(field, value);
+        Ok(inner.into())
+    }
+
     /// The same model with all weights moved by these, and its bounds by so much.
     fn moved(&self, by: Vec<f64>, bounds: (f64, f64)) -> PyResult<ModelObject> {
         let mut inner = Model::clone(&self.inner);

@@ -10,7 +10,7 @@ import pytest
 from multiplane._errors import ConvergenceWarning
 
 pytest.importorskip("scipy")
-from multiplane.ilp import Box, IlpSSVM, IntegerProgramme, Target  # noqa: E402
+from multiplane.ilp import Box, DecisionSSVM, IlpSSVM, IntegerProgramme, Target  # noqa: E402
 from multiplane.ilp import _solver  # noqa: E402
 
 ENGINES = ["SciPy", "highspy"]
@@ -215,6 +215,11 @@ def test_models_are_kept_in_files(tmp_path):
         again = IlpSSVM.load(tmp_path / "m.safetensors")
         assert np.array_equal(again.coef_, model.coef_) and again.gap_ == pytest.approx(model.gap_)
         assert all(np.array_equal(a, b) for a, b in zip(again.predict(X), model.predict(X), strict=True))
+    gains = IlpSSVM(lam=0.1, sense="max").fit(X, Y)
+    gains.save(tmp_path / "g.safetensors")
+    assert IlpSSVM.load(tmp_path / "g.safetensors").score(X, Y) == gains.score(X, Y) and gains.sense == "max"
+    with pytest.raises(ValueError, match="holds a model of IlpSSVM, expected one of DecisionSSVM"):
+        DecisionSSVM.load(tmp_path / "g.safetensors", Box(np.zeros(6), np.ones(6)))
 
 
 def test_threads_change_no_bit():

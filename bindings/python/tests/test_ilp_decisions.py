@@ -187,7 +187,7 @@ def test_models_are_saved_copied_and_warm_started(tmp_path):
 
     MODEL.save(tmp_path / "model")
     again = DecisionSSVM.load(tmp_path / "model", PATHS), pickle.loads(pickle.dumps(MODEL))
-    for other in (*again, DecisionSSVM.load(tmp_path / "model", lambda costs: PATHS.minimise(costs).y, variables=12)):
+    for other in (*again, DecisionSSVM.load(tmp_path / "model", lambda costs: PATHS.minimise(costs).y)):
         assert np.array_equal(other.predict_costs(X), MODEL.predict_costs(X)) and np.array_equal(other.predict(X), MODEL.predict(X))
         assert other.score(X, C) == MODEL.score(X, C)
     copied = clone(MODEL)

@@ -16,7 +16,7 @@ X, Y, _ = problem(RNG)
 FEASIBLE = X[0][0]
 NARROW = IntegerProgramme([[1.0, 1.0]], 3.0)
 WRONG = {
-    "rows": (lambda: IlpSSVM().fit([(FEASIBLE, np.ones((5, 3)))], Y[:1]), r"^X\[0\]: features have the shape \(5, 3\): .* 6 variables"),
+    "rows": (lambda: IlpSSVM().fit([(FEASIBLE, np.ones((5, 3)))], Y[:1]), r"^X\[0\]: features have the shape \(5, 3\): expected \(6, d\)"),
     "widths": (lambda: IlpSSVM().fit([X[0], (X[1][0], np.ones((6, 2)))], Y[:2]), r"^X\[1\] has 2 features, X\[0\] has 3"),
     "text": (lambda: IlpSSVM().fit([(FEASIBLE, "many")], Y[:1]), r"^X\[0\]: features"),
     "NaN": (lambda: IlpSSVM().fit([(FEASIBLE, np.full((6, 3), np.nan))], Y[:1]), r"^X\[0\]: a feature is not finite"),
@@ -52,6 +52,9 @@ WRONG = {
     "matrix": (lambda: IntegerProgramme([[1.0, np.inf]]), "^matrix holds a number that is not finite"),
     "words": (lambda: IntegerProgramme("rows"), "^matrix: expected numbers"),
     "bound": (lambda: IntegerProgramme([[1.0, 2.0]], [np.nan]), r"^row_lower\[0\] is NaN"),
+    "costs": (lambda: FEASIBLE.minimise(np.ones(3)), r"^costs has the shape \(3,\): expected \(6,\)"),
+    "NaN costs": (lambda: FEASIBLE.minimise(np.full(6, np.nan)), r"^costs\[0\] is NaN"),
+    "columns": (lambda: IntegerProgramme(np.zeros((0, 0))), "^matrix has no columns"),
     "no vector": (lambda: IntegerProgramme([[2.0, 2.0]], 1.0, 1.0).minimise(np.ones(2)), "^no vector is feasible"),
 }  # fmt: skip
 

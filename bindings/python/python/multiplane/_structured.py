@@ -409,3 +409,19 @@ def user_model(path: str | os.PathLike[str]) -> _core.Model:
     if model is None or json.loads(model.info()).get("task") != "user":
         raise ValueError(f"{os.fspath(path)}: holds no model of a user's task")
     return model
+
+
+def with_parameters(model: _core.Model, cls: type[Any], parameters: dict[str, Any]) -> _core.Model:
+    """Returns a model that knows its estimator, and those of its parameters without which it cannot predict."""
+    if model.own("estimator") is not None:
+        return model
+    return model.with_own("estimator", json.dumps(cls.__name__)).with_own("parameters", json.dumps(parameters))
+
+
+def parameters_of(path: str | os.PathLike[str], cls: type[Any]) -> tuple[_core.Model, dict[str, Any]]:
+    """Reads what :func:`with_parameters` made. Raises ValueError for the model of another estimator."""
+    model = user_model(path)
+    kind = json.loads(model.own("estimator") or '"StructuredSVM"')
+    if kind != cls.__name__:
+        raise ValueError(f"{os.fspath(path)}: holds a model of {kind}, expected one of {cls.__name__}")
+    return model, json.loads(model.own("parameters") or "{}")

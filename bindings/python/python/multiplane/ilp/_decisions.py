@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Self, Unpack
@@ -9,9 +10,10 @@ from typing import Any, NoReturn, Self, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from multiplane import _core
 from multiplane._fit_options import FitOptions
 from multiplane._path import PathResult
-from multiplane._structured import OracleEstimator, user_model
+from multiplane._structured import OracleEstimator, parameters_of, with_parameters
 from multiplane._tasks import Bounded
 from multiplane.ilp._feasible import FeasibleSet, Least, Vector, decided
 from multiplane.ilp._shortcuts import FromFunction
@@ -224,12 +226,15 @@ class DecisionSSVM(OracleEstimator):
         return self._measured(X, C)[0]
 
     def score(self, X: Any, C: Any) -> float:
-        """Minus the normalised regret: the sum of the regrets over the sum of the best decisions' absolute costs. 0 is the best."""
+        """Minus the normalised regret: the sum of the regrets over the sum of the best decisions' absolute costs. 0 is the
+        best; -inf where there are regrets and the best decisions cost nothing.
+        """
         if isinstance(C, list) and C and isinstance(C[0], Best):  # examples as the report of a fit has them
             decisions = self._regrets.decode_many(X, np.frombuffer(self._model.w(), dtype=np.float64), None)
             return 1.0 - float(np.mean([self._regrets.loss(*pair) for pair in zip(C, map(unbounded, decisions), strict=True)]))
         regrets, best = self._measured(X, C)
-        return -float(regrets.sum()) / max(float(np.abs(best).sum()), 1e-300)
+        total = float(np.abs(best).sum())
+        return -float(regrets.sum()) / total if total > 0.0 else (-math.inf if regrets.any() else 0.0)
 
     def _measured(self, X: Any, C: Any) -> tuple[Vector, Vector]:
         """The regrets, and what the best decisions cost."""
@@ -241,22 +246,24 @@ class DecisionSSVM(OracleEstimator):
         best = np.array([one.cost for one in self._best(self._set(costs.shape[1]), costs)])
         return np.maximum(0.0, np.einsum("ij,ij->i", costs, decisions) - best), best
 
+    def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
+        kept = {"sense": self.sense, "fit_intercept": self.fit_intercept, "variables": self._regrets.variables}
+        super()._take(with_parameters(model, DecisionSSVM, kept), summary)
+
     @classmethod
-    def load(
-        cls, path: str | os.PathLike[str], feasible: Any, *, variables: int | None = None, **parameters: Any
-    ) -> Self:
-        """Reads a model file; ``feasible`` and the ``parameters`` are those of training, which no file holds. A function needs the
-        number of ``variables`` too. Raises ValueError if it is no such file.
+    def load(cls, path: str | os.PathLike[str], feasible: Any, **parameters: Any) -> Self:
+        """Reads a model file, which holds the weights, ``sense`` and ``fit_intercept``; ``feasible`` and further ``parameters`` are
+        those of training. Raises ValueError if it is no such file, or of another number of variables.
         """
-        model = user_model(path)
-        count = len(feasible) if isinstance(feasible, FeasibleSet) else variables
-        weights = len(model.w()) // 8
-        if count is None:
-            raise ValueError("variables: expected their number, as feasible is a function")
-        if weights % count:
-            raise ValueError(f"{os.fspath(path)}: has {weights} weights: expected a multiple of {count} variables")
+        model, kept = parameters_of(path, DecisionSSVM)
+        variables = kept.pop("variables")
+        for name, value in kept.items():
+            if parameters.setdefault(name, value) != value:
+                raise ValueError(f"{name} = {parameters[name]!r}: {os.fspath(path)} was trained with {value!r}")
+        if isinstance(feasible, FeasibleSet) and len(feasible) != variables:
+            raise ValueError(f"{os.fspath(path)}: is of {variables} variables, feasible has {len(feasible)}")
         found = cls(feasible, **parameters)
-        found._regrets = RegretTask(found._set(count), count, weights // count)
+        found._regrets = RegretTask(found._set(variables), variables, len(model.w()) // 8 // variables)
         found._from_model(model)
         return found
 

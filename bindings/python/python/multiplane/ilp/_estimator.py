@@ -18,7 +18,7 @@ from multiplane._check import Findings, examine
 from multiplane._errors import ConvergenceWarning
 from multiplane._fit_options import FitOptions
 from multiplane._labeller import listed
-from multiplane._structured import OracleEstimator, user_model
+from multiplane._structured import OracleEstimator, parameters_of, with_parameters
 from multiplane._words import refuse_keywords
 from multiplane.ilp._doctor import examined
 from multiplane.ilp._feasible import Box, FeasibleSet, Vector, decided, numbers
@@ -106,7 +106,7 @@ class IlpSSVM(OracleEstimator):
         except (TypeError, ValueError):
             raise ValueError(f"{what}: features are not numbers [variables, d]") from None
         if features.ndim != 2 or features.shape[0] != size or not features.shape[1]:
-            raise ValueError(f"{what}: features have the shape {features.shape}: expected one row for each of {size} variables")
+            raise ValueError(f"{what}: features have the shape {features.shape}: expected ({size}, d), a row for each variable, and d > 0")
         if not np.isfinite(features.data if issparse(features) else features).all():
             raise ValueError(f"{what}: a feature is not finite")
         costs = numbers(0.0 if len(x) == 2 else x[2], size, f"{what}: costs")
@@ -166,7 +166,7 @@ class IlpSSVM(OracleEstimator):
 
     def _made_task(self, instances: list[Instance]) -> LinearTask:
         width = instances[0].features.shape[1]
-        columns = [int(column) for column in self.nonnegative or ()]
+        columns = list(np.atleast_1d(np.asarray(() if self.nonnegative is None else self.nonnegative, dtype=np.int64)).tolist())
         wrong = [column for column in columns if not 0 <= column < width]
         if wrong:
             raise ValueError(f"nonnegative: found {wrong[0]}: the features have the columns 0 to {width - 1}")
@@ -433,10 +433,14 @@ class IlpSSVM(OracleEstimator):
         instances = self._instances(X)
         return super().score(instances, self._truths(listed(Y, "Y"), instances, "Y"))
 
+    def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
+        super()._take(with_parameters(model, IlpSSVM, {"sense": self.sense}), summary)
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Reads a model file. Raises ValueError if it is not one of this class."""
-        found = cls()
-        found._from_model(user_model(path))
+        """Reads a model file, which holds the weights and the ``sense``. Raises ValueError if it is not one of this class."""
+        model, parameters = parameters_of(path, IlpSSVM)
+        found = cls(**parameters)
+        found._from_model(model)
         found._costed = LinearTask(len(found.coef_), "upper-bound", [], 0.0, 0.0, math.inf)
         return found

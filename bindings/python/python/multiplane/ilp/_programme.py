@@ -85,6 +85,8 @@ class IntegerProgramme(FeasibleSet):
         except (TypeError, ValueError) as error:
             raise ValueError(f"matrix: expected numbers [rows, variables] ({error})") from None
         matrix.sum_duplicates()
+        if not matrix.shape[1]:
+            raise ValueError("matrix has no columns: expected one for each variable")
         if not np.isfinite(matrix.data).all():
             raise ValueError("matrix holds a number that is not finite")
         rows, variables = matrix.shape
@@ -142,7 +144,7 @@ class IntegerProgramme(FeasibleSet):
         return Rows(self.matrix, self.row_lower, self.row_upper, self.lower, self.upper, self.integral)
 
     def minimise(self, costs: Vector, slack: Slack = no_slack, seconds: float = math.inf) -> Least:
-        return self.solver.minimise(costs, slack, seconds)
+        return self.solver.minimise(numbers(costs, len(self), "costs"), slack, seconds)
 
     def fault(self, y: Vector) -> str | None:
         excess = self._rows().excess(y)
