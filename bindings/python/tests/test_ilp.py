@@ -10,7 +10,7 @@ import pytest
 from multiplane._errors import ConvergenceWarning
 
 pytest.importorskip("scipy")
-from multiplane.ilp import Box, DecisionSSVM, IlpSSVM, IntegerProgramme, Target  # noqa: E402
+from multiplane.ilp import Box, DecisionSSVM, FromFunction, IlpSSVM, IntegerProgramme, Target  # noqa: E402
 from multiplane.ilp import _solver  # noqa: E402
 
 ENGINES = ["SciPy", "highspy"]
@@ -100,6 +100,28 @@ def test_rows_that_stand_twice_imply_once():
     """``b <= c``, twice, with ``a + b <= 1`` does not make ``a + b <= c``."""
     feasible = IntegerProgramme([[1.0, 1.0, 0.0], [0.0, 1.0, -2.0], [0.0, 1.0, -2.0]], -np.inf, [1.0, 0.0, 0.0])
     assert feasible.minimise(np.array([-1.0, 0.0, 0.5])).y.tolist() == [1.0, 0.0, 0.0]
+
+
+def test_rows_of_decimals_are_left_alone():
+    """``2.47 a - b - c - d <= 0.47``, where at most two of the others are 1, allows a = 1."""
+    feasible = IntegerProgramme([[2.47, -1, -1, -1], [0, 1, 1, 1]], -np.inf, [0.47, 2.0])
+    assert feasible.minimise(np.array([-3.0, 1.0, 1.0, 1.0])).bound <= -1.0
+
+
+def test_whole_variables_have_whole_bounds():
+    feasible = IntegerProgramme([[4.0, 1, 4], [4, 5, 2]], -np.inf, [14, 17], lower=0.5, upper=3.5)
+    costs = np.array([-0.9285507599759312, -1.1356676772528365, 0.5134580105986395])
+    assert feasible.lower.tolist() == [1.0] * 3 and feasible.upper.tolist() == [3.0] * 3
+    assert feasible.minimise(costs).bound <= costs @ [1.0, 2.0, 1.0]
+
+
+def test_completions_of_heuristics_are_not_certified():
+    """A function that always returns the same vector has no bound."""
+    always = FromFunction(lambda costs: np.array([1.0, 1, 1, 0, 0, 0]), 6)
+    x = [(always, np.random.default_rng(0).normal(size=(6, 2))) for _ in range(4)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert not IlpSSVM(lam=0.1, passes=5).fit(x, [np.array([1, 1, 1, 0, np.nan, 0.0])] * 4).certified_
 
 
 @pytest.mark.parametrize("seed", range(6))

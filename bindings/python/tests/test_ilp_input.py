@@ -55,6 +55,9 @@ WRONG = {
     "costs": (lambda: FEASIBLE.minimise(np.ones(3)), r"^costs has the shape \(3,\): expected \(6,\)"),
     "NaN costs": (lambda: FEASIBLE.minimise(np.full(6, np.nan)), r"^costs\[0\] is NaN"),
     "columns": (lambda: IntegerProgramme(np.zeros((0, 0))), "^matrix has no columns"),
+    "path of faults": (lambda: IlpSSVM().path([(NARROW, np.ones((2, 1)))], [[1, 1]]), r"^Y\[0\] is not feasible: row 0 is 2"),
+    "signs": (lambda: IlpSSVM(partial="fixed", nonnegative=[0]).fit(X, Y), "^nonnegative: not with partial"),
+    "empty": (lambda: IntegerProgramme([[1.0]], lower=0.2, upper=0.8), "^variable 0 is between 1 and 0"),
     "no vector": (lambda: IntegerProgramme([[2.0, 2.0]], 1.0, 1.0).minimise(np.ones(2)), "^no vector is feasible"),
 }  # fmt: skip
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from multiplane.ilp._feasible import Vector
 from multiplane.ilp._solver import Rows
+
+LARGEST = 2.0**40
+"""The largest number in a row that is changed."""
 
 _Row = tuple[list[int], list[float], float]
 """Columns, coefficients and the end of a row ``coefficients @ y[columns] <= end``."""
@@ -24,7 +28,7 @@ def closer(rows: Rows) -> Rows:
     below, above = np.isfinite(rows.row_upper), np.isfinite(rows.row_lower)
     matrix = rows.matrix
     mixed = abs(matrix).astype(bool).astype(float) @ (~binary).astype(float) > 0.0
-    free = np.flatnonzero((below != above) & ~mixed & (np.diff(matrix.indptr) > 1))
+    free = np.flatnonzero(is_whole(rows) & (below != above) & ~mixed & (np.diff(matrix.indptr) > 1))
     signs = np.where(below, 1.0, -1.0)
     found: list[_Row] = []
     for i in free:
@@ -41,6 +45,17 @@ def closer(rows: Rows) -> Rows:
     kept = np.ones(matrix.shape[0], dtype=bool)
     kept[free] = False
     return _with(rows, kept, closed, upper)
+
+
+def is_whole(rows: Rows) -> NDArray[np.bool_]:
+    """Returns which rows have whole numbers alone, so that nothing that is compared in them was rounded, ``[rows]``."""
+    ends = np.stack([rows.row_lower, rows.row_upper])
+    data = rows.matrix.data
+    odd = ((data != np.round(data)) | (np.abs(data) > LARGEST)).astype(float)
+    odd = csr_array((odd, rows.matrix.indices, rows.matrix.indptr), shape=rows.matrix.shape).sum(axis=1)
+    whole = np.isinf(ends) | ((ends == np.round(ends)) & (np.abs(ends) <= LARGEST))
+    found: NDArray[np.bool_] = whole.all(axis=0) & (odd == 0.0)
+    return found
 
 
 def _closed(row: _Row, most: dict[tuple[int, ...], float], upper: Vector) -> list[_Row]:

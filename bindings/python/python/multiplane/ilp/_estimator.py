@@ -139,6 +139,20 @@ class IlpSSVM(OracleEstimator):
         linear = None if target.costs is None else numbers(target.costs, size, f"{what}: costs")
         return values, np.where(known, weights, 0.0), linear
 
+    def _solutions(self, instances: list[Instance], y: list[Any]) -> list[tuple[Vector, Vector, Vector | None]]:
+        """What is given of each truth: see :meth:`_solution`."""
+        if len(instances) != len(y) or not y:
+            raise ValueError(f"X has {len(instances)} examples, Y has {len(y)}: expected as many, and at least one")
+        return [self._solution(one, x, f"Y[{i}]") for i, (one, x) in enumerate(zip(y, instances, strict=True))]
+
+    def _feasible(self, instances: list[Instance], given: list[tuple[Vector, Vector, Vector | None]]) -> list[Truth]:
+        """Truths that are known altogether. Raises ValueError for one that is not feasible."""
+        for i, ((values, _, _), x) in enumerate(zip(given, instances, strict=True)):
+            fault = x.feasible.fault(values)
+            if fault:
+                raise ValueError(f"Y[{i}] is not feasible: {fault}")
+        return [self._truth(*one, x, f"Y[{i}]") for i, (one, x) in enumerate(zip(given, instances, strict=True))]
+
     def _truth(self, values: Vector, weights: Vector, linear: Vector | None, x: Instance, what: str) -> Truth:
         """A truth that is known altogether: a loss between bounds becomes variables of a programme of its own."""
         lower, upper = x.feasible.lower, x.feasible.upper
@@ -192,9 +206,10 @@ class IlpSSVM(OracleEstimator):
         instances, y = self._instances(X), listed(Y, "Y")
         if not all(isinstance(one, Truth) for one in y):  # not from fit, which has made it all
             self._checked()
-            if any(np.isnan(self._solution(one, x, f"Y[{i}]")[0]).any() for i, (one, x) in enumerate(zip(y, instances, strict=False))):
+            given = self._solutions(instances, y)
+            if any(np.isnan(values).any() for values, _, _ in given):
                 raise ValueError("Y: not for a path where solutions are partly unknown: fit completes them")
-            y = self._truths(y, instances, "Y")
+            y = self._feasible(instances, given)
             self._costed = self._made_task(instances)
         return super()._source(instances, y)
 
@@ -206,9 +221,7 @@ class IlpSSVM(OracleEstimator):
         with self._all_or_nothing():
             self._checked()
             instances, y = self._instances(X), listed(Y, "Y")
-            if len(instances) != len(y) or not y:
-                raise ValueError(f"X has {len(instances)} examples, Y has {len(y)}: expected as many, and at least one")
-            given = [self._solution(one, x, f"Y[{i}]") for i, (one, x) in enumerate(zip(y, instances, strict=True))]
+            given = self._solutions(instances, y)
             self._costed = self._made_task(instances)
             test: dict[str, Any] = {}
             if X_test is not None or Y_test is not None:
@@ -217,14 +230,10 @@ class IlpSSVM(OracleEstimator):
             if self.partial == "fixed":
                 self._fit_fixed(instances, given, test, options)
             elif any(np.isnan(values).any() for values, _, _ in given):
-                self._costed.quality = "upper-bound"
+                self._costed.quality = "upper-bound" if self._costed.quality == "exact" else self._costed.quality
                 self._fit_masked(instances, given, test, options)
             else:
-                for i, ((values, _, _), x) in enumerate(zip(given, instances, strict=True)):
-                    fault = x.feasible.fault(values)
-                    if fault:
-                        raise ValueError(f"Y[{i}] is not feasible: {fault}")
-                truths = [self._truth(*one, x, f"Y[{i}]") for i, (one, x) in enumerate(zip(given, instances, strict=True))]
+                truths = self._feasible(instances, given)
                 self._learn(instances, truths, test, options)
         return self
 
@@ -311,6 +320,8 @@ class IlpSSVM(OracleEstimator):
         a constant. ``lambda/2 |w|^2 + c @ w`` is ``lambda/2 |w + c/lambda|^2`` less a constant: so weights are learned that are added
         to ``-c/lambda``, whose costs are fixed.
         """
+        if self.nonnegative is not None and len(np.atleast_1d(self.nonnegative)):
+            raise ValueError('nonnegative: not with partial="fixed", which moves the origin of the weights')
         lam = 1.0 / len(instances) if self.lam == "1/n" else self.lam
         if not isinstance(lam, (int, float)):
             raise ValueError(f'lam = {self.lam!r}: with partial="fixed" it must be a number or "1/n"')
@@ -391,9 +402,7 @@ class IlpSSVM(OracleEstimator):
         refuse_keywords(unknown, self, "check")
         self._checked()
         instances, y = self._instances(X), listed(Y, "Y")
-        if len(instances) != len(y) or not y:
-            raise ValueError(f"X has {len(instances)} examples, Y has {len(y)}: expected as many, and at least one")
-        given = [self._solution(one, x, f"Y[{i}]") for i, (one, x) in enumerate(zip(y, instances, strict=True))]
+        given = self._solutions(instances, y)
         faults = examined(instances, [values for values, _, _ in given])
         broken = any(fault.kind in ("infeasible", "truth-infeasible") for fault in faults)
         if broken:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array, diags_array, issparse, vstack
 
-from multiplane.ilp._closer import closer
+from multiplane.ilp._closer import closer, is_whole
 from multiplane.ilp._feasible import FeasibleSet, Least, Slack, Vector, no_slack, numbers
 from multiplane.ilp._solver import Rows, Solver, opened
 
@@ -27,6 +27,7 @@ def tightened(rows: Rows) -> Rows:
     ends = np.where(below, rows.row_upper, -rows.row_lower)
     signed = csr_array(diags_array(np.where(below, 1.0, -1.0)) @ rows.matrix)
     count, sums, positive = np.diff(signed.indptr), signed.sum(axis=1), (signed > 0.0).sum(axis=1)
+    one_sided &= is_whole(rows)
     one_sided &= abs(signed).astype(bool).astype(float) @ (~binary).astype(float) == 0.0
     ordered = one_sided & (ends == 0.0) & (positive == 1) & (sums == 0.0) & (count > 1)
     if not ordered.any():
@@ -94,6 +95,8 @@ class IntegerProgramme(FeasibleSet):
         self.row_lower, self.row_upper = numbers(row_lower, rows, "row_lower"), numbers(row_upper, rows, "row_upper")
         self.lower, self.upper = numbers(lower, variables, "lower"), numbers(upper, variables, "upper")
         self.integral = numbers(integral, variables, "integral") != 0.0
+        self.lower = np.where(self.integral, np.ceil(self.lower), self.lower)
+        self.upper = np.where(self.integral, np.floor(self.upper), self.upper)
         for name in ("lower", "upper"):
             wrong = np.flatnonzero(np.isinf(getattr(self, name)))
             if len(wrong):

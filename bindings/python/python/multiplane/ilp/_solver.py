@@ -193,7 +193,9 @@ class Highspy:
         if is_integral:
             kinds = self.highspy.HighsVarType.kContinuous, self.highspy.HighsVarType.kInteger
             model.integrality_ = [kinds[int(is_whole)] for is_whole in rows.integral]
-        highs.passModel(model)
+        if highs.passModel(model) == self.highspy.HighsStatus.kError:
+            largest = float(np.abs(rows.matrix.data).max(initial=0.0))
+            raise ValueError(f"HiGHS refuses the rows, whose largest coefficient is {largest:g}: expected sizes below 1e15")
         return highs
 
 
