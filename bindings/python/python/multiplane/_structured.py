@@ -386,8 +386,6 @@ class StructuredSVM(OracleEstimator):
 
     task: Any = field(kw_only=False)
     rescaling: str = "margin"
-    executor: Any = None
-    timeout: float = 600.0
 
     def _brought(self) -> Any:
         return self.task

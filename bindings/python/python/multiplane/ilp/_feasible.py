@@ -1,4 +1,4 @@
-"""Sets of feasible vectors, of which one of low cost is found: what integer programmes and their shortcuts share."""
+"""Sets of feasible vectors that find one of low cost: the base of integer programmes and their shortcuts."""
 
 from __future__ import annotations
 

@@ -8,60 +8,15 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import block_array, csr_array, diags_array, issparse, vstack
+from scipy.sparse import block_array, csr_array, diags_array, issparse
 
-from multiplane.ilp._closer import closer, is_whole
+from multiplane.ilp._closer import closer, tightened
 from multiplane.ilp._feasible import FeasibleSet, Least, Slack, Vector, no_slack, numbers
 from multiplane.ilp._solver import Rows, Solver, opened
 
 
-def tightened(rows: Rows) -> Rows:
-    """Returns rows with the same whole vectors and a closer relaxation.
-
-    Of variables that are 0 or 1, ``3 e <= a + b + c`` becomes ``e <= a``, ``e <= b`` and ``e <= c``; and ``e + f <= k``,
-    where ``e <= a`` and ``f <= a``, becomes ``e + f <= k a``.
-    """
-    binary = rows.integral & (rows.lower == 0.0) & (rows.upper == 1.0)
-    below = np.isinf(rows.row_lower) & np.isfinite(rows.row_upper)
-    one_sided = below | (np.isinf(rows.row_upper) & np.isfinite(rows.row_lower))
-    ends = np.where(below, rows.row_upper, -rows.row_lower)
-    signed = csr_array(diags_array(np.where(below, 1.0, -1.0)) @ rows.matrix)
-    count, sums, positive = np.diff(signed.indptr), signed.sum(axis=1), (signed > 0.0).sum(axis=1)
-    one_sided &= is_whole(rows)
-    one_sided &= abs(signed).astype(bool).astype(float) @ (~binary).astype(float) == 0.0
-    ordered = one_sided & (ends == 0.0) & (positive == 1) & (sums == 0.0) & (count > 1)
-    if not ordered.any():
-        return rows
-    chosen = signed[ordered]
-    owner, up = np.repeat(np.arange(chosen.shape[0]), np.diff(chosen.indptr)), chosen.data > 0.0
-    whole = np.empty(chosen.shape[0], dtype=np.int64)
-    whole[owner[up]] = chosen.indices[up]
-    child, parent = whole[owner[~up]], chosen.indices[~up]
-    at, size = np.arange(len(child)), signed.shape[1]
-    less = csr_array((np.repeat([1.0, -1.0], len(at)), (np.tile(at, 2), np.concatenate([child, parent]))), (len(at), size))
-
-    limited = one_sided & (ends > 0.0) & (positive == count) & (sums == count) & (sums > ends)
-    implied = csr_array((np.ones(len(at)), (child, parent)), (size, size))
-    implied.sum_duplicates()
-    implied.data[:] = 1.0  # what two rows say counts once
-    shared = (signed[limited] @ implied).tocoo()
-    row, column = shared.coords
-    common = shared.data == count[limited][row]
-    bent = csr_array((-ends[limited][row[common]], (row[common], column[common])), (int(limited.sum()), size))
-    is_bent = np.diff(bent.indptr) == 1
-    kept = ~ordered
-    kept[np.flatnonzero(limited)[is_bent]] = False
-    new = vstack([less, (signed[limited] + bent)[is_bent]])
-    return Rows(
-        csr_array(vstack([rows.matrix[kept], new])),
-        np.concatenate([rows.row_lower[kept], np.full(new.shape[0], -np.inf)]),
-        np.concatenate([rows.row_upper[kept], np.zeros(new.shape[0])]),
-        rows.lower, rows.upper, rows.integral,
-    )  # fmt: skip
-
-
 class IntegerProgramme(FeasibleSet):
-    """Vectors with ``row_lower <= matrix @ y <= row_upper`` and ``lower <= y <= upper``, of which some variables are whole.
+    """Vectors with ``row_lower <= matrix @ y <= row_upper`` and ``lower <= y <= upper``; some variables are whole.
 
     Solved by HiGHS: through ``highspy`` where it is installed (``pip install multiplane[ilp]``), which keeps its state between
     calls, else through SciPy.

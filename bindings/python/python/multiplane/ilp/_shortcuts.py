@@ -20,7 +20,7 @@ TABLE = 1 << 24
 
 
 class ZeroOne(FeasibleSet):
-    """Vectors of zeros and ones, the least of which an algorithm finds exactly. A subclass has ``_least`` and ``_fault``."""
+    """Vectors of zeros and ones, with an exact algorithm for the one of the least cost. A subclass has ``_least`` and ``_fault``."""
 
     def __init__(self, variables: int) -> None:
         self.lower, self.upper = np.zeros(variables), np.ones(variables)

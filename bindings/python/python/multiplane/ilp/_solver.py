@@ -83,8 +83,9 @@ class Rows:
 
 
 def silent(make: Callable[[], Any]) -> Any:
-    """Returns what ``make`` returns; what the C library prints meanwhile is lost: the first object of HiGHS prints its version to
-    the standard output, where data may go, before any option can be set.
+    """Returns what ``make`` returns, and drops what the C library prints meanwhile.
+
+    The first object of HiGHS prints its version to the standard output before any option can be set.
     """
     try:
         sys.stdout.flush()
@@ -200,7 +201,7 @@ class Highspy:
 
 
 class SciPy:
-    """HiGHS as SciPy has it: every call begins anew."""
+    """HiGHS through SciPy: every call starts from nothing."""
 
     @staticmethod
     def is_there() -> bool:
@@ -251,7 +252,7 @@ class Solver:
 
     The relaxation comes first. If its solution is whole, it is the answer, with a bound that its duals prove. Otherwise
     the integer programme is solved twice: with those variables held that are whole in the relaxation, and, if that is not yet
-    good enough, with those held of which the duals prove that nothing better moves them.
+    good enough, with those held that have the same value in every better vector, as the duals prove.
 
     Attributes:
         calls: How many costs there were.
