@@ -20,7 +20,7 @@ pub use dense::{axpy, dot, mix, scale, sum_squares};
 pub use elementwise::{narrow, powers, scaled_distances};
 pub use rows::add_rows;
 pub use sparse::{add_sparse_row, scatter_axpy, some_row_scores, sparse_dot, sparse_row_score, sparse_row_scores};
-pub use symmetric::{Cholesky, add_outer_products};
+pub use symmetric::{Cholesky, add_outer_products, add_sparse_outer_product};
 pub use tiles::{BYTE_TILE, Harmonic, Minimum, Pairing, Product, TILE, tile_counts, tile_sums};
 pub use widened::{widened_axpy, widened_row_scores};
 

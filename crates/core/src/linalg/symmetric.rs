@@ -3,6 +3,8 @@
 //! Cost, for `width` unknowns: `width^2 / 2` products for each row that is added, `width^3 / 6` for a factor, `width^2`
 //! for a solution.
 
+use std::ops::Range;
+
 use multiversion::multiversion;
 
 use super::dense::{axpy, dot};
@@ -53,6 +55,35 @@ fn add_four(factors: [f64; ROWS], rows: &[f64], width: usize, from: usize, out: 
 fn add_one(factor: f64, row: &[f64], out: &mut [f64]) {
     for (out, value) in out.iter_mut().zip(row) {
         *out += factor * value;
+    }
+}
+
+/// `matrix += factor v v'` in the upper triangle of a row-major `width x width` matrix, for the sparse vector `v` with
+/// these values at these ascending indices. What it writes below the diagonal is of no meaning. `runs` is room for runs
+/// of successive indices.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
+pub fn add_sparse_outer_product(
+    factor: f64,
+    (indices, values): (&[u32], &[f64]),
+    runs: &mut Vec<Range<usize>>,
+    width: usize,
+    matrix: &mut [f64],
+) {
+    runs.clear();
+    for (i, &index) in indices.iter().enumerate() {
+        match runs.last_mut() {
+            Some(run) if indices[run.end - 1] + 1 == index => run.end = i + 1,
+            _ => runs.push(i..i + 1),
+        }
+    }
+    for (k, of_row) in runs.iter().enumerate() {
+        for i in of_row.clone() {
+            let row = &mut matrix[indices[i] as usize * width..][..width];
+            for run in &runs[k..] {
+                let run_values = &values[run.clone()];
+                add_one(factor * values[i], run_values, &mut row[indices[run.start] as usize..][..run_values.len()]);
+            }
+        }
     }
 }
 

@@ -20,10 +20,14 @@ const PATIENCE: usize = 6;
 /// Share of the way to the nearest bound that a step goes.
 const TO_BOUND: f64 = 0.99;
 
+/// Products of a dense matrix that take as long as one of numbers that are stored one by one.
+const SPARSE: f64 = 3.0;
+
 /// Rows of the Newton system that are added at a time.
 const ROWS: usize = 32;
 
-/// The QP: vertices of all blocks, one after the other. A block stores the union of its vertices' coordinates.
+/// The QP: vertices of all blocks, one after the other. A block stores the union of its vertices' coordinates, and of
+/// each linear part the runs of numbers that are not 0.
 #[derive(Clone, Debug)]
 pub struct JointQp<'a> {
     regularizer: &'a Regularizer,
@@ -33,17 +37,21 @@ pub struct JointQp<'a> {
     blocks: Vec<PlaneBlock>,
     /// Of all blocks, in ascending order within each.
     coordinates: Vec<u32>,
-    /// Linear parts: for each vertex as many numbers as its block has coordinates.
+    /// Of each vertex, where its runs and its numbers begin; and where the last vertex ends.
+    rows: Vec<(usize, usize)>,
+    /// Places among the block's coordinates, and the numbers there.
+    runs: Vec<Range<u32>>,
     stars: Vec<f64>,
     circs: Vec<f64>,
 }
 
-/// Places of a block's vertices, coordinates and linear parts.
+/// Places of a block's vertices and coordinates.
 #[derive(Clone, Debug)]
 struct PlaneBlock {
     vertices: Range<usize>,
     coordinates: Range<usize>,
-    stars: usize,
+    /// Products of the outer products of its linear parts, one by one, without their zeros.
+    products: f64,
 }
 
 /// An interior point: weights and their multipliers, hinges, and slacks and masses of the vertices.
@@ -115,41 +123,101 @@ struct Newton {
     slack: Vec<f64>,
 }
 
+/// Room for a row of the Newton system.
+#[derive(Debug, Default)]
+struct SparseRow {
+    indices: Vec<u32>,
+    values: Vec<f64>,
+    /// Of a block, over all its coordinates: a row less the pivot's, and the sum of such rows.
+    change: Vec<f64>,
+    mean: Vec<f64>,
+    runs: Vec<Range<usize>>,
+}
+
+/// Merges two rows, by the beginnings of their runs.
+fn merged<'a>(
+    one: impl Iterator<Item = (Range<usize>, &'a [f64])>,
+    other: impl Iterator<Item = (Range<usize>, &'a [f64])>,
+) -> impl Iterator<Item = (Range<usize>, &'a [f64])> {
+    let (mut one, mut other) = (one.peekable(), other.peekable());
+    std::iter::from_fn(move || match (one.peek(), other.peek()) {
+        (Some((a, _)), Some((b, _))) if b.start < a.start => other.next(),
+        (None, _) => other.next(),
+        _ => one.next(),
+    })
+}
+
+fn square(length: usize) -> f64 {
+    (length * length) as f64
+}
+
 impl<'a> JointQp<'a> {
     /// Returns a QP without blocks, over `width` weights.
     pub fn new(regularizer: &'a Regularizer, width: usize) -> Self {
         let constraints = regularizer.constraints().unwrap_or_default().iter().enumerate();
         let nonnegative = constraints.filter(|(_, sign)| **sign == Constraint::NonNegative).map(|(k, _)| k).collect();
-        let (blocks, coordinates) = (Vec::new(), Vec::new());
-        JointQp { regularizer, width, nonnegative, blocks, coordinates, stars: Vec::new(), circs: Vec::new() }
+        let (blocks, coordinates, rows, runs) = (Vec::new(), Vec::new(), vec![(0, 0)], Vec::new());
+        JointQp {
+            regularizer,
+            width,
+            nonnegative,
+            blocks,
+            coordinates,
+            rows,
+            runs,
+            stars: Vec::new(),
+            circs: Vec::new(),
+        }
     }
 
     /// Adds a block: the truth, which is 0, and these linear parts (`[width]` each) with their constants.
     pub fn push<'b>(&mut self, planes: impl Iterator<Item = (&'b [f64], f64)> + Clone) {
-        let (vertices, stars, start) = (self.circs.len(), self.stars.len(), self.coordinates.len());
+        let (vertices, start) = (self.circs.len(), self.coordinates.len());
         let is_used = |k: &u32| planes.clone().any(|(star, _)| star[*k as usize] != 0.0);
         self.coordinates.extend((0..self.width as u32).filter(is_used));
         let coordinates = &self.coordinates[start..];
-        self.stars.resize(stars + coordinates.len(), 0.0);
         self.circs.push(0.0);
+        self.rows.push((self.runs.len(), self.stars.len()));
+        let mut products = 0.5 * square(coordinates.len()); // of their mean
         for (star, circ) in planes {
-            self.stars.extend(coordinates.iter().map(|&k| star[k as usize]));
+            let (first_run, first) = (self.runs.len(), self.stars.len());
+            for (place, &k) in (0..).zip(coordinates) {
+                let value = star[k as usize];
+                if value != 0.0 {
+                    match self.runs[first_run..].last_mut() {
+                        Some(run) if run.end == place => run.end += 1,
+                        _ => self.runs.push(place..place + 1),
+                    }
+                    self.stars.push(value);
+                }
+            }
             self.circs.push(circ);
+            self.rows.push((self.runs.len(), self.stars.len()));
+            products += 0.5 * square(self.stars.len() - first);
         }
         let (vertices, coordinates) = (vertices..self.circs.len(), start..self.coordinates.len());
-        self.blocks.push(PlaneBlock { vertices, coordinates, stars });
+        self.blocks.push(PlaneBlock { vertices, coordinates, products });
     }
 
     /// Returns the products that an iteration takes.
     pub fn products_of_iteration(&self) -> f64 {
-        let of_block = |block: &PlaneBlock| {
-            let (vertices, width) = (block.vertices.len() as f64, block.coordinates.len() as f64);
-            0.5 * (vertices - 1.0) * width * width + vertices * (8.0 * width + 400.0)
-        };
+        let of_block =
+            |block: &PlaneBlock| block.vertices.len() as f64 * (8.0 * block.coordinates.len() as f64 + 400.0);
         let (order, width) = (self.in_groups(), self.width as f64);
-        let of_group = |group: &[&PlaneBlock]| 2.0 * (group[0].coordinates.len() as f64).powi(2);
+        let of_group = |group: &[&PlaneBlock]| Self::dense_products(group).min(Self::sparse_products(group));
         let groups = order.chunk_by(|a, b| self.coordinates(a) == self.coordinates(b)).map(of_group).sum::<f64>();
         self.blocks.iter().map(of_block).sum::<f64>() + groups + width * width * width / 6.0 + 30.0 * width
+    }
+
+    /// Returns the products of the blocks' part of the Newton system where all share a matrix of their coordinates.
+    fn dense_products(group: &[&PlaneBlock]) -> f64 {
+        let vertices: usize = group.iter().map(|block| block.vertices.len() - 1).sum();
+        (0.5 * vertices as f64 + 2.0) * square(group[0].coordinates.len())
+    }
+
+    /// Returns the same where nonzero numbers alone are multiplied, which takes longer for each.
+    fn sparse_products(group: &[&PlaneBlock]) -> f64 {
+        SPARSE * group.iter().map(|block| block.products).sum::<f64>()
     }
 
     /// Returns the blocks such that those of the same coordinates follow each other.
@@ -171,10 +239,19 @@ impl<'a> JointQp<'a> {
         &self.coordinates[block.coordinates.clone()]
     }
 
-    /// Returns the linear parts of a block's vertices.
-    fn rows(&self, block: &PlaneBlock) -> impl Iterator<Item = &[f64]> + Clone {
-        let width = block.coordinates.len();
-        (0..block.vertices.len()).map(move |p| &self.stars[block.stars + p * width..][..width])
+    /// Returns the linear part of a vertex: runs of places among the coordinates of its block, with their numbers.
+    fn row(&self, vertex: usize) -> impl Iterator<Item = (Range<usize>, &[f64])> + Clone {
+        let ((first, mut from), (last, _)) = (self.rows[vertex], self.rows[vertex + 1]);
+        self.runs[first..last].iter().map(move |run| {
+            let (places, start) = (run.start as usize..run.end as usize, from);
+            from += places.len();
+            (places, &self.stars[start..from])
+        })
+    }
+
+    /// Adds `factor` times the linear part of a vertex to numbers at the places of its block.
+    fn add_row(&self, factor: f64, vertex: usize, own: &mut [f64]) {
+        self.row(vertex).for_each(|(places, values)| linalg::axpy(factor, values, &mut own[places]));
     }
 
     /// Returns `<c_p, w>` of every vertex.
@@ -183,7 +260,9 @@ impl<'a> JointQp<'a> {
         for block in &self.blocks {
             own.clear();
             own.extend(self.coordinates(block).iter().map(|&k| w[k as usize]));
-            products.extend(self.rows(block).map(|row| linalg::dot(row, &own)));
+            let dot =
+                |vertex: usize| self.row(vertex).map(|(places, values)| linalg::dot(values, &own[places])).sum::<f64>();
+            products.extend(block.vertices.clone().map(dot));
         }
         products
     }
@@ -194,9 +273,7 @@ impl<'a> JointQp<'a> {
         for block in &self.blocks {
             own.clear();
             own.resize(block.coordinates.len(), 0.0);
-            for (row, &amount) in self.rows(block).zip(&amounts[block.vertices.clone()]) {
-                linalg::axpy(amount, row, &mut own);
-            }
+            block.vertices.clone().for_each(|vertex| self.add_row(amounts[vertex], vertex, &mut own));
             Star::Sparse { indices: self.coordinates(block), values: &own }.add_to(1.0, &mut sum);
         }
         sum
@@ -299,24 +376,31 @@ impl<'a> JointQp<'a> {
             matrix[k * width + k] += dual / point.w[k];
         }
         let (mut rows, mut mean, mut own) = (Vec::new(), Vec::new(), Vec::new());
+        let mut scratch = SparseRow::default();
         for group in order.chunk_by(|a, b| self.coordinates(a) == self.coordinates(b)) {
+            if Self::sparse_products(group) < Self::dense_products(group) {
+                group.iter().for_each(|block| self.add_sparsely(block, &ratios, &mut scratch, &mut matrix));
+                continue;
+            }
             let coordinates = self.coordinates(group[0]);
             let size = coordinates.len();
             own.clear();
             own.resize(size * size, 0.0);
             for block in group {
-                let mut planes = self.rows(block).zip(&ratios[block.vertices.clone()]);
-                let Some((truth, &(mut total))) = planes.next() else { continue };
+                let mut total = ratios[block.vertices.start];
                 mean.clear();
-                mean.extend_from_slice(truth);
-                for (row, ratio) in planes {
+                mean.resize(size, 0.0);
+                for vertex in block.vertices.clone().skip(1) {
                     // The sum grows by so much of the outer product of c_p - mean, the mean of those before.
+                    let ratio = ratios[vertex];
                     let (factor, share) = ((ratio * (total / (total + ratio))).sqrt(), ratio / (total + ratio));
                     total += ratio;
-                    for (star, mean) in row.iter().zip(&mut mean) {
-                        let change = star - *mean;
-                        rows.push(factor * change);
-                        *mean += share * change;
+                    let from = rows.len();
+                    rows.extend(mean.iter().map(|mean| -mean));
+                    self.add_row(1.0, vertex, &mut rows[from..]);
+                    for (change, mean) in rows[from..].iter_mut().zip(&mut mean) {
+                        *mean += share * *change;
+                        *change *= factor;
                     }
                 }
                 if rows.len() >= ROWS * size {
@@ -345,6 +429,37 @@ impl<'a> JointQp<'a> {
             slack[block].iter_mut().for_each(|slack| *slack -= hinge);
         }
         Newton { factor: Cholesky::new(matrix, width), ratios, totals, gradient, missing, slack }
+    }
+
+    /// Adds a block's part of the Newton system, `sum_p D_p d_p d_p' - m m' / sum_p D_p` with `m = sum_p D_p d_p`, where
+    /// `d_p` is `c_p` without that of largest `D`: the difference is at least one part in `p` of what it is made of.
+    fn add_sparsely(&self, block: &PlaneBlock, ratios: &[f64], scratch: &mut SparseRow, matrix: &mut [f64]) {
+        let coordinates = self.coordinates(block);
+        let largest = |best, p| if ratios[p] > ratios[best] { p } else { best };
+        let pivot = block.vertices.clone().fold(block.vertices.start, largest);
+        let SparseRow { indices, values, change, mean, runs } = scratch;
+        for numbers in [&mut *change, &mut *mean] {
+            numbers.clear();
+            numbers.resize(coordinates.len(), 0.0);
+        }
+        for vertex in block.vertices.clone().filter(|&vertex| vertex != pivot) {
+            self.add_row(1.0, vertex, change);
+            self.add_row(-1.0, pivot, change);
+            indices.clear();
+            values.clear();
+            let mut done = 0;
+            for (places, _) in merged(self.row(vertex), self.row(pivot)) {
+                let places = places.start.max(done)..places.end.max(done);
+                done = places.end;
+                indices.extend_from_slice(&coordinates[places.clone()]);
+                values.extend_from_slice(&change[places.clone()]);
+                linalg::axpy(ratios[vertex], &change[places.clone()], &mut mean[places.clone()]);
+                change[places].fill(0.0);
+            }
+            linalg::add_sparse_outer_product(ratios[vertex], (indices, values), runs, self.width, matrix);
+        }
+        let total: f64 = ratios[block.vertices.clone()].iter().sum();
+        linalg::add_sparse_outer_product(-1.0 / total, (coordinates, mean), runs, self.width, matrix);
     }
 
     /// Returns the step to where all products are `target`, to first order; to second order where `straight` is the
@@ -411,6 +526,31 @@ mod tests {
         qp.regularizer.clip_all(&mut w);
         let sums = qp.sums(&Point { w, masses, duals: vec![], hinges: vec![], slacks: vec![] });
         (sums.value, sums.primal)
+    }
+
+    /// A block's part of the Newton system is `sum_p D_p (c_p - mean)(c_p - mean)'`, the mean weighted by D, whatever
+    /// their sizes and wherever its rows have zeros.
+    #[test]
+    fn sparse_parts_are_those_of_the_formula() {
+        let (regularizer, width) = (Regularizer::from(1.0), 9);
+        for seed in 0..200 {
+            let mut rng = Rng::new(seed, 1);
+            let mut qp = JointQp::new(&regularizer, width);
+            let mut star = || (0..width).map(|_| if rng.below(3) == 0 { rng.unit() - 0.5 } else { 0.0 }).collect();
+            let planes: Vec<Vec<f64>> = (0..1 + seed as usize % 5).map(|_| star()).collect();
+            qp.push(planes.iter().map(|star| (&star[..], 0.0)));
+            let ratios: Vec<f64> = (0..=planes.len()).map(|_| 10f64.powi(rng.below(12) as i32 - 6)).collect();
+            let mut matrix = vec![0.0; width * width];
+            qp.add_sparsely(&qp.blocks[0], &ratios, &mut SparseRow::default(), &mut matrix);
+            let rows: Vec<Vec<f64>> = std::iter::once(vec![0.0; width]).chain(planes).collect();
+            let total: f64 = ratios.iter().sum();
+            let mean = |k: usize| rows.iter().zip(&ratios).map(|(row, ratio)| ratio * row[k]).sum::<f64>() / total;
+            for (i, k) in (0..width).flat_map(|i| (i..width).map(move |k| (i, k))) {
+                let of_row = |(row, ratio): (&Vec<f64>, &f64)| ratio * (row[i] - mean(i)) * (row[k] - mean(k));
+                let (found, wanted) = (matrix[i * width + k], rows.iter().zip(&ratios).map(of_row).sum::<f64>());
+                assert!((found - wanted).abs() < 1e-9 * total, "seed {seed}: {found} is not {wanted}");
+            }
+        }
     }
 
     /// Many planes on few weights are solved to a gap of 1e-6, with priors, signs, frozen weights and columns of all
