@@ -143,6 +143,9 @@ impl TrainingJob {
             }
             None => {
                 let mut tree = tree(args, flags)?;
+                if kind == JobKind::Run {
+                    tree.entry("lambda").or_insert_with(|| "auto".into());
+                }
                 guess_task(&mut tree, args.outputs.quiet)?;
                 let read = kind.spec(tree);
                 let (spec, outer) =

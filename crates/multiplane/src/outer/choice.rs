@@ -15,7 +15,7 @@ use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::Problem;
 
 use super::cross_validation::{
-    LeaveOut, PartOf, assign_folds, known_of, leaving_out, leaving_out_of_problem, summed_up,
+    LeaveOut, PartOf, assign_folds, draw_parts, known_of, leaving_out, leaving_out_of_problem, summed_up,
 };
 use super::descent::{Choosing, LambdaSweep};
 use crate::error::Error;
@@ -138,6 +138,45 @@ fn choose(
     Ok(LambdaChoice { lambda, folds, held_out, losses, first_fold, is_plateau, cut_short, calls, seconds })
 }
 
+/// A search trains on a fifth of the examples, on so many at least if there are, beside a fifth held out.
+const SEARCHED: (usize, usize) = (5, 2000);
+
+/// Variables that must be held out for a search; with fewer lambda is 1/n.
+const FEWEST: usize = 200;
+
+/// Returns the lambda of a short search for a run that names none, on parts of its data; `None` where it is 1/n: with
+/// another solver than `auto`, limits, a kernel, prior weights, and where few variables could be held out.
+fn search_lambda(
+    spec: &RunSpec,
+    data: &Dataset,
+    interrupt: Option<Arc<AtomicBool>>,
+    told: &mut dyn FnMut(&str),
+) -> Result<Option<LambdaChoice>, Error> {
+    let is_built_in = spec.task_entry().is_ok_and(|entry| !entry.is_program) && data.get::<Opaque>().is_none();
+    let n = data.len();
+    let (of, least) = SEARCHED;
+    let held_out = (n / of).min(ENOUGH);
+    if !is_built_in || !spec.names_no_limit() || spec.regularizer.prior.is_some() || is_given(spec) || held_out == 0 {
+        return Ok(None);
+    }
+    let Some(whole) = known_of(spec, data)? else { return Ok(None) };
+    let kept = least.max(n / of).min(n - held_out);
+    let mut choosing = Choosing::new(spec, interrupt);
+    let folds = draw_parts(n, held_out, kept, spec.seed);
+    let Some(session) = leaving_out(&choosing.spec, data, Some(&whole), &folds, 0)? else { return Ok(None) };
+    if session.held_out_variables()? < FEWEST {
+        return Ok(None);
+    }
+    let (points, place) = choosing.search(&session, &mut |at| told(&format!("choosing lambda: {at}")))?;
+    // The sum over examples weighs as much beside the regulariser as in the search.
+    let share = session.problem().blocks() as f64 / n as f64;
+    let losses: Vec<ValidatedLambda> = points.iter().map(|(at, loss)| summed_up(share * at, &[*loss])).collect();
+    let Some(lambda) = losses.get(place).map(|row| row.lambda) else { return Ok(None) };
+    let (calls, seconds, first_fold) = (choosing.calls, choosing.seconds(0.0), losses.clone());
+    let (is_plateau, cut_short) = (false, false);
+    Ok(Some(LambdaChoice { lambda, folds: 1, held_out, losses, first_fold, is_plateau, cut_short, calls, seconds }))
+}
+
 /// Has a run go on with what was chosen, and with what that left of its calls.
 fn go_on_with(spec: &mut RunSpec, choice: &LambdaChoice) {
     spec.lambda = Lambda::Value(choice.lambda);
@@ -210,8 +249,12 @@ impl Session {
         list_class_weights(&mut spec, &data, None)?; // once for the choice and the run
         let choice = match spec.lambda {
             Lambda::CrossValidated(_) => Some(choose_lambda(&spec, &data, interrupt, told)?),
+            Lambda::Auto => search_lambda(&spec, &data, interrupt, told)?,
             _ => None,
         };
+        if spec.lambda == Lambda::Auto {
+            spec.lambda = Lambda::OneOverN; // where nothing was chosen
+        }
         choice.iter().for_each(|choice| go_on_with(&mut spec, choice));
         Ok(Session::on(spec, data, test)?.with_choice(choice).since(stopwatch))
     }
@@ -232,6 +275,9 @@ impl Session {
         told: &mut dyn FnMut(&str),
     ) -> Result<Session, Error> {
         let stopwatch = Stopwatch::start();
+        if spec.lambda == Lambda::Auto {
+            spec.lambda = Lambda::OneOverN; // calls are dear
+        }
         let choice = match spec.lambda {
             Lambda::CrossValidated(_) => Some(choose_for_problem(&spec, problem.blocks(), part, interrupt, told)?),
             _ => None,

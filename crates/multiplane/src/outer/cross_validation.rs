@@ -122,6 +122,15 @@ pub(super) fn summed_up(lambda: f64, losses: &[f64]) -> ValidatedLambda {
 /// Random numbers for folds are drawn from a stream of their own.
 const FOLD_STREAM: u64 = 11;
 
+/// Draws `held_out` of `n` examples as fold 0, `kept` others as fold 1; the rest is [`UNUSED`].
+pub(super) fn draw_parts(n: usize, held_out: usize, kept: usize, seed: u64) -> Vec<u32> {
+    let mut folds = vec![UNUSED; n];
+    folds[..held_out + kept].fill(1);
+    folds[..held_out].fill(0);
+    Rng::new(seed, FOLD_STREAM).shuffle(&mut folds);
+    folds
+}
+
 /// Draws a fold for each of `n` examples: `k` folds whose sizes differ by at most one, the same for the same seed.
 ///
 /// # Errors
@@ -150,6 +159,9 @@ pub(super) fn known_of(spec: &RunSpec, data: &Dataset) -> Result<Option<Vocabula
     Ok(Some(open_task(spec, data.clone(), None, spec.data.path.as_deref())?.vocabulary().clone()))
 }
 
+/// The fold of examples that are neither trained on nor held out.
+pub(super) const UNUSED: u32 = u32::MAX;
+
 /// Returns a session on all examples but those of a fold, with these as test data; `None` where one of the two has no
 /// example that counts.
 ///
@@ -163,7 +175,9 @@ pub(super) fn leaving_out(
     folds: &[u32],
     fold: u32,
 ) -> Result<Option<Session>, Error> {
-    let (left_out, kept): (Vec<usize>, Vec<usize>) = (0..folds.len()).partition(|&i| folds[i] == fold);
+    let of =
+        |in_fold: bool| (0..folds.len()).filter(|&i| (folds[i] == fold) == in_fold && folds[i] != UNUSED).collect();
+    let (kept, left_out): (Vec<usize>, Vec<usize>) = (of(false), of(true));
     let (rest, test) = (data.subset(&kept), data.subset(&left_out));
     if rest.is_empty() || rest.counts_nothing() || test.counts_nothing() {
         return Ok(None);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use multiplane_core::clock::{ClockKind, Stopwatch};
+use multiplane_core::linalg;
 use multiplane_core::oracle::{BoxedOracle, MaxOracle};
 use multiplane_core::path::PathRun;
 use multiplane_core::plane::Plane;
@@ -47,6 +48,19 @@ const LEAST: f64 = 0.01;
 /// Above the lambda at which the examples' planes at w = 0 weigh as much as their losses, predictions hardly depend on
 /// it: so many times that is where the first point lies.
 const ABOVE: f64 = 3.0;
+
+/// A search goes from one point to the next by this factor.
+const FACTOR: f64 = 10.0;
+
+/// Its least lambda is 1/n, or where the first point is smaller, this share of that.
+const LEAST_OF_FIRST: f64 = 0.01;
+
+/// A loss smaller by less than this share is no gain: of such points the largest lambda is chosen.
+const MATTERS: f64 = 0.01;
+
+/// A search ends at a loss larger than the best by this share, or after so many points without gain.
+const FAR: f64 = 0.05;
+const IDLE: usize = 2;
 
 /// The sweep of a fold: losses by point, in the order of the lambdas.
 pub(super) struct LambdaSweep {
@@ -125,7 +139,7 @@ impl Choosing {
         let n = session.problem().blocks() as f64;
         let mut begins_low = false;
         if leads {
-            let (first, general) = (self.first_lambda(session)?, GENERAL / n);
+            let (first, general) = (self.first_lambda(session, |norm, _, losses| ABOVE * norm / losses)?, GENERAL / n);
             begins_low = first > general && (self.stop.seconds.is_some() || self.stop.calls.is_some());
             lambdas.push(if begins_low { general } else { first });
         }
@@ -179,6 +193,56 @@ impl Choosing {
         Ok(LambdaSweep { losses, plateau, is_cut, begins_low })
     }
 
+    /// Searches for lambda in steps of a factor of ten: down from where an example's own plane outweighs its loss, as
+    /// larger lambdas are cheaper to train; up where the first point is the best. Returns all points with their losses,
+    /// lambda falling, and the place of the one to choose.
+    pub(super) fn search(
+        &mut self,
+        session: &Session,
+        told: &mut dyn FnMut(&str),
+    ) -> Result<(Vec<(f64, f64)>, usize), Error> {
+        let first = self.first_lambda(session, |_, squares, losses| squares / losses)?;
+        let least = (1.0 / session.problem().blocks() as f64).min(LEAST_OF_FIRST * first);
+        let options = RunOptions { interrupt: self.interrupt.clone(), ..RunOptions::default() };
+        let mut run = session.prepare(first, session.target(), options)?.with_latest(true);
+        // What predicts one label is no model, and its loss no measure.
+        let (mut points, mut models, mut idle) = (Vec::<(f64, f64)>::new(), Vec::<(f64, f64)>::new(), 0);
+        let (mut lambda, mut up) = (first, false);
+        loop {
+            if lambda != first && !PathRun::new(&mut run).continue_at(lambda, WarmStart::KeepPrimal) {
+                PathRun::new(&mut run).continue_with(session.solver(lambda), lambda);
+            }
+            let Some(outcome) = self.train(&mut run)? else { break };
+            let Some(loss) = session.held_out_loss(&outcome.w)? else { break };
+            told(&format!("loss {loss:.4} at {lambda:.3e}"));
+            points.push((lambda, loss));
+            let best = models.iter().fold(f64::INFINITY, |best, (_, loss)| best.min(*loss));
+            let is_model = !session.predicts_one_label(&outcome.w)?;
+            if is_model {
+                models.push((lambda, loss));
+                idle = if loss < (1.0 - MATTERS) * best { 0 } else { idle + 1 };
+            }
+            let ends = is_model && (idle == IDLE || loss > (1.0 + FAR) * best);
+            let is_first_best = models.first().is_some_and(|point| point.1 <= best && point.0 == first);
+            (lambda, up) = match up {
+                false if !ends && lambda > least => ((lambda / FACTOR).max(least), false),
+                false if is_first_best && points.len() > 1 => (FACTOR * first, true),
+                true if is_model && loss < (1.0 - MATTERS) * best => (FACTOR * lambda, true),
+                _ => break,
+            };
+        }
+        let (calls, seconds) = run.calls_and_seconds();
+        self.calls += calls;
+        self.past += seconds;
+        let among = if models.is_empty() { &mut points } else { &mut models };
+        among.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let best = among.iter().fold(f64::INFINITY, |best, (_, loss)| best.min(*loss));
+        let chosen = among.iter().find(|(_, loss)| *loss * (1.0 - MATTERS) <= best).map(|point| point.0);
+        points.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let place = points.iter().position(|point| Some(point.0) == chosen).unwrap_or(0);
+        Ok((points, place))
+    }
+
     fn check_interrupt(&self) -> Result<(), Error> {
         match self.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             true => Err(Error::failed(self.interrupted())),
@@ -215,23 +279,26 @@ impl Choosing {
         }
     }
 
-    /// A lambda at which the examples' planes at w = 0 hardly move what is best: w = phi / lambda for their sum phi,
-    /// and scores are small beside losses there. Predictions do not depend on lambda above it. A pass.
-    fn first_lambda(&mut self, session: &Session) -> Result<f64, Error> {
+    /// A lambda that follows from the examples' planes at w = 0: from the norm of their sum phi, the sum of their squared
+    /// norms over their share in the mean, and that of their losses. At `ABOVE` times norm / losses they hardly move
+    /// what is best: w = phi / lambda, and scores are small beside losses there; predictions do not depend on lambda
+    /// above it. A pass.
+    fn first_lambda(&mut self, session: &Session, of: fn(f64, f64, f64) -> f64) -> Result<f64, Error> {
         let problem = session.problem();
         let (blocks, dim) = (problem.blocks(), problem.dim());
         let metric = session.regularizer.metric();
         let mut oracle = session.training_oracle()?;
         let (zero, mut sum) = (vec![0.0; dim], vec![0.0; metric.size(dim)]);
-        let (mut plane, mut losses) = (Plane::new(), 0.0);
+        let (mut plane, mut losses, mut squares) = (Plane::new(), 0.0, 0.0);
         for block in 0..blocks {
             self.check_interrupt()?;
             oracle.maximize(block, &zero, &mut plane)?;
             metric.add(1.0, plane.view().star, &mut sum);
             losses += plane.view().circ;
+            squares += linalg::sum_squares(plane.view().star.values());
         }
         self.calls += blocks as u64;
-        let first = ABOVE * metric.norm(&sum) / losses;
+        let first = of(metric.norm(&sum), squares, losses);
         match first.is_finite() && first > 0.0 {
             true => Ok(first),
             false => Ok(1.0 / blocks as f64), // w = 0 is as good as anything

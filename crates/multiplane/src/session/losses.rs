@@ -134,6 +134,14 @@ impl Session {
         Ok(told.is_ok() && is_one && first.is_some())
     }
 
+    /// Returns the number of variables of the test data; of examples, where labellings are not numbers of labels.
+    pub(crate) fn held_out_variables(&self) -> Result<usize, Error> {
+        let Some(test) = self.test.as_deref() else { return Ok(0) };
+        let mut count = 0;
+        let told = test.predictor().predict_numbers(&vec![0.0; test.dim()], 1, &mut |numbers| count += numbers.len());
+        Ok(if told.is_ok() { count } else { test.blocks() })
+    }
+
     /// The same of weights in the layout of files and what their model remembers.
     fn loss_on_test(&self, (w, vocabulary): (&[f64], &Vocabulary)) -> Result<Option<f64>, Error> {
         let Some(test) = self.test.as_deref() else { return Ok(None) };

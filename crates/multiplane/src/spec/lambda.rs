@@ -25,6 +25,9 @@ pub enum Lambda {
     Scale,
     /// As the one that predicts best what is left out: [`choose_lambda`](crate::choose_lambda).
     CrossValidated(Folds),
+    /// By a short search for such a one where that costs little beside the run, else as 1/n:
+    /// [`Session::on_choosing`](crate::Session::on_choosing).
+    Auto,
 }
 
 /// The folds of a choice by cross-validation.
@@ -44,7 +47,7 @@ impl Lambda {
     pub fn value(self, n: f64) -> Option<f64> {
         match self {
             Lambda::Value(lambda) => Some(lambda),
-            Lambda::OneOverN => Some(1.0 / n),
+            Lambda::OneOverN | Lambda::Auto => Some(1.0 / n),
             Lambda::FromC(c) => Some(1.0 / (c * n)),
             Lambda::Scale | Lambda::CrossValidated(_) => None,
         }
@@ -63,7 +66,7 @@ impl Lambda {
     /// Returns what is to be said where it is given to a solver that takes no notice of it.
     pub(crate) fn unused_by(self, solver: &SolverEntry) -> Option<String> {
         let given = match self {
-            Lambda::OneOverN => return None,
+            Lambda::OneOverN | Lambda::Auto => return None,
             Lambda::Value(value) => format!("lambda = {value}"),
             Lambda::FromC(c) => format!("lambda = c:{c}"),
             Lambda::Scale => "lambda = scale".into(),
@@ -80,6 +83,7 @@ impl Serialize for Lambda {
         match self {
             Lambda::Value(lambda) => to.serialize_f64(*lambda),
             Lambda::OneOverN => to.serialize_str("1/n"),
+            Lambda::Auto => to.serialize_str("auto"),
             Lambda::FromC(c) => to.collect_str(&format_args!("c:{c}")),
             Lambda::Scale => to.serialize_str("scale"),
             Lambda::CrossValidated(Folds::Enough) => to.serialize_str("cv"),
@@ -95,6 +99,7 @@ impl<'de> Deserialize<'de> for Lambda {
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|x| x.is_finite() && *x > 0.0);
         let found = match text.strip_prefix("c:").or_else(|| text.strip_prefix("C:")) {
             _ if text == "1/n" => Some(Lambda::OneOverN),
+            _ if text == "auto" => Some(Lambda::Auto),
             _ if text == "scale" => Some(Lambda::Scale),
             _ if text == "cv" => Some(Lambda::CrossValidated(Folds::Enough)),
             _ if text == "cv:folds" => Some(Lambda::CrossValidated(Folds::OfData)),
@@ -107,7 +112,7 @@ impl<'de> Deserialize<'de> for Lambda {
         };
         found.ok_or_else(|| {
             D::Error::custom(
-                "must be a number > 0, `1/n`, `c:X` with X > 0, `scale`, `cv`, `cv:K` with K > 1, or `cv:folds`",
+                "must be a number > 0, `1/n`, `c:X` with X > 0, `auto`, `scale`, `cv`, `cv:K` with K > 1, or `cv:folds`",
             )
         })
     }
@@ -136,7 +141,7 @@ mod tests {
         {
             assert_eq!(serde_json::from_value::<Lambda>(text).unwrap().value(4.0), Some(value));
         }
-        for text in ["1/n", "c:2.5", "scale", "cv", "cv:7", "cv:folds"] {
+        for text in ["1/n", "c:2.5", "auto", "scale", "cv", "cv:7", "cv:folds"] {
             let lambda: Lambda = serde_json::from_value(json!(text)).unwrap();
             assert_eq!(serde_json::to_value(lambda).unwrap(), json!(text));
         }

@@ -13,11 +13,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::choice::{Choice, SolverChoice, find_task};
+use super::choice::{Choice, DEFAULT_SOLVER, SolverChoice, find_task};
 use super::data::DataSpec;
 use super::lambda::Lambda;
 use super::params::{Param, ParamKind, overlay, params_of};
-use super::stop::StopSpec;
+use super::stop::{StopSpec, USUAL_PASSES};
 use super::text;
 use crate::error::Error;
 
@@ -134,6 +134,13 @@ impl RunSpec {
         let mut params = tree.get("task").and_then(Value::as_object).cloned().unwrap_or_default();
         let name = params.remove("name").and_then(|name| Some(name.as_str()?.to_owned())).unwrap_or_default();
         RunSpec::for_task(&tree, Choice { name, params })
+    }
+
+    /// Returns true if the solver is the automatic one, and no budget but the usual one is named.
+    pub(crate) fn names_no_limit(&self) -> bool {
+        let StopSpec { passes, calls, seconds, .. } = self.stop;
+        let is_usual = passes.is_none_or(|passes| passes == USUAL_PASSES) && calls.is_none() && seconds.is_none();
+        is_usual && self.solver.entry.name == DEFAULT_SOLVER
     }
 
     /// Looks up the registry's line of the task.
