@@ -190,7 +190,7 @@ def test_weights_that_a_loss_ignores():
 def test_small_default_lambdas_are_hinted_at():
     """Passes that are spent at lambda = 1/n come with what to begin with."""
     x, y = grids()
-    with pytest.warns(UserWarning, match="lambda = 1/n is the default; for task `graph` begin with 1"):
+    with pytest.warns(UserWarning, match="lambda = 1/n is small here; for task `graph` begin with 1"):
         GraphSSVM(passes=1).fit(x, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -152,7 +152,7 @@ def test_data_learned_by_heart():
     """What the command line says where nothing is left to learn at the default lambda; not where lambda was given."""
     rng = np.random.default_rng(0)
     x, y = 10 * rng.normal(size=(60, 300)), rng.integers(0, 3, 60)
-    with pytest.warns(UserWarning, match="next to nothing at the default lambda = 1/n.*lam=\"cv\" chooses one"):
+    with pytest.warns(UserWarning, match="next to nothing at lambda = 1/n.*lam=\"cv\" chooses one"):
         model = MulticlassSSVM().fit(x, y)
     assert model.summary_["train_loss"] == 1 - model.score(x, y) == 0
     assert "train_loss" not in {key for key, value in MulticlassSSVM(lam=1 / 60).fit(x, y).summary_.items() if value is not None}

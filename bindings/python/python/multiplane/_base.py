@@ -69,9 +69,11 @@ class Estimator(Looked, Parameters):
 
     Args:
         solver: A name of ``multiplane.solvers``, or an object of one of its classes.
-        lam: The strength of the regulariser: a number, ``"1/n"``, or ``"c:X"`` with C = 1/(lambda n). ``"cv"`` chooses it by
-            cross-validation before the fit (``"cv:10"``: in 10 folds; ``summary_["lambda_choice"]`` reports it). ``"scale"`` is
-            the mean of x.x over n, which a task of your own does not have.
+        lam: The strength of the regulariser: a number, ``"1/n"``, or ``"c:X"`` with C = 1/(lambda n). ``"auto"`` searches for it
+            on held-out examples, where neither solver nor stop is given and 200 variables can be held out; otherwise, and for a
+            task of your own, it is 1/n. ``"cv"`` chooses it by cross-validation before the fit (``"cv:10"``: in 10 folds);
+            ``summary_["lambda_choice"]`` reports both. ``"scale"`` is the mean of x.x over n, which a task of your own does not
+            have.
         gap: The proven duality gap to stop at: a number, or percent of the primal as in ``"1%"``. If nothing else is given, the
             fit also stops after 1000 passes.
         passes: The oracle calls of training per example to stop after. Below 1 there is no certificate.
@@ -128,7 +130,7 @@ class Estimator(Looked, Parameters):
     """Documentation of further keywords."""
 
     solver: Any = "auto"
-    lam: float | str = "1/n"
+    lam: float | str = "auto"
     gap: float | str | None = None
     passes: float | None = None
     calls: int | None = None
@@ -160,7 +162,8 @@ class Estimator(Looked, Parameters):
         if not isinstance(solver, (str, Solver)):
             raise ValueError(f"solver = {solver!r}: expected a name or an object of multiplane.solvers")
         tree["solver"] = {"name": solver} if isinstance(solver, str) else plain(solver._tree(), "solver")
-        tree["lambda"] = plain(self.lam, "lam")
+        goes_on = self.lam == "auto" and self.warm_start  # at the lambda of before
+        tree["lambda"] = "1/n" if goes_on else plain(self.lam, "lam")
         for name in STOPS:
             value = getattr(self, name)
             if value is not None:

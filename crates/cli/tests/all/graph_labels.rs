@@ -284,7 +284,7 @@ fn other_files_are_told() {
 fn small_default_lambdas_are_hinted_at() {
     let scratch = Scratch::new().with("train.safetensors", labelled(&KNOWN));
     let train = "train --task graph --data train.safetensors --clock work";
-    let hint = "hint: lambda = 1/n is the default; for task `graph` begin with 1, and 100 where";
+    let hint = "hint: lambda = 1/n is small here; for task `graph` begin with 1, and 100 where";
     let [stderr, of_gap] =
         ["--passes 1", "--gap 80% --passes 50"].map(|stop| scratch.succeed(&format!("{train} {stop}")).stderr);
     assert!(stderr.contains(hint) && of_gap.contains(hint), "{stderr}{of_gap}");

@@ -145,7 +145,7 @@ const SEARCHED: (usize, usize) = (5, 2000);
 const FEWEST: usize = 200;
 
 /// Returns the lambda of a short search for a run that names none, on parts of its data; `None` where it is 1/n: with
-/// another solver than `auto`, limits, a kernel, prior weights, and where few variables could be held out.
+/// another solver than `auto`, a stop, a kernel, prior weights, and where few variables could be held out.
 fn search_lambda(
     spec: &RunSpec,
     data: &Dataset,
@@ -156,7 +156,7 @@ fn search_lambda(
     let n = data.len();
     let (of, least) = SEARCHED;
     let held_out = (n / of).min(ENOUGH);
-    if !is_built_in || !spec.names_no_limit() || spec.regularizer.prior.is_some() || is_given(spec) || held_out == 0 {
+    if !is_built_in || !spec.is_usual() || spec.regularizer.prior.is_some() || is_given(spec) || held_out == 0 {
         return Ok(None);
     }
     let Some(whole) = known_of(spec, data)? else { return Ok(None) };

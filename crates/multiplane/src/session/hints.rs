@@ -202,13 +202,13 @@ impl Advice<'_> {
             let set = (self.set)("lambda", "cv");
             let task = &summary.subject.task;
             return Some(format!(
-                "lambda = 1/n is the default; for task `{task}` begin with {advice}; {set} chooses one"
+                "lambda = 1/n is small here; for task `{task}` begin with {advice}; {set} chooses one"
             ));
         }
         let is_fit = summary.losses.train? <= FITTED * summary.aside.primal_at_zero?;
         (is_fit && self.session.wants_lambda_hint() && summary.losses.test.is_none()).then(|| {
             format!(
-                "the training loss is {}, next to nothing at the default lambda = 1/n: a larger lambda usually predicts better; {} \
+                "the training loss is {}, next to nothing at lambda = 1/n: a larger lambda usually predicts better; {} \
                  chooses one",
                 short(summary.losses.train.unwrap_or(0.0)),
                 (self.set)("lambda", "cv")

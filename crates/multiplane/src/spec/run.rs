@@ -17,7 +17,7 @@ use super::choice::{Choice, DEFAULT_SOLVER, SolverChoice, find_task};
 use super::data::DataSpec;
 use super::lambda::Lambda;
 use super::params::{Param, ParamKind, overlay, params_of};
-use super::stop::{StopSpec, USUAL_PASSES};
+use super::stop::StopSpec;
 use super::text;
 use crate::error::Error;
 
@@ -136,11 +136,9 @@ impl RunSpec {
         RunSpec::for_task(&tree, Choice { name, params })
     }
 
-    /// Returns true if the solver is the automatic one, and no budget but the usual one is named.
-    pub(crate) fn names_no_limit(&self) -> bool {
-        let StopSpec { passes, calls, seconds, .. } = self.stop;
-        let is_usual = passes.is_none_or(|passes| passes == USUAL_PASSES) && calls.is_none() && seconds.is_none();
-        is_usual && self.solver.entry.name == DEFAULT_SOLVER
+    /// Returns true if the solver and the stops are those of a run that names none.
+    pub(crate) fn is_usual(&self) -> bool {
+        self.solver.entry.name == DEFAULT_SOLVER && self.stop.is_usual(self.solver.entry)
     }
 
     /// Looks up the registry's line of the task.

@@ -322,7 +322,7 @@ class IlpSSVM(OracleEstimator):
         """
         if self.nonnegative is not None and len(np.atleast_1d(self.nonnegative)):
             raise ValueError('nonnegative: not with partial="fixed", which moves the origin of the weights')
-        lam = 1.0 / len(instances) if self.lam == "1/n" else self.lam
+        lam = 1.0 / len(instances) if self.lam in ("auto", "1/n") else self.lam
         if not isinstance(lam, (int, float)):
             raise ValueError(f'lam = {self.lam!r}: with partial="fixed" it must be a number or "1/n"')
         change = np.zeros(instances[0].features.shape[1])
