@@ -107,9 +107,13 @@ impl ModelObject {
         Ok(PyBytes::new(py, &guarded(|| self.inner.to_bytes().map_err(raised))?))
     }
 
-    /// Writes the file, durably.
-    fn save(&self, path: PathBuf) -> PyResult<()> {
-        guarded(|| self.inner.save(&path).map_err(raised))
+    /// Writes the file, durably; `narrow` with weights of 32 bits and without a certificate.
+    #[pyo3(signature = (path, narrow=false))]
+    fn save(&self, path: PathBuf, narrow: bool) -> PyResult<()> {
+        guarded(|| match narrow {
+            false => self.inner.save(&path).map_err(raised),
+            true => self.inner.narrowed().and_then(|model| model.save(&path)).map_err(raised),
+        })
     }
 
     /// The weights in the layout of files, as bytes of float64.

@@ -27,6 +27,8 @@ pub(crate) enum Command {
     Evaluate(EvaluateArgs),
     /// Look into a model: what it is, how it was trained, what is proven of it, and its strongest weights by name
     Show(ShowArgs),
+    /// Copy a model with weights of 32 bits: half the file and the same scores to 7 digits, without a certificate
+    Compact(CompactArgs),
     /// Recompute a model's primal value on its training data, and the dual value of a checkpoint, by slow, independent
     /// code
     Verify(VerifyArgs),
@@ -273,6 +275,19 @@ pub(crate) struct OnData {
     /// Threads; the result is the same for any number, and 0 is all cores where that pays
     #[arg(long, value_name = "N", default_value = "0", allow_hyphen_values = true)]
     pub(crate) threads: String,
+}
+
+#[derive(Args)]
+pub(crate) struct CompactArgs {
+    /// A model saved by `train` or `path`
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// Of a path or grid, the weights at this lambda [default: what held-out examples chose]
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    pub(crate) lambda: Option<String>,
+    /// Where to save the copy
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
 }
 
 #[derive(Args)]

@@ -136,13 +136,17 @@ class BuiltIn(Estimator):
             return model
         return model.with_labels([str(label) for label in labels] if self._named else model.labels(), kinds)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model file (safetensors), which the command line reads too. Raises OSError where it cannot be written,
-        ValueError for labels that are neither texts nor numbers: a file cannot give these back, a pickle can.
+    def save(self, path: str | os.PathLike[str], *, bits: int = 64) -> None:
+        """Writes the model file (safetensors), which the command line reads too.
+
+        ``bits=32`` halves the weights' room and rounds them to 7 digits. The file has no certificate then, as the one of the
+        fit is of other weights; ``multiplane verify`` computes their primal value. Raises OSError where the file cannot be
+        written, ValueError for other ``bits``, and for labels that are neither texts nor numbers: a file cannot give these
+        back, a pickle can.
         """
         self._check_fitted()
         _labels.refuse_unnamed(self._file_labels(self._model))
-        super().save(path)
+        super().save(path, bits=bits)
 
     # -- what may be asked beside fit --
 
