@@ -11,7 +11,7 @@ use crate::terminal::warn;
 use crate::tree::apply_sets;
 
 /// Parameters of data that can be said beside a model.
-const OF_DATA: [&str; 6] = ["folds", "format", "ignore", "label_column", "separator", "weights"];
+const OF_DATA: [&str; 7] = ["folds", "format", "ignore", "label_column", "separator", "underscore", "weights"];
 
 /// The number of threads asked for; 0 is as many as pay.
 pub(crate) fn threads(on: &OnData) -> Result<usize, Error> {
