@@ -165,6 +165,14 @@ impl ModelObject {
         Ok(inner.into())
     }
 
+    /// The same model with the labels that stand for one that is not known, as JSON text.
+    fn with_unknown(&self, text: &str) -> PyResult<ModelObject> {
+        let mut inner = Model::clone(&self.inner);
+        inner.info.provenance.vocabulary.unknown =
+            Some(serde_json::from_str(text).map_err(|error| value_error(error.to_string()))?);
+        Ok(inner.into())
+    }
+
     /// The same model with all weights moved by these, and its bounds by so much.
     fn moved(&self, by: Vec<f64>, bounds: (f64, f64)) -> PyResult<ModelObject> {
         let mut inner = Model::clone(&self.inner);
@@ -352,6 +360,14 @@ impl PathModelObject {
         let mut inner = self.inner.clone();
         inner.info.provenance.vocabulary.own.insert("other".into(), other.into());
         PathModelObject { inner }
+    }
+
+    /// The same path with the labels that stand for one that is not known, as JSON text.
+    fn with_unknown(&self, text: &str) -> PyResult<PathModelObject> {
+        let mut inner = self.inner.clone();
+        inner.info.provenance.vocabulary.unknown =
+            Some(serde_json::from_str(text).map_err(|error| value_error(error.to_string()))?);
+        Ok(PathModelObject { inner })
     }
 
     /// The model that answers for a lambda.

@@ -120,8 +120,16 @@ class BuiltIn(Estimator):
         return model.with_labels([number.get(name, name if name not in number.values() else f"{name}.") for name in model.labels()])
 
     def _named_path(self, model: _core.PathModel) -> _core.PathModel:
-        found: _core.PathModel = self._with_kinds(model)
+        found: _core.PathModel = self._with_unknown(self._with_kinds(model))
         return found
+
+    def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
+        super()._take(self._with_unknown(model), summary)
+
+    def _with_unknown(self, model: Any) -> Any:
+        """A model or path that says which labels stand for one that is not known, if the estimator was given any."""
+        given = getattr(self, "unknown", None)
+        return model if given is None else model.with_unknown(_labels.Unknown(given).text())
 
     def _file_labels(self, model: Any) -> Sequence[Any]:
         """The labels that a model or path names, in its order; empty if it names none of them."""
@@ -239,6 +247,8 @@ def _loaded(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"{os.fspath(path)}: a model of task {task!r}, which this package cannot use")
     kind = next(kind for kind in _TASKS[task] if kind._reads(info["spec"]["task"]))
     estimator = kind(**kind._arguments(_params(info["spec"])))
+    if "unknown" in info:
+        estimator.set_params(unknown=info["unknown"])
     if model is None:
         return PathResult(saved, {**info, "breakpoints": []}, estimator)
     estimator._from_model(model)

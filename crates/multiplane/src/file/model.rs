@@ -252,6 +252,7 @@ mod tests {
         let vocabulary = Vocabulary {
             labels,
             label_kinds: Vec::new(),
+            unknown: Some(json!([255, "?"])),
             features: 3,
             own: Map::from_iter([("template".into(), vec!["w[0]"].into())]),
             dictionary: Some(Arc::new(names)),
