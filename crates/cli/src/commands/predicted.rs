@@ -129,12 +129,14 @@ impl PredictionWriter {
     }
 
     fn write_confidence(&mut self, of: PredictionsOf<'_>, text: &mut String) -> Result<(), Error> {
+        let mut unproven = 0;
         of.problem.predictor().predict_margins(of.w, of.threads, &mut |found| {
+            unproven += usize::from(found.score.is_some());
             let (number, margins) = (self.count, found.margins());
             let _ = if self.json {
                 // What is infinite, as there is no other label, is null.
                 let line = json!({ "example": number, "labels": found.text, "numbers": found.numbers,
-                    "margins": margins, "runners_up": found.runners_up() });
+                    "margins": margins, "runners_up": found.runners_up(), "exact": found.score.is_none() });
                 writeln!(text, "{line}")
             } else {
                 let margins: Vec<String> = margins.iter().map(f64::to_string).collect();
@@ -142,6 +144,10 @@ impl PredictionWriter {
             };
             self.count += 1;
         })?;
+        if unproven > 0 {
+            let all = of.problem.blocks();
+            warn(format!("the margins of {unproven} of {all} examples are lower bounds: their decoder is approximate"));
+        }
         Ok(())
     }
 }
