@@ -48,6 +48,14 @@ impl Checkpoints {
         }
     }
 
+    /// The session that goes on from the checkpoint, if there is one.
+    pub(crate) fn going_on(&self, session: Session) -> Result<Session, Error> {
+        match &self.resume {
+            Some((checkpoint, ..)) => session.going_on_from(checkpoint),
+            None => Ok(session),
+        }
+    }
+
     /// Adds them to the options of a run, or of the loop around it.
     pub(crate) fn hook(
         self,

@@ -107,9 +107,13 @@ impl ModelObject {
         Ok(PyBytes::new(py, &guarded(|| self.inner.to_bytes().map_err(raised))?))
     }
 
-    /// Writes the file, durably.
-    fn save(&self, path: PathBuf) -> PyResult<()> {
-        guarded(|| self.inner.save(&path).map_err(raised))
+    /// Writes the file, durably; `narrow` with weights of 32 bits and without a certificate.
+    #[pyo3(signature = (path, narrow=false))]
+    fn save(&self, path: PathBuf, narrow: bool) -> PyResult<()> {
+        guarded(|| match narrow {
+            false => self.inner.save(&path).map_err(raised),
+            true => self.inner.narrowed().and_then(|model| model.save(&path)).map_err(raised),
+        })
     }
 
     /// The weights in the layout of files, as bytes of float64.
@@ -158,6 +162,14 @@ impl ModelObject {
         let value = serde_json::from_str(text).map_err(|error| value_error(error.to_string()))?;
         let mut inner = Model::clone(&self.inner);
         inner.info.provenance.vocabulary.own.insert(field, value);
+        Ok(inner.into())
+    }
+
+    /// The same model with the labels that stand for one that is not known, as JSON text.
+    fn with_unknown(&self, text: &str) -> PyResult<ModelObject> {
+        let mut inner = Model::clone(&self.inner);
+        inner.info.provenance.vocabulary.unknown =
+            Some(serde_json::from_str(text).map_err(|error| value_error(error.to_string()))?);
         Ok(inner.into())
     }
 
@@ -242,18 +254,20 @@ impl ModelObject {
     }
 
     /// The max-marginals of every example of `data`: numbers of the predicted labels and of the labels there are, variable
-    /// by variable, as uint32; the highest scores with each label as float64; margins, variable by variable, as float64.
-    fn max_marginals<'py>(&self, py: Python<'py>, data: &DatasetObject, threads: usize) -> PyResult<Buffers<'py, 4>> {
+    /// by variable, as uint32; the highest scores with each label as float64; margins, variable by variable, as float64; and
+    /// whether those of an example are exact, or bounds, as uint32.
+    fn max_marginals<'py>(&self, py: Python<'py>, data: &DatasetObject, threads: usize) -> PyResult<Buffers<'py, 5>> {
         self.buffers(py, data, threads, |problem, w, threads| {
-            let [mut numbers, mut counts, mut scores, mut margins] = [const { Vec::new() }; 4];
+            let [mut numbers, mut counts, mut scores, mut margins, mut exact] = [const { Vec::new() }; 5];
             let mut each = |found: MarginPrediction| {
                 numbers.extend(found.numbers.iter().flat_map(|number| number.to_ne_bytes()));
                 counts.extend(found.counts.iter().flat_map(|&count| (count as u32).to_ne_bytes()));
                 scores.extend(found.max_marginals.iter().flat_map(|score| score.to_ne_bytes()));
                 margins.extend(found.margins().iter().flat_map(|margin| margin.to_ne_bytes()));
+                exact.extend(u32::from(found.score.is_none()).to_ne_bytes());
             };
             problem.predictor().predict_margins(w, threads, &mut each)?;
-            Ok([numbers, counts, scores, margins])
+            Ok([numbers, counts, scores, margins, exact])
         })
     }
 
@@ -348,6 +362,14 @@ impl PathModelObject {
         let mut inner = self.inner.clone();
         inner.info.provenance.vocabulary.own.insert("other".into(), other.into());
         PathModelObject { inner }
+    }
+
+    /// The same path with the labels that stand for one that is not known, as JSON text.
+    fn with_unknown(&self, text: &str) -> PyResult<PathModelObject> {
+        let mut inner = self.inner.clone();
+        inner.info.provenance.vocabulary.unknown =
+            Some(serde_json::from_str(text).map_err(|error| value_error(error.to_string()))?);
+        Ok(PathModelObject { inner })
     }
 
     /// The model that answers for a lambda.

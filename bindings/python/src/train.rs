@@ -229,6 +229,7 @@ pub(crate) fn train(
     let watcher = job.watcher();
     let warm = start.and_then(|start| start.warm.lock().unwrap_or_else(PoisonError::into_inner).clone());
     let work = move |session: Session, mut hooks: RunOptions| {
+        let session = checkpoints.going_on(session)?;
         let mut warnings = session.warnings().to_vec();
         let advice = session.advice(set);
         match &watcher {

@@ -292,3 +292,25 @@ def test_labels_that_are_read(tmp_path):
     assert sorted(load_multilabel(tmp_path / "t.multilabel")[2].tolist()) == ["01", "1"]
     (tmp_path / "t.hmm").write_text("01 qid:1 1:1\n1 qid:1 2:1\n\u00b2 qid:2 1:1\n")
     assert [labels.tolist() for labels in load_hmm(tmp_path / "t.hmm")[1]] == [["01", "1"], ["\u00b2"]]
+
+
+def test_files_of_32_bits(cli, tmp_path):
+    """Half the file and the same predictions, without a certificate; the command line makes the same bytes."""
+    x, y = sequences(60)
+    fitted = ChainSSVM(gap="5%").fit(x, y)
+    wide, narrow = tmp_path / "wide", tmp_path / "narrow"
+    fitted.save(wide)
+    fitted.save(narrow, bits=32)
+    assert fitted.coef_.nbytes / 2 <= wide.stat().st_size - narrow.stat().st_size + 100
+    found = load(narrow)
+    assert all((a == b).all() for a, b in zip(found.predict(x), fitted.predict(x), strict=True))
+    assert (found.coef_ == fitted.coef_.astype(np.float32)).all() and found.coef_.dtype == np.float64
+    assert not found.certified_ and np.isnan(found.gap_) and fitted.certified_
+    run(cli, "compact", wide, "--out", tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == narrow.read_bytes()
+    found.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == narrow.read_bytes()
+    for bits in (16, 33, None, "32", True):
+        with pytest.raises(ValueError, match=rf"bits = {bits!r}: must be 32 or 64"):
+            fitted.save(tmp_path / "bad", bits=bits)
+    assert not (tmp_path / "bad").exists()

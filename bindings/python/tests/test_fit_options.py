@@ -180,13 +180,14 @@ def test_checkpoints_of_something_else_are_refused(tmp_path):
 
 
 def test_a_chosen_lambda_is_not_chosen_again(tmp_path):
-    """A resumed fit takes it from the checkpoint."""
+    """A resumed fit takes it from the checkpoint, with how it was chosen, which other folds would change."""
     path = tmp_path / "fit.ckpt"
     model, X, y = chains()
     model.set_params(lam="cv:2").fit(X, y, callbacks=lambda record: record["pass"] >= 2, checkpoint=path)
     again, X, y = chains()
-    again.set_params(lam="cv:2").fit(X, y, resume=path)
-    assert again.lam_ == model.lam_ and "lambda_choice" not in again.summary_
+    again.set_params(lam="cv:3").fit(X, y, resume=path)
+    assert again.lam_ == model.lam_ and again.summary_["lambda_choice"] == model.summary_["lambda_choice"]
+    assert again.summary_["lambda_choice"]["folds"] == 2
     whole, X, y = chains()
     assert np.array_equal(whole.set_params(lam="cv:2").fit(X, y).coef_, again.coef_)
 
@@ -198,3 +199,18 @@ def test_names_of_the_keywords():
     with pytest.raises(TypeError, match="did you mean 'checkpoint'"):
         model.fit(X, y, checkpoints="f")
     assert "callbacks" in multiplane.ChainSSVM.fit.__doc__ and "estimator" in multiplane.GraphSSVM.fit.__doc__
+
+
+@pytest.mark.parametrize("limit", [{"calls": 3000}, {"seconds": 0.05}], ids=["calls", "seconds"])
+def test_a_choice_counts_in_a_fit_that_goes_on(limit, tmp_path):
+    """What the choice of lambda took of a limit is not there for the resumed fit: it is the one that was not interrupted."""
+    X, y = sequences(60)
+    model = ChainSSVM(lam="cv", gap=0, clock="work", **limit)
+    whole = model.fit(X, y)
+    coef, calls, chosen = whole.coef_, whole.summary_["oracle_calls"], whole.summary_["lambda_choice"]
+    assert chosen["calls"] > 0
+    stopped = ChainSSVM(**model.get_params()).fit(X, y, checkpoint=tmp_path / "c", callbacks=[lambda record: record["iterations"] >= 2])
+    assert stopped.summary_["oracle_calls"] < calls
+    resumed = ChainSSVM(**model.get_params()).fit(X, y, resume=tmp_path / "c")
+    assert (resumed.summary_["oracle_calls"], resumed.summary_["lambda_choice"]) == (calls, chosen)
+    assert (resumed.coef_ == coef).all() and resumed.stop_reason_ == whole.stop_reason_

@@ -212,3 +212,25 @@ def test_names_of_columns_come_back_from_files(tmp_path, recwarn):
     assert {name for top in again.top_features().values() for name, _ in top} <= {"a=b", "b", "c", "d", "bias"}  # readable
     stream = MulticlassSSVM().partial_fit(frame[:50], y[:50], classes=[0, 1, 2]).partial_fit(frame[50:], y[50:])
     assert stream.predict(frame).shape == (90,)
+
+
+@pytest.mark.parametrize("kind", ["text", "attributes", "named columns", "transitions"])
+def test_terms_of_any_features_sum_to_the_score(kind):
+    """Those of ``explain``, with the margins to the second best labelling, are those of the lists."""
+    y = [["B-NP", "I-NP", "O"], ["O", "B-NP"]] * 4
+    words = [["the", "cat", "sat"], ["see", "dogs"]] * 4
+    given = {
+        "text": [[(word, word[:1]) for word in one] for one in words],
+        "attributes": [[{"word": word, "length": len(word) / 4, "bias": True} for word in one] for one in words],
+        "named columns": [np.array([[len(word), word < "n"] for word in one], dtype=float) for one in words],
+    }
+    x = given.get(kind, given["text"])
+    rules = {"transitions": "bio"} if kind == "transitions" else {}
+    model = ChainSSVM(lam=0.05, ends=kind != "text", gap="5%", **rules).fit(x, y)
+    for sequence, top in zip(x[:2], model.predict_top(x[:2], 2), strict=True):
+        told = model.explain(sequence, n=50)
+        assert told.labels.tolist() == top.labels[0].tolist() and told.second.tolist() == top.labels[1].tolist()
+        assert sum(at.emission + at.transition + at.end for at in told.positions) == pytest.approx(top.scores[0])
+        assert told.margin == pytest.approx(top.scores[0] - top.scores[1]) and told.margin > 0
+        for at in told.positions:
+            assert sum(value for _, value in at.features) == pytest.approx(at.emission)

@@ -241,3 +241,64 @@ def test_empty_sequences_have_empty_answers(cli, tmp_path):
     command = [cli, "predict", "--model", tmp_path / "m", "--data", "-", "--format", "jsonl"]
     done = subprocess.run(command, input=lines, capture_output=True, text=True)
     assert done.stdout == "\nD N\n\nD N V\n\n" and done.returncode == 0
+
+
+def sets_of(kind, labels):
+    """Sequences, trees or graphs of these labels, whose features say them."""
+    rng = np.random.default_rng(1)
+    rows = [np.array([[1.0 if label in (1, "b") else -1.0] for label in one]) + rng.normal(size=(len(one), 3)) / 4 for one in labels]
+    if kind is ChainSSVM:
+        return rows
+    if kind is TreeSSVM:
+        return [(one, np.arange(-1, len(one) - 1), None) for one in rows]
+    return [(one, np.array([[k, k + 1] for k in range(len(one) - 1)])) for one in rows]
+
+
+@pytest.mark.parametrize("kind", [ChainSSVM, TreeSSVM, GraphSSVM])
+@pytest.mark.parametrize("unknown", [255, "?", [255, 254], np.int64(255), []], ids=repr)
+def test_files_hold_what_is_not_known(kind, unknown, tmp_path):
+    """A loaded estimator, and one of a loaded path, leaves out the same labels."""
+    words, none = isinstance(unknown, str), isinstance(unknown, list) and not unknown
+    known = [["a", "b", "b"], ["b", "a", "a"]] if words else [[0, 1, 1], [1, 0, 0]]
+    void = "?" if words else -1 if none else 255
+    y = [[*one, void] for one in known] * 4
+    x = sets_of(kind, y)
+    if none and kind is GraphSSVM:
+        pytest.skip("labels of nodes are never below 0")
+    fitted = kind(lam=0.1, unknown=unknown).fit(x, y)
+    assert void in fitted.classes_.tolist() if none else len(fitted.classes_) == 2
+    fitted.save(tmp_path / "model")
+    path = fitted.path(x, y, eps="20%", lambda_min=0.01)
+    path.save(tmp_path / "path")
+    every = [[void] * len(one) for one in y]
+    for found in (multiplane.load(tmp_path / "model"), multiplane.load(tmp_path / "path").at(0.1), path.at(0.1), multiplane.load(tmp_path / "model")):
+        assert np.array_equal(found.unknown, unknown)
+        assert found.score(x, y) == found.report(x, y)["accuracy"] == (1.0 if not none else fitted.score(x, y))
+        if not none:
+            with pytest.raises(ValueError, match="known label"):
+                found.score(x, every)
+    default = kind(lam=0.1).fit(x, [one[:3] + one[:1] for one in y])
+    default.save(tmp_path / "default")
+    assert multiplane.load(tmp_path / "default").unknown is None
+    assert void == -1 or multiplane.load(tmp_path / "default").score(x, y) < 1.0
+
+
+def test_files_of_pairwise_models_hold_what_is_not_known(tmp_path):
+    y = [np.where(np.arange(5) == 2, 9, above) for above in ABOVE]
+    fitted = MrfSSVM(lam=0.1, unknown=9).fit(INPUTS[MrfSSVM], y)
+    fitted.save(tmp_path / "model")
+    found = multiplane.load(tmp_path / "model")
+    assert found.unknown == 9 and found.score(INPUTS[MrfSSVM], y) == fitted.score(INPUTS[MrfSSVM], y)
+
+
+def test_whole_floats_in_graphs():
+    """2.0 and 2 are one label, an integer, in whatever arrays they come."""
+    for second in ([2.0, 1, 1.0, 2], np.array([2.0, 1, 1.0, 2], dtype=object), np.array([2.0, 1, 1, 2])):
+        y = [np.array([1, 2, 2.0, 1.0], dtype=object), second, [1, 2, 1, 2]] * 2
+        x = sets_of(GraphSSVM, [np.array(one, dtype=float) for one in y])
+        graph, chain = GraphSSVM(lam=0.1).fit(x, y), ChainSSVM(lam=0.1).fit([one[0] for one in x], y)
+        for found in (graph, chain):
+            assert found.classes_.dtype == np.int64 and found.classes_.tolist() == [1, 2]
+        assert graph.score(x, y) == 1.0 and graph.report(x, y)["accuracy"] == 1.0
+    floats = GraphSSVM(lam=0.1).fit(x, [np.array(one, dtype=float) for one in y])
+    assert floats.classes_.dtype == np.float64

@@ -106,6 +106,7 @@ def test_sequences_in_cross_val_predict():
     for model, (x, y) in ((ChainSSVM(passes=5), sequences()), (GraphSSVM(passes=2), grids())):
         found = cross_val_predict(model, x, y, cv=3)
         assert [len(one) for one in found] == [len(one) for one in y]
+        assert (found.dtype == object) == (len({len(one) for one in y}) > 1)
         model.fit(x, y)
         assert model.report(x, found)["n"] == len(x)
         assert np.mean(np.concatenate(list(found)) == np.concatenate([np.asarray(one) for one in y])) > 0.5

@@ -128,5 +128,22 @@ def test_approximate_decoders_are_honest():
     graph = GraphSSVM(passes=1, params={"task.inference": "trws", "task.max_iterations": 1}).fit(x, y)
     found = graph.predict_top(x, 3)
     assert all((top.labels[0] == best).all() for top, best in zip(found, graph.predict(x)))
-    with pytest.raises(RuntimeError, match="max-marginals are exact"):
-        graph.margins(x)
+    small, truth = grids(n=4, labels=3, width=2)
+    graph.fit(small, truth)
+    for ask in (graph.margins, graph.max_marginals):
+        with pytest.warns(UserWarning, match="4 of 4 examples are decoded approximately: their margins are lower bounds") as told:
+            found = ask(small)
+        assert len(told) == 1
+    with pytest.warns(UserWarning):
+        margins = graph.margins(small)
+    close = 0
+    for one, best, own, table in zip(small, graph.predict(small), margins, found):
+        every = [np.array(labels) for labels in itertools.product(range(3), repeat=4)]
+        scores = np.array([graph_score(graph.coef_, one, labels, 3) for labels in every])
+        for v in range(4):
+            exact = [max(s for labels, s in zip(every, scores) if labels[v] == label) for label in range(3)]
+            assert (table[v] >= np.array(exact) - 1e-9).all()
+            margin = graph_score(graph.coef_, one, best, 3) - max(s for label, s in enumerate(exact) if label != best[v])
+            assert own[v] <= margin + 1e-9
+            close += own[v] > margin - 0.05
+    assert close >= 12

@@ -101,6 +101,11 @@ def test_treebanks(tmp_path):
     assert [tags.tolist() for tags in TreeSSVM().fit(trees, labels).predict(trees)] == labels
     (tmp_path / "s.conll").write_text("a\tO\n12 000\tB-X\n")
     assert multiplane.load_conll(tmp_path / "s.conll") == ([[("a",), ("12 000",)]], [["O", "B-X"]])
+    (tmp_path / "gaps.conllu").write_text(CONLLU.replace("\tVERB\t", "\t_\t") * 2)
+    x, y = multiplane.load_conll(tmp_path / "gaps.conllu")
+    assert y[0] == ["NOUN", None, "PUNCT"] == multiplane.load_trees(tmp_path / "gaps.conllu")[1][0]
+    assert ChainSSVM(passes=2).fit(x, y).classes_.tolist() == ["NOUN", "PUNCT"]
+    assert multiplane.load_conll(tmp_path / "gaps.conllu", label_column="feats")[1][0][1:] == ["_", "_"]
     with pytest.raises(ValueError, match="whose names end in .conllu"):
         multiplane.load_conll(tmp_path / "s.conll", label_column="upos")
     (tmp_path / "cycle.conllu").write_text(CONLLU.replace("\t0\troot", "\t1\troot"))

@@ -27,6 +27,8 @@ pub(crate) enum Command {
     Evaluate(EvaluateArgs),
     /// Look into a model: what it is, how it was trained, what is proven of it, and its strongest weights by name
     Show(ShowArgs),
+    /// Copy a model with weights of 32 bits: half the file and the same scores to 7 digits, without a certificate
+    Compact(CompactArgs),
     /// Recompute a model's primal value on its training data, and the dual value of a checkpoint, by slow, independent
     /// code
     Verify(VerifyArgs),
@@ -276,6 +278,19 @@ pub(crate) struct OnData {
 }
 
 #[derive(Args)]
+pub(crate) struct CompactArgs {
+    /// A model saved by `train` or `path`
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// Of a path or grid, the weights at this lambda [default: what held-out examples chose]
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    pub(crate) lambda: Option<String>,
+    /// Where to save the copy
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Args)]
 pub(crate) struct PredictArgs {
     #[command(flatten)]
     pub(crate) on: OnData,
@@ -284,14 +299,17 @@ pub(crate) struct PredictArgs {
     pub(crate) out: Option<PathBuf>,
     /// List the M best labellings of each example, one per line: example (from 0), rank (from 1), score, labels,
     /// divided by tabs
-    #[arg(long, value_name = "M", allow_hyphen_values = true, conflicts_with = "confidence")]
+    #[arg(long, value_name = "M", allow_hyphen_values = true, conflicts_with_all = ["confidence", "marginals"])]
     pub(crate) top: Option<String>,
     /// Say how sure the labels are, one example per line: its number (from 0), its labels, and for each how much lower
     /// the best labelling with another label there scores; divided by tabs, the last by spaces
     #[arg(long)]
     pub(crate) confidence: bool,
+    /// Say how probable each label of each token or node is (chain, tree), as one JSON object per example and line
+    #[arg(long, conflicts_with = "confidence")]
+    pub(crate) marginals: bool,
     /// Write the lines of the data with a column more, the prediction; blank lines between sentences stay
-    #[arg(long, conflicts_with_all = ["top", "confidence", "json"])]
+    #[arg(long, conflicts_with_all = ["top", "confidence", "marginals", "json"])]
     pub(crate) columns: bool,
     /// Write one JSON object per example and line: its number (from 0), prediction, truth and loss (null where there is
     /// none), and the prediction's score

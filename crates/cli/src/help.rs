@@ -15,7 +15,7 @@ const HEADINGS: [(&str, &[&str]); 6] = [
     ("Model and run", &["model", "task", "solver", "lambda", "prior", "freeze", "set", "seed", "threads", "clock"]),
     ("Path and grid", &["eps", "lambda_max", "lambda_min", "kappa", "grid", "warm_start", "cv"]),
     ("Stops", &["gap", "passes", "calls", "seconds", "patience"]),
-    ("Output", &["out", "record", "json", "quiet", "svg", "top", "confidence", "columns", "report"]),
+    ("Output", &["out", "record", "json", "quiet", "svg", "top", "confidence", "marginals", "columns", "report"]),
     ("Checkpoints", &["checkpoint", "checkpoint_every", "resume"]),
 ];
 

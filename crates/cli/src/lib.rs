@@ -93,6 +93,7 @@ fn dispatch(cli: Cli) -> Result<Done, Error> {
         Command::Predict(args) => commands::predict::run(&args),
         Command::Evaluate(args) => commands::evaluate::run(&args),
         Command::Show(args) => commands::show::run(&args),
+        Command::Compact(args) => commands::compact::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
         Command::Describe(args) => commands::describe::run(&args),
         Command::Data(args) => commands::data::run(&args),

@@ -394,12 +394,13 @@ pub trait KBest<T: Task + ?Sized>: LabelledVariables<T> {
     fn top(&self, call: Call<'_, T>, out: &mut [T::Label]) -> Result<(usize, Quality), String>;
 
     /// Writes into `out`, variable by variable, the highest score of a labelling that has each label there, scores as
-    /// in [`decode`](Task::decode); the length of a variable's run is its number of labels.
+    /// in [`decode`](Task::decode); the length of a variable's run is its number of labels. If the quality is not
+    /// [`Quality::Exact`], these are upper bounds on them.
     ///
     /// # Errors
     ///
     /// The reason why there is no answer; the caller adds which example.
-    fn max_marginals(&self, call: Call<'_, T>, out: &mut Vec<f64>) -> Result<(), String>;
+    fn max_marginals(&self, call: Call<'_, T>, out: &mut Vec<f64>) -> Result<Quality, String>;
 
     /// Returns the encoded labelling with another label at `changes` variables, drawn by chance, or at all that have
     /// several.

@@ -2,7 +2,8 @@
 //! blank line after each sentence. Ranges of words (`1-2`) and empty nodes (`1.1`) are skipped.
 //!
 //! A sentence is columns of text (form, upos, xpos, lemma, feats, the label) and a tree. `data.label_column` says which
-//! column is the label: it holds `_` in its own place.
+//! column is the label: it holds `_` in its own place. A label `_` is one that is not known, unless `data.underscore`
+//! says that it is a label, as it is of feats and lemma, where it says that there is nothing, or is the lemma of `_`.
 
 use super::columns::Columns;
 use super::example_windows::{LinePlace, ReadExamples, format_by_lines};
@@ -73,6 +74,8 @@ impl Data for Treebank {
 pub(super) struct WordLines {
     label: Option<String>,
     ignored: Vec<String>,
+    /// If `_` is a label.
+    underscore: bool,
     unlabelled: bool,
     file: PathBuf,
     /// Words of the sentence in hand.
@@ -114,7 +117,9 @@ impl ReadExamples for WordLines {
     const EXPECTED: &'static str = "lines of ten columns divided by tabs (CoNLL-U)";
 
     fn new(rules: &ReadRules) -> Self {
+        let label = rules.label_column.as_ref().map(|column| column.0.as_str());
         WordLines {
+            underscore: rules.underscore.unwrap_or(matches!(label, Some("feats" | "lemma" | "6" | "3"))),
             label: rules.label_column.as_ref().map(|column| column.0.clone()),
             ignored: rules.ignored.iter().map(|column| column.0.clone()).collect(),
             unlabelled: rules.unlabelled,
@@ -170,6 +175,7 @@ impl ReadExamples for WordLines {
     fn push(&mut self, line: &Line<'_>, data: &mut Underway) -> Result<(), DataError> {
         let fields: Vec<&str> = line.text.split('\t').map(str::trim_ascii).collect();
         let label = fields[self.label_place().unwrap_or_default()];
+        let label = if label == "_" && !self.underscore { "" } else { label };
         data.columns.push_token(self.features(&fields).map(|(_, text)| text).chain([label]));
         let tree = &mut data.tree;
         if tree.features.is_empty() {
@@ -183,7 +189,7 @@ impl ReadExamples for WordLines {
             }
         }
         tree.features.push(Some(NodeFeatures::Named(named)));
-        tree.labels.push((label != "_").then(|| label.to_owned()));
+        tree.labels.push((!label.is_empty()).then(|| label.to_owned()));
         tree.types.push((fields[RELATION] != "_").then(|| fields[RELATION].to_owned()));
         match (fields[HEAD], fields[HEAD].parse::<i64>()) {
             ("_", _) => {}
@@ -224,7 +230,7 @@ impl ReadExamples for WordLines {
 
     fn take_dataset(&mut self, data: Underway) -> Dataset {
         let label = data.columns.width() - 1;
-        let no_label = |token: usize| data.columns.text(token, label) == "_";
+        let no_label = |token: usize| matches!(data.columns.text(token, label), "" | "_");
         let sentences = match self.unlabelled && (0..data.columns.tokens()).all(no_label) {
             true => data.columns.without_label(),
             false => data.columns,
@@ -284,7 +290,19 @@ mod tests {
         assert_eq!(tokens(&bank)[1], "elma NOUN Noun _ _ nsubj");
         let text = TEXT.replace("\tADJ\t", "\t_\t").replace("\tNOUN\t", "\t_\t").replace("\tVERB\t", "\t_\t");
         let rules = ReadRules { unlabelled: true, ..ReadRules::default() };
-        assert_eq!(tokens(&parsed(&text, &rules))[3], "B c _ Y b _ X", "one word has a label");
+        let some = tokens(&parsed(&text, &rules));
+        assert_eq!((&*some[2], &*some[3]), ("dustu _ Verb dus _ ", "B c _ Y b _ X"), "one word has a label");
+        for (underscore, expected) in [(None, ""), (Some(false), ""), (Some(true), "_")] {
+            let bank = parsed(&text, &ReadRules { underscore, ..ReadRules::default() });
+            assert_eq!(tokens(&bank)[2], format!("dustu _ Verb dus _ {expected}"));
+            let trees = bank.trees.unwrap();
+            let trees = trees.get::<Trees>().unwrap();
+            assert_eq!(trees.names.iter().any(|name| name == "_"), expected == "_");
+        }
+        for (column, word, expected) in [("feats", 0, "_"), ("xpos", 3, "Y"), ("lemma", 3, "b"), ("6", 0, "_")] {
+            let rules = ReadRules { label_column: Some(Column(column.to_owned())), ..ReadRules::default() };
+            assert!(tokens(&parsed(TEXT, &rules))[word].ends_with(&format!(" {expected}")), "{column}");
+        }
         assert_eq!(tokens(&parsed(&text.replace("\tX\t", "\t_\t"), &rules))[3], "B c _ Y b _");
         let headless = "1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n2\tb\t_\tX\t_\t_\t_\t_\t_\t_\n";
         let bank = parsed(headless, &ReadRules::default());

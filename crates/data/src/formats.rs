@@ -60,6 +60,10 @@ pub fn read_with(path: &Path, format: Option<Format>, rules: &ReadRules) -> Resu
         }
         None => guess(path)?,
     };
+    if rules.underscore.is_some() && !rules.underscore_by_model && *format != conllu::FORMAT {
+        let found = format.name;
+        return Err(DataError::file(path, format!("data.underscore is for CoNLL-U (conllu), found format {found}")));
+    }
     let takes = |name: &str| format.is_table() || *format == conllu::FORMAT && name != "data.separator";
     match rules.of_tables().filter(|name| !takes(name)) {
         Some(name) => Err(DataError::file(path, format!("{name} is for tables (csv), found format {}", format.name))),

@@ -14,6 +14,10 @@ pub struct ReadRules {
     pub label_column: Option<Column>,
     /// True if this is the label that a model was trained on, and users named none.
     pub label_by_model: bool,
+    /// If `_` is a label of a treebank, rather than none (`data.underscore`); by default of feats and lemma.
+    pub underscore: Option<bool>,
+    /// True if the labels that a model was trained on say so, and users said nothing.
+    pub underscore_by_model: bool,
     /// Columns of a table that are neither features nor the label (`data.ignore`).
     pub ignored: Vec<Column>,
     /// True if these are the columns that a model was trained without, and users named none.

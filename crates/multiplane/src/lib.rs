@@ -36,10 +36,10 @@ mod suggest;
 pub use ::{multiplane_infer as infer, multiplane_solvers as solvers};
 pub use error::Error;
 pub use file::{
-    Breakpoint, CHECKPOINT_FORMAT, Checkpoint, CheckpointInfo, DurableFile, FORMAT_VERSION, Model, ModelFile,
-    ModelInfo, Outputs, PathInfo, PathKind, PathModel, Provenance, ReadyModel, RecordFile, RecordPosition,
-    abandon_unfinished, check_writable, durable_write, is_special, leads_to, least_test_loss, lock_path,
-    previous_checkpoint,
+    Breakpoint, CHECKPOINT_FORMAT, Checkpoint, CheckpointInfo, DurableFile, FORMAT_VERSION, LambdaChoice, Model,
+    ModelFile, ModelInfo, Outputs, PathInfo, PathKind, PathModel, Provenance, ReadyModel, RecordFile, RecordPosition,
+    ValidatedLambda, abandon_unfinished, check_writable, durable_write, is_special, leads_to, least_test_loss,
+    lock_path, previous_checkpoint,
 };
 pub use multiplane_core::parameter::ParameterError;
 pub use multiplane_core::solver::WarmStart;
@@ -55,10 +55,10 @@ pub use outer::{
     cross_validate, cross_validate_problem, follow,
 };
 pub use session::{
-    Advice, CheckpointReport, Checkpointer, Incoming, KernelCost, LambdaChoice, PrimalClaim, RunMachine, RunOptions,
-    RunSubject, Session, Setting, SlackCost, Summary, SummaryAside, ValidatedLambda, Verdict, Verified, WarmState,
-    hold_out, model_format, model_rules, needs_data, read_data, read_prior, read_run_data, read_task_data, threads_for,
-    training_part, unlabelled_warning, verify, weights_sha256, with_mishaps,
+    Advice, CheckpointReport, Checkpointer, Incoming, KernelCost, PrimalClaim, RunMachine, RunOptions, RunSubject,
+    Session, Setting, SlackCost, Summary, SummaryAside, Verdict, Verified, WarmState, hold_out, model_format,
+    model_rules, needs_data, read_data, read_prior, read_run_data, read_task_data, threads_for, training_part,
+    unlabelled_warning, verify, weights_sha256, with_mishaps,
 };
 pub use spec::{
     Choice, DEFAULT_SOLVER, DataSpec, Folds, GridOptions, GridPoints, GridSpec, GridStart, Holdout, Lambda, OracleSpec,

@@ -126,6 +126,8 @@ pub struct TaskEntry {
     pub several: bool,
     /// Whether its labellings can be summed over, unless its parameters say otherwise.
     pub marginals: bool,
+    /// Whether these sums say how probable labels are.
+    pub probabilities: bool,
     /// If the task is a program of the user's.
     pub is_program: bool,
     /// If two labels share one table of weights, so that an example has one plane.
@@ -154,6 +156,7 @@ impl TaskEntry {
             local: &[],
             several: false,
             marginals: false,
+            probabilities: false,
             is_program: false,
             shares_table: false,
             without_data: None,
@@ -215,6 +218,12 @@ impl TaskEntry {
     pub const fn sums(mut self) -> Self {
         self.marginals = true;
         self
+    }
+
+    /// Says that its labellings can be summed over, and that these sums say how probable labels are.
+    pub const fn sums_labels(mut self) -> Self {
+        self.probabilities = true;
+        self.sums()
     }
 
     /// Says that a program of the user's is the task.

@@ -38,3 +38,16 @@ pub fn need_several(task: &str, what: &str) -> Result<(), String> {
     let able: Vec<&str> = TASKS.iter().filter(|entry| entry.several).map(|entry| entry.name).collect();
     Err(format!("{what}: task `{task}` knows its best labelling only; more is known by {}", able.join(", ")))
 }
+
+/// Refuses a task that cannot say how probable labels are, and names those that can.
+///
+/// # Errors
+///
+/// Where it cannot.
+pub fn need_probabilities(task: &str, what: &str) -> Result<(), String> {
+    if find(task).is_some_and(|entry| entry.probabilities) {
+        return Ok(());
+    }
+    let able: Vec<&str> = TASKS.iter().filter(|entry| entry.probabilities).map(|entry| entry.name).collect();
+    Err(format!("{what}: task `{task}` has no probabilities of labels, tasks {} have", able.join(", ")))
+}

@@ -562,10 +562,17 @@ class Estimator(Looked, Parameters):
 
     # -- files --
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model file (safetensors), which the command line reads too. Raises OSError where it cannot be written."""
+    def save(self, path: str | os.PathLike[str], *, bits: int = 64) -> None:
+        """Writes the model file (safetensors), which the command line reads too.
+
+        ``bits=32`` halves the weights' room and rounds them to 7 digits. The file has no certificate then, as the one of the
+        fit is of other weights; ``multiplane verify`` computes their primal value. Raises OSError where the file cannot be
+        written, ValueError for other ``bits``.
+        """
         self._check_fitted()
-        self._model.save(path)
+        if bits not in (32, 64):
+            raise ValueError(f"bits = {bits!r}: must be 32 or 64")
+        self._model.save(path, bits == 32)
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in self.__dict__.items() if name not in ("_fit", "_model")}

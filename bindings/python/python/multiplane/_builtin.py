@@ -120,8 +120,16 @@ class BuiltIn(Estimator):
         return model.with_labels([number.get(name, name if name not in number.values() else f"{name}.") for name in model.labels()])
 
     def _named_path(self, model: _core.PathModel) -> _core.PathModel:
-        found: _core.PathModel = self._with_kinds(model)
+        found: _core.PathModel = self._with_unknown(self._with_kinds(model))
         return found
+
+    def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
+        super()._take(self._with_unknown(model), summary)
+
+    def _with_unknown(self, model: Any) -> Any:
+        """A model or path that says which labels stand for one that is not known, if the estimator was given any."""
+        given = getattr(self, "unknown", None)
+        return model if given is None else model.with_unknown(_labels.Unknown(given).text())
 
     def _file_labels(self, model: Any) -> Sequence[Any]:
         """The labels that a model or path names, in its order; empty if it names none of them."""
@@ -136,13 +144,17 @@ class BuiltIn(Estimator):
             return model
         return model.with_labels([str(label) for label in labels] if self._named else model.labels(), kinds)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model file (safetensors), which the command line reads too. Raises OSError where it cannot be written,
-        ValueError for labels that are neither texts nor numbers: a file cannot give these back, a pickle can.
+    def save(self, path: str | os.PathLike[str], *, bits: int = 64) -> None:
+        """Writes the model file (safetensors), which the command line reads too.
+
+        ``bits=32`` halves the weights' room and rounds them to 7 digits. The file has no certificate then, as the one of the
+        fit is of other weights; ``multiplane verify`` computes their primal value. Raises OSError where the file cannot be
+        written, ValueError for other ``bits``, and for labels that are neither texts nor numbers: a file cannot give these
+        back, a pickle can.
         """
         self._check_fitted()
         _labels.refuse_unnamed(self._file_labels(self._model))
-        super().save(path)
+        super().save(path, bits=bits)
 
     # -- what may be asked beside fit --
 
@@ -235,6 +247,8 @@ def _loaded(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"{os.fspath(path)}: a model of task {task!r}, which this package cannot use")
     kind = next(kind for kind in _TASKS[task] if kind._reads(info["spec"]["task"]))
     estimator = kind(**kind._arguments(_params(info["spec"])))
+    if "unknown" in info:
+        estimator.set_params(unknown=info["unknown"])
     if model is None:
         return PathResult(saved, {**info, "breakpoints": []}, estimator)
     estimator._from_model(model)

@@ -250,7 +250,7 @@ def _treebank(path: str | os.PathLike[str], label_column: str | None) -> _core.D
 
 def load_conll(
     path: str | os.PathLike[str], *, label_column: str | None = None
-) -> tuple[list[list[tuple[str, ...]]], list[list[str]]]:
+) -> tuple[list[list[tuple[str, ...]]], list[list[str | None]]]:
     """Reads columns of text, the last being the label, with empty lines between sentences; and CoNLL-U (``.conllu``).
 
     Args:
@@ -260,11 +260,11 @@ def load_conll(
 
     Returns:
         ``X``, a list of sentences whose tokens are tuples of the other columns (of CoNLL-U form, upos, xpos, lemma, feats, the label
-        being ``"_"``), and ``y``, a list of lists of labels.
+        being ``"_"``), and ``y``, a list of lists of labels; None for one that is ``"_"``, but in ``lemma`` and ``feats``.
     """
     sentences = (_treebank(path, label_column) or _core.Dataset.read(path, "conll")).tokens()
     x = [[tuple(token[:-1]) for token in sentence] for sentence in sentences]
-    return x, [[token[-1] for token in sentence] for sentence in sentences]
+    return x, [[token[-1] or None for token in sentence] for sentence in sentences]
 
 
 def load_crfsuite(path: str | os.PathLike[str]) -> tuple[list[list[dict[str, float]]], list[list[str]]]:

@@ -172,8 +172,9 @@ class GraphSSVM(NodeLabeller):
         known = [one.compressed() for one in labels if not one.mask.all()]
         _labels.refuse_mixed((f"y[{i}]", one.compressed()[0]) for i, one in enumerate(labels) if not one.mask.all())
         kinds = {one.dtype.kind.replace("u", "i") for one in known}
-        if len(kinds) > 1 and not kinds <= {"i", "f"}:  # NumPy makes integers of booleans beside them
+        if "O" in kinds or len(kinds) > 1 and not kinds <= {"i", "f"}:  # NumPy makes integers of booleans beside them
             first = {label: label for label in reversed([label for one in known for label in one.tolist()])}
+            first.update((label, int(label)) for label in _labels.whole_floats(first.values()))
             classes = _labels.array_of(sorted(first.values()))
         else:
             classes = np.unique(np.concatenate(known)) if known else np.zeros(0, dtype=np.int64)

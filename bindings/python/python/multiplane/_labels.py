@@ -7,6 +7,7 @@ data may have together, as files know labels by their names. A model file holds 
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -94,6 +95,11 @@ class Unknown:
         self.given: list[Any] | None = None if given is None else list(given) if several else [given]
         if any(not isinstance(label, (str, int, float, np.generic)) for label in self.given or []):
             raise ValueError(f"unknown = {given!r}: expected a label, or a list of labels")
+
+    def text(self) -> str:
+        """The labels given, as a model file holds them: JSON without those that are missing in any case."""
+        plain = [label.item() if isinstance(label, np.generic) else label for label in self.given or [] if not is_missing(label)]
+        return json.dumps(plain[0] if len(plain) == 1 else plain)
 
     def __contains__(self, label: Any) -> bool:
         return is_missing(label) or any(label == other and isinstance(label, str) == isinstance(other, str) for other in self.given or [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -110,11 +111,11 @@ class Several(BuiltIn):
         return found
 
     def max_marginals(self, X: Any) -> Any:
-        """For every label of every variable the highest score of a labelling that has it there, exactly.
+        """For every label of every variable the highest score of a labelling that has it there.
 
         ``[n, classes]`` for classifiers of rows, ``[n, labels, 2]`` (absent, present) for sets of labels; else a list with
         an array ``[variables, labels]`` per example, or with a list of arrays where variables have labels of their own.
-        Raises RuntimeError for an example whose decoder is approximate.
+        Where decoding is approximate (graphs and pairwise models with cycles, many labels) they are upper bounds, with a warning.
         """
         parts, _ = self._margins(X)
         return self._stacked(parts)
@@ -123,8 +124,8 @@ class Several(BuiltIn):
         """How sure each predicted label is: how much higher the prediction scores than the best labelling with another
         label there; infinite where there is no other label.
 
-        ``[n]`` for classifiers of rows, ``[n, labels]`` for sets of labels; else a list of arrays ``[variables]``. Raises
-        RuntimeError for an example whose decoder is approximate.
+        ``[n]`` for classifiers of rows, ``[n, labels]`` for sets of labels; else a list of arrays ``[variables]``. Where
+        decoding is approximate they are lower bounds, with a warning: below 0 if such a labelling might be better.
         """
         _, parts = self._margins(X)
         return self._stacked(parts)
@@ -135,7 +136,11 @@ class Several(BuiltIn):
         data, sizes = self._to_ask(X)
         if data is None:
             return [self._table([]) for _ in sizes], [np.zeros(0) for _ in sizes]
-        _, counts, scores, margins = self._model.max_marginals(data, self._workers())
+        _, counts, scores, margins, exact = self._model.max_marginals(data, self._workers())
+        proven = np.frombuffer(exact, dtype=np.uint32)
+        if not proven.all():
+            told = f"{len(proven) - proven.sum()} of {len(proven)} examples are decoded approximately"
+            warnings.warn(f"{told}: their margins are lower bounds, and their max-marginals upper bounds", stacklevel=3)
         parts = np.split(np.frombuffer(margins, dtype=np.float64), np.cumsum(sizes)[:-1])
         return self._tables(sizes, counts, scores), [part.copy() for part in parts]
 

@@ -1,6 +1,7 @@
 //! The commands, one file each, and what they share.
 
 pub(crate) mod check;
+pub(crate) mod compact;
 pub(crate) mod completions;
 pub(crate) mod data;
 pub(crate) mod demo;

@@ -11,7 +11,7 @@ use crate::terminal::warn;
 use crate::tree::apply_sets;
 
 /// Parameters of data that can be said beside a model.
-const OF_DATA: [&str; 6] = ["folds", "format", "ignore", "label_column", "separator", "weights"];
+const OF_DATA: [&str; 7] = ["folds", "format", "ignore", "label_column", "separator", "underscore", "weights"];
 
 /// The number of threads asked for; 0 is as many as pay.
 pub(crate) fn threads(on: &OnData) -> Result<usize, Error> {
@@ -31,7 +31,7 @@ pub(crate) fn open(on: &OnData, own_folds: bool) -> Result<(Model, Box<dyn Probl
 
 /// Loads the model alone; of a path or grid the one at `--lambda`.
 pub(crate) fn open_model(on: &OnData) -> Result<Model, Error> {
-    choose(on, ModelFile::load(&on.model)?)
+    choose(&on.model, on.lambda.as_deref(), ModelFile::load(&on.model)?)
 }
 
 /// Returns true if the data is a stream, which cannot be read twice and may be endless.
@@ -54,12 +54,12 @@ pub(crate) fn open_all(on: &OnData, own_folds: bool) -> Result<Option<OpenPath>,
 }
 
 /// The model of a file at `--lambda`.
-fn choose(on: &OnData, saved: ModelFile) -> Result<Model, Error> {
-    match at_lambda(&on.model, on.lambda.as_deref(), saved)? {
+pub(crate) fn choose(file: &Path, lambda: Option<&str>, saved: ModelFile) -> Result<Model, Error> {
+    match at_lambda(file, lambda, saved)? {
         Chosen::Model(model) => Ok(model),
         Chosen::None(path) => {
             let (end, start, count) = (path.info.lambda_end, path.lambdas[0], path.lambdas.len());
-            let name = on.model.display();
+            let name = file.display();
             Err(Error::input(format!(
                 "{name} holds {count} models from lambda = {end} to {start}: choose one with --lambda"
             )))

@@ -1,10 +1,12 @@
 //! Output of `predict`: as plain lines, as objects, as a column more in the lines of the data, or as lists (`--top`,
-//! `--confidence`).
+//! `--confidence`, `--marginals`).
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use multiplane::data::{Appended, Format, ReadRules, csv};
 use multiplane::infer::file::Lines;
+use multiplane::tasks::{need_probabilities, need_several};
 use multiplane::{Error, MOST_LISTED, Model, Problem, model_format, model_rules};
 use serde_json::json;
 
@@ -27,6 +29,8 @@ enum RequestedOutput {
     Top(usize),
     /// The margin of each label.
     Confidence,
+    /// The probability of each label.
+    Marginals,
 }
 
 impl PredictionWriter {
@@ -38,6 +42,7 @@ impl PredictionWriter {
                 return Err(Error::input(format!("top = {text}: must be a whole number from 1 to {MOST_LISTED}")));
             }
             None if args.confidence => RequestedOutput::Confidence,
+            None if args.marginals => RequestedOutput::Marginals,
             None => RequestedOutput::Labels,
         };
         Ok(PredictionWriter { asked, json: args.json, count: 0 })
@@ -45,12 +50,14 @@ impl PredictionWriter {
 
     /// Refuses models of tasks that know their best labelling only, where more is asked for.
     pub(crate) fn check(&self, model: &Model) -> Result<(), Error> {
-        let flag = match self.asked {
-            RequestedOutput::Labels => return Ok(()),
-            RequestedOutput::Top(_) => "--top",
-            RequestedOutput::Confidence => "--confidence",
+        let task = &model.info.provenance.task;
+        let able = match self.asked {
+            RequestedOutput::Labels => Ok(()),
+            RequestedOutput::Top(_) => need_several(task, "--top"),
+            RequestedOutput::Confidence => need_several(task, "--confidence"),
+            RequestedOutput::Marginals => need_probabilities(task, "--marginals"),
         };
-        multiplane::tasks::need_several(&model.info.provenance.task, flag).map_err(Error::input)
+        able.map_err(Error::input)
     }
 
     /// Writes the answers for all examples of a problem.
@@ -59,6 +66,7 @@ impl PredictionWriter {
             RequestedOutput::Labels => self.write_labels(of, text),
             RequestedOutput::Top(most) => self.write_top(of, most, text),
             RequestedOutput::Confidence => self.write_confidence(of, text),
+            RequestedOutput::Marginals => self.write_marginals(of, text),
         }
     }
 
@@ -105,13 +113,30 @@ impl PredictionWriter {
         Ok(())
     }
 
+    /// Writes tables of probabilities, and the names of their columns: labels, or heads, the root first.
+    fn write_marginals(&mut self, of: PredictionsOf<'_>, text: &mut String) -> Result<(), Error> {
+        let labels = &of.problem.vocabulary().labels;
+        of.problem.predictor().predict_marginals(of.w, of.threads, &mut |found| {
+            let mut rest = &found.probabilities[..];
+            let row = |&count: &usize| rest.split_off(..count).unwrap_or_default();
+            let table: Vec<&[f64]> = found.counts.iter().map(row).collect();
+            let heads = || (0..=table.len()).map(|head| head.to_string()).collect::<Vec<_>>();
+            let names = if labels.is_empty() { Cow::Owned(heads()) } else { Cow::Borrowed(labels) };
+            let _ = writeln!(text, "{}", json!({ "example": self.count, "names": names, "marginals": table }));
+            self.count += 1;
+        })?;
+        Ok(())
+    }
+
     fn write_confidence(&mut self, of: PredictionsOf<'_>, text: &mut String) -> Result<(), Error> {
+        let mut unproven = 0;
         of.problem.predictor().predict_margins(of.w, of.threads, &mut |found| {
+            unproven += usize::from(found.score.is_some());
             let (number, margins) = (self.count, found.margins());
             let _ = if self.json {
                 // What is infinite, as there is no other label, is null.
                 let line = json!({ "example": number, "labels": found.text, "numbers": found.numbers,
-                    "margins": margins, "runners_up": found.runners_up() });
+                    "margins": margins, "runners_up": found.runners_up(), "exact": found.score.is_none() });
                 writeln!(text, "{line}")
             } else {
                 let margins: Vec<String> = margins.iter().map(f64::to_string).collect();
@@ -119,6 +144,10 @@ impl PredictionWriter {
             };
             self.count += 1;
         })?;
+        if unproven > 0 {
+            let all = of.problem.blocks();
+            warn(format!("the margins of {unproven} of {all} examples are lower bounds: their decoder is approximate"));
+        }
         Ok(())
     }
 }

@@ -47,15 +47,16 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
         }
         opened => opened?,
     };
+    let session = match &job.from {
+        Some(checkpoint) => session.going_on_from(checkpoint)?,
+        None => session,
+    };
     let advice = session.advice(set);
     if !args.outputs.quiet {
         session.warnings().iter().for_each(warn);
         advice.before().iter().for_each(|hint| complain(&format!("hint: {hint}")));
     }
     session.check_patience()?;
-    if let Some(checkpoint) = &job.from {
-        session.check_resumes(checkpoint)?;
-    }
     let hooks = hooks(args, &mut job, &session)?;
     let (model, mut summary) = session.run(hooks).map_err(|error| session.with_mishaps(error))?;
     summary.model = job.model.as_deref().map(|path| save_model(path, |path| model.save(path))).transpose()?;

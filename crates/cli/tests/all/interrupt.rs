@@ -181,3 +181,28 @@ fn a_full_disk_keeps_the_old_model() {
         assert!(error.starts_with(&format!("error: disk/model: {complaint}: ")), "{error}");
     }
 }
+
+/// What a choice of lambda took of a limit is not there for a run that goes on, however often, and also where the limit
+/// is given again: it ends as the run that nobody interrupted.
+#[test]
+fn a_choice_counts_in_a_run_that_goes_on() {
+    for limit in ["--calls 600", "--seconds 0.6"] {
+        let scratch = words(20);
+        let train = "train --task chain --data letter.data --lambda cv --gap 0 --clock work --set oracle.delay_us=1000";
+        let whole = scratch.json(&format!("{train} {limit} --quiet --out whole --record all"));
+        let choice = &whole["lambda_choice"];
+        assert!(choice["calls"].as_u64().unwrap() > 100, "{choice}");
+        let part = format!("{train} {limit} --record record --checkpoint c --out model --quiet");
+        let mut running = Running::start(&mut scratch.command(&part));
+        running.wait_until(|| scratch.path("record").exists() && !scratch.text("record").is_empty());
+        running.signal("INT");
+        assert_eq!(running.finish().code, Some(130));
+        std::fs::copy(scratch.path("c"), scratch.path("d")).unwrap();
+        for (checkpoint, again) in [("c", ""), ("d", limit)] {
+            let found = scratch.json(&format!("train --resume {checkpoint} {again} --out model"));
+            let counts = ["oracle_calls", "lambda", "stop_reason", "primal", "lambda_choice"];
+            counts.iter().for_each(|key| assert_eq!(found[*key], whole[*key], "{limit} {again} {key}"));
+            assert!(scratch.bytes("model") == scratch.bytes("whole"), "{limit} {again}");
+        }
+    }
+}

@@ -1,7 +1,7 @@
-//! `predict --top` and `predict --confidence`: more than the best labelling.
+//! `predict --top`, `predict --confidence` and `predict --marginals`: more than the best labelling.
 
 use crate::common::refusals::assert_refused;
-use crate::common::{Scratch, number, object, samples};
+use crate::common::{Running, Scratch, number, object, samples};
 use serde_json::Value;
 
 fn floats(value: &Value) -> Vec<f64> {
@@ -107,7 +107,7 @@ fn margins_follow_from_lists() {
     assert!(held > 100, "only {held} margins were held against lists");
 }
 
-/// Where the decoder is approximate lists say so, and max-marginals, which are exact, are refused with the example.
+/// Where the decoder is approximate lists say so, and margins are lower bounds: no labelling listed is nearer than that.
 #[test]
 fn approximate_decoders_are_honest() {
     let scratch = Scratch::new();
@@ -119,9 +119,26 @@ fn approximate_decoders_are_honest() {
     assert!(unproven > 0 && ran.stdout.lines().count() == 12, "{}", ran.stdout);
     let [warning] = ran.complaints("warning: the lists of")[..] else { panic!("no warning: {}", ran.stderr) };
     assert!(warning.contains(&format!("the lists of {unproven} of 12 examples are not proven")), "{warning}");
-    let ran = scratch.run("predict --model g --data g.safetensors --confidence");
-    assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""));
-    assert!(ran.stderr.contains("example 0") && ran.stderr.contains("max-marginals are exact"), "{}", ran.stderr);
+    let lists: Vec<_> = ran.stdout.lines().map(object).collect();
+    let ran = scratch.succeed("predict --model g --data g.safetensors --confidence --json");
+    let [warning] = ran.complaints("warning: the margins of")[..] else { panic!("no warning: {}", ran.stderr) };
+    let (mut held, mut bounds, mut positive) = (0, 0, 0);
+    for (list, margin) in lists.iter().zip(ran.stdout.lines().map(object)) {
+        bounds += usize::from(margin["exact"] == false);
+        let (top, margins) = (list["top"].as_array().unwrap(), floats(&margin["margins"]));
+        assert_eq!(top[0]["numbers"], margin["numbers"]);
+        positive += margins.iter().filter(|margin| **margin > 0.0).count();
+        for other in &top[1..] {
+            let apart = top[0]["score"].as_f64().unwrap() - other["score"].as_f64().unwrap();
+            let numbers = floats(&top[0]["numbers"]).into_iter().zip(floats(&other["numbers"])).zip(&margins);
+            for (_, margin) in numbers.filter(|((one, other), _)| one != other) {
+                assert!(*margin <= apart + 1e-9, "{margin} above {apart}");
+                held += 1;
+            }
+        }
+    }
+    assert!(bounds > 0 && held > 30 && positive > 30, "{bounds} {held} {positive}");
+    assert!(warning.contains(&format!("the margins of {bounds} of 12 examples are lower bounds")), "{warning}");
 }
 
 /// What cannot be asked for is refused with the rule, and nothing is written.
@@ -136,4 +153,58 @@ fn bad_questions_are_refused() {
         refused(&format!("--top {bad}"), &format!("top = {bad}: must be a whole number from 1 to 100000"));
     }
     refused("--top 2 --confidence", "cannot be used with");
+}
+
+/// Probabilities are those of all labellings by `exp(score)`, of tags and of heads; a stream gets the same. Tasks without
+/// them are refused.
+#[test]
+fn marginals_are_sums_over_lists() {
+    let tags = "the D\nold A\ndog N\n\na D\ndog N\n\nold A\ndogs N\nbark V\n";
+    let word =
+        |id: usize, form: &str, tag: &str, head: usize| format!("{id}\t{form}\t_\t{tag}\t_\t_\t{head}\tdep\t_\t_\n");
+    let bank = [word(1, "a", "D", 2), word(2, "dog", "N", 3), word(3, "barks", "V", 0), "\n".into()].concat()
+        + &[word(1, "dogs", "N", 2), word(2, "bark", "V", 0)].concat();
+    let scratch = Scratch::new().with("tags.conll", tags).with("bank.conllu", &bank);
+    scratch.succeed("train --task chain --data tags.conll --lambda 0.05 --passes 20 --quiet --out tags");
+    let parser = "--set task.structure=arborescence --lambda 0.05 --passes 20 --quiet --out heads";
+    scratch.succeed(&format!("train --task tree --data bank.conllu {parser}"));
+    for (model, data, names) in [("tags", "tags.conll", vec!["A", "D", "N", "V"]), ("heads", "bank.conllu", vec![])] {
+        let lists = asked(&scratch, model, data, "--top 1000");
+        let marginals = asked(&scratch, model, data, "--marginals");
+        assert_eq!(lists.len(), marginals.len());
+        for (list, found) in lists.iter().zip(&marginals) {
+            let top = list["top"].as_array().unwrap();
+            let shares: Vec<f64> = top.iter().map(|one| one["score"].as_f64().unwrap().exp()).collect();
+            let table = found["marginals"].as_array().unwrap();
+            let heads: Vec<String> = (0..=table.len()).map(|head| head.to_string()).collect();
+            let columns = if names.is_empty() { serde_json::json!(heads) } else { serde_json::json!(names) };
+            assert_eq!((&found["example"], &found["names"]), (&list["example"], &columns));
+            for (v, row) in table.iter().enumerate() {
+                let row = floats(row);
+                assert_eq!(row.len(), columns.as_array().unwrap().len());
+                for (label, found) in row.iter().enumerate() {
+                    let with = top.iter().zip(&shares).filter(|(one, _)| floats(&one["numbers"])[v] == label as f64);
+                    let share = with.map(|(_, share)| share).sum::<f64>() / shares.iter().sum::<f64>();
+                    assert!((found - share).abs() < 1e-9, "{model}: {found} of {v} {label}, expected {share}");
+                }
+            }
+        }
+    }
+    let said = scratch.succeed("predict --model tags --data tags.conll --marginals --threads 2 --out file").stdout;
+    let file = scratch.text("file");
+    assert_eq!((said.as_str(), file.lines().count()), ("", 3));
+    let input = std::fs::File::open(scratch.path("tags.conll")).unwrap();
+    let stream = Running::start_on(&mut scratch.command("predict --model tags --data - --marginals"), input).finish();
+    assert_eq!((stream.code, stream.stdout), (Some(0), file));
+    scratch.succeed("data make scenes --out scenes.svm --n 15 --seed 1");
+    scratch.succeed("train --task multilabel --data scenes.svm --passes 1 --quiet --out sets");
+    let refused = "--marginals: task `multilabel` has no probabilities of labels, tasks chain, tree have";
+    assert_refused(&scratch, "predict --model sets --data scenes.svm --marginals --out new", refused);
+    for other in ["--top 2", "--confidence", "--columns"] {
+        assert_refused(
+            &scratch,
+            &format!("predict --model tags --data tags.conll --marginals {other}"),
+            "cannot be used with",
+        );
+    }
 }

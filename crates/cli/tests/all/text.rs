@@ -129,6 +129,46 @@ fn treebanks() {
     assert!(told.stderr.contains("found data.label_column=tag, expected one of form, upos"), "{}", told.stderr);
 }
 
+/// `_` in the place of a treebank's label is one that is not known, but of features; `data.underscore` says otherwise, and
+/// the model remembers it.
+#[test]
+fn missing_labels_of_treebanks() {
+    let scratch = Scratch::new();
+    let text = "1\tDogs\tdog\tNOUN\tNNS\tNumber=Plur\t2\tnsubj\t_\t_\n2\tbark\tbark\t_\tVBP\t_\t0\troot\t_\t_\n\
+        3\t.\t.\tPUNCT\t.\t_\t2\tpunct\t_\t_\n\n";
+    scratch.write("t.conllu", text.repeat(3));
+    let labels = |model: &str| -> Vec<String> {
+        let told = scratch.json(&format!("show {model}"));
+        serde_json::from_value(told["labels"].clone()).unwrap()
+    };
+    let train = "--data t.conllu --lambda 0.01 --quiet --out m";
+    for task in ["chain", "tree"] {
+        for (options, expected) in [
+            ("", &["NOUN", "PUNCT"][..]),
+            ("--set data.underscore=false", &["NOUN", "PUNCT"]),
+            ("--set data.underscore=true", &["NOUN", "PUNCT", "_"]),
+            ("--set data.label_column=feats", &["Number=Plur", "_"]),
+            ("--set data.label_column=feats --set data.underscore=false", &["Number=Plur"]),
+        ] {
+            scratch.succeed(&format!("train --task {task} {train} {options}"));
+            assert_eq!(labels("m"), expected, "{task} {options}");
+            let told = scratch.succeed("evaluate --model m --data t.conllu");
+            assert!(
+                told.stdout.contains("variables right       100.00 %") && told.stderr.is_empty(),
+                "{} {}",
+                told.stdout,
+                told.stderr
+            );
+            let again = scratch.json("evaluate --model m --data t.conllu --set data.underscore=true");
+            assert_eq!(number(&again, "accuracy") < 1.0, !expected.contains(&"_"), "{task} {options}");
+        }
+    }
+    scratch.write("t.conll", "a O\nb O\n");
+    let told = scratch.run("train --task chain --data t.conll --set data.underscore=true --out n");
+    let refused = "data.underscore is for CoNLL-U (conllu), found format conll";
+    assert!(told.code == Some(2) && told.stderr.contains(refused), "{}", told.stderr);
+}
+
 /// The same command gives the same bytes, and `w` has a row of features for each label.
 #[test]
 fn models_repeat_and_keep_the_layout() {

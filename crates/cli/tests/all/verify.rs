@@ -1,7 +1,8 @@
 //! `verify` does not call true what a file says of itself and cannot be: values of the model that its own numbers, its
 //! weights or its checkpoint contradict, and paths that lack rows.
 
-use crate::common::{Scratch, samples};
+use crate::common::refusals::assert_refused;
+use crate::common::{Scratch, number, samples};
 use multiplane::observe::Certificate;
 use multiplane::{Model, ModelFile, PathModel};
 
@@ -180,4 +181,36 @@ fn what_cannot_be_verified_is_said_to_be_so() {
     let found = scratch.run("verify --model forged --data huge.svm");
     assert_eq!(found.code, Some(1), "{}{}", found.stdout, found.stderr);
     assert!(found.stderr.contains("cannot be verified"), "{}{}", found.stdout, found.stderr);
+}
+
+/// A model of 32 bits is half as large, predicts the same, and has no certificate: its primal value is recomputed, not
+/// compared. Nothing is overwritten or written for what is no model.
+#[test]
+fn narrow_models_claim_nothing() {
+    let scratch = Scratch::new().with("letter.data", samples::letters(40, 64));
+    let train = "train --task chain --data letter.data --lambda 0.01 --gap 5% --quiet --out m";
+    let primal = number(&scratch.json(train), "primal");
+    scratch.succeed("compact m --out small");
+    let [wide, narrow] = ["m", "small"].map(|file| std::fs::metadata(scratch.path(file)).unwrap().len());
+    assert!(wide > 18_000 && narrow < wide * 6 / 10, "{narrow} bytes after {wide}");
+    let [wide, narrow] =
+        ["m", "small"].map(|m| scratch.succeed(&format!("predict --data letter.data --model {m}")).stdout);
+    assert_eq!(wide, narrow);
+    let found = scratch.json("verify --model small --data letter.data");
+    let near = (number(&found, "primal") - primal).abs();
+    assert!(found["verified"] == true && found["reported_primal"].is_null() && near < 1e-6 * primal, "{found:?}");
+    let said = scratch.succeed("verify --model small --data letter.data").stdout;
+    assert!(said.contains("the model claims none, and so no certificate"), "{said}");
+    assert!(scratch.succeed("show small").stdout.contains("not certified: its weights were rounded to 32 bits"));
+    scratch.succeed("compact small --out again");
+    assert!(std::fs::read(scratch.path("small")).unwrap() == std::fs::read(scratch.path("again")).unwrap());
+    assert_refused(&scratch, "compact m --out m", "it would overwrite m");
+    assert_refused(&scratch, "compact letter.data --out new", "it is not a model file");
+    assert_refused(&scratch, "compact m --lambda 1 --out new", "is a model at one lambda");
+    let mut huge = Model::load(&scratch.path("m")).unwrap();
+    huge.w[5] = -1e39;
+    huge.save(&scratch.path("huge")).unwrap();
+    let ran = scratch.run("compact huge --out new");
+    assert!(ran.code == Some(1) && ran.stderr.contains("weight 5 is -1e39: 32 bits hold at most"), "{}", ran.stderr);
+    assert!(!scratch.path("new").exists());
 }

@@ -28,6 +28,8 @@ mod polish;
 mod search;
 mod sweep;
 
+use std::ops::ControlFlow;
+
 use crate::engine::{Answer, Engine, SolveProgress, Watch};
 use crate::entry::EngineEntry;
 use crate::error::InferError;
@@ -96,6 +98,11 @@ const PATIENCE: f64 = 1000.0;
 /// Iterations between local searches of single nodes and forests, from the best labelling seen.
 const POLISH_EVERY: u64 = 20;
 
+/// Most updates of labels by one sweep for each label that is forced.
+const FORCED_WORK: usize = 1 << 24;
+/// Iterations with a label forced.
+const FORCED_ITERATIONS: usize = 10;
+
 impl Default for Trws {
     fn default() -> Self {
         Trws {
@@ -150,6 +157,67 @@ impl Engine for Trws {
 }
 
 impl MBest for Trws {}
+
+impl Trws {
+    /// Writes a lower bound on the energies of all labellings that have each label of each node, laid out as
+    /// [`Mrf::unaries`]: what the bound rises by if the node has the label, in a last sweep. Small models are solved
+    /// with each label forced, for a few iterations each. `+inf` only for labels that no allowed labelling has.
+    ///
+    /// # Errors
+    /// [`InferError::Invalid`] where the model is not sound.
+    pub fn label_bounds(&mut self, problem: &Mrf, watch: Watch<'_>, out: &mut Vec<f64>) -> Result<(), InferError> {
+        if !self.sweeps.pairs.fits(problem) {
+            self.prepare(problem)?;
+        }
+        self.sweeps.start(problem);
+        self.polish.fit(problem);
+        let mut state = SolveState::new(problem, &mut self.best);
+        self.iterate(problem, watch, &mut state);
+        self.sweeps.tell_excess(problem);
+        let last = self.raised(problem, 1);
+        let floor = state.bound - state.rounding; // that the sweep began with
+        let nodes = 0..problem.nodes() as u32;
+        out.clear();
+        out.extend(nodes.clone().flat_map(|node| self.sweeps.excess(problem, node)).map(|excess| floor + excess));
+        let labels = problem.unaries().len();
+        let work = labels * problem.most_labels() * (problem.nodes() + problem.edges().len());
+        if last == f64::INFINITY {
+            out.fill(last);
+        } else if work <= FORCED_WORK {
+            let (mut forced, mut messages) = (problem.clone(), Vec::new());
+            self.sweeps.save(&mut messages);
+            for node in nodes {
+                let own = problem.unary(node);
+                for label in (0..own.len()).filter(|&label| own[label] < f64::INFINITY) {
+                    let only = |(other, &energy)| if other == label { energy } else { f64::INFINITY };
+                    forced.set_unary(node, &own.iter().enumerate().map(only).collect::<Vec<_>>())?;
+                    self.sweeps.restore(&messages);
+                    let bound = &mut out[problem.offsets()[node as usize] + label];
+                    *bound = bound.max(self.raised(&forced, FORCED_ITERATIONS));
+                }
+                forced.set_unary(node, own)?;
+            }
+            self.sweeps.restore(&messages);
+        }
+        Ok(())
+    }
+
+    /// Returns the highest bound of some iterations, from the messages there are.
+    fn raised(&mut self, problem: &Mrf, iterations: usize) -> f64 {
+        let mut highest = f64::NEG_INFINITY;
+        self.sweeps.start(problem);
+        for _ in 0..iterations {
+            for direction in [SweepDirection::Forward, SweepDirection::Backward] {
+                match self.sweeps.run(problem, direction, &mut || ControlFlow::Continue(())) {
+                    Ended::Done { bound: Some(bound), .. } => highest = highest.max(bound.value - bound.rounding),
+                    Ended::Done { .. } => {}
+                    _ => return f64::INFINITY,
+                }
+            }
+        }
+        highest
+    }
+}
 
 /// How far a solve has come.
 #[derive(Clone, Copy, Debug)]

@@ -7,6 +7,7 @@ use multiplane_infer::min_cut::MinCut;
 use multiplane_infer::min_marginals::by_constraints;
 use multiplane_infer::several::best;
 use multiplane_infer::tree::Tree;
+use multiplane_infer::trws::Trws;
 use multiplane_infer::{Engine, MBest, MinMarginals, Mrf, Term};
 
 /// Random graphs, some labels forbidden; `most` labels per node, edges that agree gladly where they are `attractive`.
@@ -88,4 +89,54 @@ fn min_marginals_equal_enumeration() {
         }
     }
     assert!(trees > 100 && cuts > 300, "{trees} trees and {cuts} cuts");
+}
+
+/// Messages bound every min-marginal from below after any number of iterations; on forests, and on most small models,
+/// they come near.
+#[test]
+fn label_bounds_are_below_min_marginals() {
+    let (mut tight, mut all, mut engine) = (0, 0, Trws::default());
+    for seed in 0..1500 {
+        let mut random = Random(seed);
+        let mrf = model(&mut random, 4, seed % 2 == 0);
+        let expected = expected(&mrf);
+        for iterations in [1, 3, 2000] {
+            let mut found = vec![f64::NAN];
+            engine.max_iterations = iterations;
+            engine.label_bounds(&mrf, &mut unwatched, &mut found).unwrap();
+            assert_eq!(found.len(), expected.len(), "seed {seed}");
+            let is_sound = |(bound, energy): (&f64, &f64)| bound <= &(energy + 1e-12 * energy.abs());
+            let what = || format!("seed {seed}, {iterations} iterations: {found:?} for {expected:?}");
+            assert!(found.iter().zip(&expected).all(is_sound), "{}", what());
+            let are_tight = found.iter().zip(&expected).all(|(a, b)| a == b || (a - b).abs() < 1e-2);
+            let is_forest = Tree::default().prepare(&mrf).is_ok();
+            assert!(are_tight || !is_forest || iterations < 2000, "{}", what());
+            all += usize::from(iterations == 2000);
+            tight += usize::from(iterations == 2000 && are_tight);
+        }
+    }
+    assert!(10 * tight > 6 * all, "{tight} of {all}");
+}
+
+/// So do they where the model is too large to force every label.
+#[test]
+fn label_bounds_of_a_large_grid() {
+    let (side, mut random, mut mrf) = (38, Random(1), Mrf::new());
+    for _ in 0..side * side {
+        mrf.add_node(&[random.real(), random.real()]).unwrap();
+    }
+    let potts = mrf.add_term(Term::Potts).unwrap();
+    for node in 0..side * side {
+        for other in [node + 1, node + side].into_iter().skip(usize::from(node % side == side - 1)) {
+            if other < side * side {
+                mrf.add_edge(node as u32, other as u32, potts, 0.4 * random.real().abs()).unwrap();
+            }
+        }
+    }
+    let (mut exact, mut found) = (Vec::new(), Vec::new());
+    MinCut::default().min_marginals(&mrf, &mut exact).unwrap();
+    Trws::default().label_bounds(&mrf, &mut unwatched, &mut found).unwrap();
+    assert!(found.iter().zip(&exact).all(|(bound, energy)| *bound <= energy + 1e-9));
+    let near = found.iter().zip(&exact).filter(|(bound, energy)| *energy - *bound < 0.3).count();
+    assert!(10 * near > 6 * exact.len(), "{near} of {}", exact.len());
 }

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use super::container::{self, zero_checksum};
 use super::durable::durable_replace;
+use super::lambda_choice::LambdaChoice;
 use super::record::RecordPosition;
 use crate::error::Error;
 use crate::spec::Outer;
@@ -62,6 +63,9 @@ pub struct CheckpointInfo {
     /// The loop around the run, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outer: Option<Outer>,
+    /// How lambda was chosen, where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<LambdaChoice>,
     /// The outputs.
     pub outputs: Outputs,
     /// Oracle calls / n so far.
@@ -98,6 +102,7 @@ impl CheckpointInfo {
             n,
             d,
             outer: None,
+            choice: None,
             outputs: Outputs::default(),
             passes: 0.0,
             stop_reason: None,

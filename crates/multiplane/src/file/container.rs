@@ -18,7 +18,7 @@ use super::bulk::{self, Bulk, CHECKSUM, DIGITS, MAX_HEADER, check_header};
 use super::dictionary;
 use super::packed;
 use super::tensors::{RawTensor, ShapedNumbers};
-pub(super) use super::tensors::{broken, tensor};
+pub(super) use super::tensors::{TensorParts, Width, broken, tensor};
 use crate::error::Error;
 
 /// Version of model files whose tensors any reader of safetensors understands.
@@ -33,9 +33,6 @@ const METADATA_KEY: &str = "multiplane";
 /// Largest file that is read or written: 64 GiB.
 const MAX_BYTES: u64 = 1 << 36;
 
-/// A tensor of numbers to be written: its name, shape and content.
-pub(super) type TensorParts<'a> = (&'a str, Vec<usize>, &'a [f64]);
-
 /// Writes bytes as text.
 pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -48,18 +45,21 @@ pub(crate) fn sha256(parts: &[&[u8]]) -> String {
     hexadecimal(&hash.finalize())
 }
 
-/// Packs the bytes of a file with these tensors, and the names and scales of features, where `vocabulary` has any;
-/// `info` is made of the version of the format and has a field `checksum`, zeroed.
+/// Packs the bytes of a file with these tensors of numbers of one width, and the names and scales of features, where
+/// `vocabulary` has any; `info` is made of the version of the format and has a field `checksum`, zeroed.
 pub(super) fn pack<T: Serialize>(
+    width: Width,
     tensors: &[TensorParts<'_>],
     vocabulary: &Vocabulary,
     info: impl FnOnce(u32) -> T,
 ) -> Result<Vec<u8>, Error> {
     let broken = |error: &dyn Display| Error::failed(format!("the model cannot be written: {error}"));
-    let own = tensors.iter().flat_map(|(name, shape, values)| -> Vec<RawTensor<'_>> {
-        packed::numbers(name, shape, values).unwrap_or_else(|| {
-            let bytes: Vec<u8> = values.iter().flat_map(|w| w.to_le_bytes()).collect();
-            vec![((*name).into(), Dtype::F64, shape.clone(), bytes.into())]
+    let own = tensors.iter().flat_map(|parts| -> Vec<RawTensor<'_>> {
+        packed::numbers(parts, width).unwrap_or_else(|| {
+            let (name, shape, values) = parts;
+            let mut bytes = Vec::with_capacity(width.bytes() * values.len());
+            values.iter().for_each(|&number| width.push(number, &mut bytes));
+            vec![((*name).into(), width.kind(), shape.clone(), bytes.into())]
         })
     });
     let mut all: Vec<RawTensor<'_>> = own.chain(dictionary::tensors(vocabulary)).collect();
@@ -166,13 +166,12 @@ pub(super) fn check_parts(parts: &[&[u8]], what: &str) -> Result<Value, String> 
 }
 
 /// Reads shape and numbers of the tensor of this name.
-pub(super) fn numbers(tensors: &SafeTensors<'_>, name: &str) -> Result<ShapedNumbers, String> {
-    if let Some(packed) = packed::read_numbers(tensors, name)? {
+pub(super) fn numbers(tensors: &SafeTensors<'_>, name: &str, width: Width) -> Result<ShapedNumbers, String> {
+    if let Some(packed) = packed::read_numbers(tensors, name, width)? {
         return Ok(packed);
     }
-    let tensor = tensor(tensors, name, Dtype::F64)?;
-    let values = tensor.data().as_chunks::<8>().0.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect();
-    Ok((tensor.shape().to_vec(), values))
+    let tensor = tensor(tensors, name, width.kind())?;
+    Ok((tensor.shape().to_vec(), width.read(tensor.data())))
 }
 
 /// Refuses numbers that no weights are.

@@ -10,7 +10,7 @@ use safetensors::SafeTensors;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::container::{self, FORMAT_VERSION, PACKED_VERSION};
+use super::container::{self, FORMAT_VERSION, PACKED_VERSION, Width};
 use super::dictionary::FeatureTensors;
 use super::durable::durable_replace;
 use super::provenance::{Provenance, read_info};
@@ -34,6 +34,9 @@ pub struct ModelInfo {
     /// Bounds at the weights.
     #[serde(flatten)]
     pub certificate: Certificate,
+    /// Bits of a weight in the file: 32, or else 64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bits: Option<u32>,
 }
 
 /// Weights with their provenance.
@@ -57,6 +60,7 @@ impl ModelInfo {
             provenance,
             lambda,
             certificate,
+            bits: None,
         }
     }
 }
@@ -90,16 +94,43 @@ pub(super) fn save<T>(path: &Path, bytes: &[u8], parse: fn(&[u8]) -> Result<T, S
     })
 }
 
+/// Returns how weights of so many bits are written.
+fn width(bits: Option<u32>) -> Result<Width, String> {
+    match bits {
+        None => Ok(Width::Double),
+        Some(32) => Ok(Width::Single),
+        Some(bits) => Err(format!("its weights have {bits} bits, expected 32, or nothing for 64")),
+    }
+}
+
 impl Model {
-    /// The file's bytes: a safetensors container with the tensor `w` (f64, `[d]`), and the names and scales of the
-    /// features where they have any. Large tensors are packed if that halves them.
+    /// Returns the model whose file has weights of 32 bits, to which they are rounded. The certificate was of the
+    /// weights before, so the primal value, the gap and the proof go. The dual value stays, a bound for all weights.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Failed`] where a weight is beyond the range of 32 bits.
+    pub fn narrowed(&self) -> Result<Model, Error> {
+        let w: Vec<f64> = self.w.iter().map(|&weight| f64::from(weight as f32)).collect();
+        if let Some(k) = w.iter().position(|weight| !weight.is_finite()) {
+            let weight = self.w[k];
+            return Err(Error::failed(format!("weight {k} is {weight:e}: 32 bits hold at most {:e}", f32::MAX)));
+        }
+        let certificate = Certificate::new(f64::INFINITY, self.info.certificate.dual, false);
+        Ok(Model { w, info: ModelInfo { certificate, bits: Some(32), ..self.info.clone() } })
+    }
+
+    /// The file's bytes: a safetensors container with the tensor `w` (f64, or f32 if [`narrowed`](Model::narrowed),
+    /// `[d]`), and the names and scales of the features where they have any. Large tensors are packed if that halves
+    /// them.
     ///
     /// # Errors
     ///
     /// [`Error::Failed`] where the parts do not make a sound file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         let info = |format| ModelInfo { checksum: container::zero_checksum(), format, ..self.info.clone() };
-        container::pack(&[("w", vec![self.w.len()], &self.w)], &self.info.provenance.vocabulary, info)
+        let width = width(self.info.bits).map_err(Error::failed)?;
+        container::pack(width, &[("w", vec![self.w.len()], &self.w)], &self.info.provenance.vocabulary, info)
     }
 
     /// Reads a file's bytes.
@@ -115,7 +146,7 @@ impl Model {
     pub(super) fn from_parts((info, tensors, features): ModelParts<'_>) -> Result<Model, String> {
         let info = read_info(info, features, |info: &mut ModelInfo| &mut info.provenance)?;
         container::check_lambda("lambda", info.lambda)?;
-        let (shape, w) = container::numbers(&tensors, "w")?;
+        let (shape, w) = container::numbers(&tensors, "w", width(info.bits)?)?;
         if shape.len() != 1 || w.len() > MAX_DIM {
             return Err(format!("its tensor w has shape {shape:?}, expected [d]"));
         }
@@ -221,6 +252,7 @@ mod tests {
         let vocabulary = Vocabulary {
             labels,
             label_kinds: Vec::new(),
+            unknown: Some(json!([255, "?"])),
             features: 3,
             own: Map::from_iter([("template".into(), vec!["w[0]"].into())]),
             dictionary: Some(Arc::new(names)),
@@ -262,6 +294,31 @@ mod tests {
         let small = Model::from_bytes(&model().to_bytes().unwrap()).unwrap();
         assert_eq!((read.info.format, small.info.format), (PACKED_VERSION, FORMAT_VERSION));
         assert_eq!(read.to_bytes().unwrap(), bytes);
+    }
+
+    /// A narrow file is smaller, widens what it holds, claims no certificate and is refused as another one.
+    #[test]
+    fn narrow_weights() {
+        let mut wide = model();
+        wide.w = (0..1000).map(|k| f64::from(k) / 7.0).collect();
+        let narrow = wide.narrowed().unwrap();
+        let [bytes, before] = [&narrow, &wide].map(|model| model.to_bytes().unwrap());
+        assert!(before.len() - bytes.len() > 3900, "{} after {}", bytes.len(), before.len());
+        let read = Model::from_bytes(&bytes).unwrap();
+        assert!(read.w == narrow.w && read.w.iter().zip(&wide.w).all(|(a, b)| (a - b).abs() <= 1e-7 * b));
+        let Certificate { primal, dual, gap, certified } = read.info.certificate;
+        assert_eq!((primal, dual, gap, certified), (f64::INFINITY, Some(0.1), None, false));
+        assert_eq!(read.to_bytes().unwrap(), bytes);
+        for (bits, fault) in [(None, "is F32, expected F64"), (Some(16), "have 16 bits, expected 32")] {
+            let (info, tensors, features) = unpack(&bytes).unwrap();
+            let info =
+                serde_json::from_str(&info.to_string().replace("\"bits\":32", &format!("\"bits\":{}", json!(bits))));
+            let error = Model::from_parts((info.unwrap(), tensors, features)).unwrap_err();
+            assert!(error.contains(fault), "{error}");
+        }
+        wide.w[3] = 1e39;
+        assert!(wide.narrowed().unwrap_err().to_string().contains("weight 3 is 1e39: 32 bits hold at most"));
+        container::assert_damage_refused(&model().narrowed().unwrap().to_bytes().unwrap(), Model::from_bytes);
     }
 
     /// Models of earlier versions, which named a way to reduce them, are read.

@@ -2,10 +2,10 @@
 //!
 //! Packed numbers `NAME` are three tensors. `NAME.shape` is the shape. `NAME.changes` has a bit for each number, the
 //! lowest first, that is set where it differs from the one before (the first from 0). `NAME.values` are the numbers
-//! that do, deflated. Packed names are one tensor, deflated: for each name its length in bytes and its bytes. A length
-//! has 7 bits a byte, the lowest first, with the highest bit set where more follow. What comes out has at most
-//! [`MOST_TIMES`] times the bytes of what went in, so that a small file asks for little memory. Files with packed
-//! tensors have version 2.
+//! that do, each of 8 bytes, or of 4 in files of 32 bits, deflated. Packed names are one tensor, deflated: for each name
+//! its length in bytes and its bytes. A length has 7 bits a byte, the lowest first, with the highest bit set where more
+//! follow. What comes out has at most [`MOST_TIMES`] times the bytes of what went in, so that a small file asks for
+//! little memory. Files with packed tensors have version 2.
 
 use std::io::{Read, Write};
 
@@ -16,7 +16,7 @@ use multiplane_tasks::data::Strings;
 use safetensors::SafeTensors;
 use safetensors::tensor::Dtype;
 
-use super::tensors::{RawTensor, ShapedNumbers, data, listed, tensor, words};
+use super::tensors::{RawTensor, ShapedNumbers, TensorParts, Width, data, listed, tensor, words};
 
 /// Fewest bytes of a tensor that is packed: smaller ones are left to any reader of safetensors.
 const FEWEST: usize = 1 << 20;
@@ -55,14 +55,14 @@ fn inflated(name: &str, packed: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 /// Returns the tensors of packed numbers; `None` where they would take more than half the room.
-pub(super) fn numbers(name: &str, shape: &[usize], numbers: &[f64]) -> Option<Vec<RawTensor<'static>>> {
-    let room = 8 * numbers.len();
+pub(super) fn numbers((name, shape, numbers): &TensorParts<'_>, width: Width) -> Option<Vec<RawTensor<'static>>> {
+    let room = width.bytes() * numbers.len();
     let (mut changes, mut values, mut before) = (vec![0u8; numbers.len().div_ceil(8)], Vec::new(), 0);
     for (at, number) in numbers.iter().enumerate().filter(|_| room >= FEWEST) {
         if number.to_bits() != before {
             before = number.to_bits();
             changes[at / 8] |= 1 << (at % 8);
-            values.extend(number.to_le_bytes());
+            width.push(*number, &mut values);
             if 2 * values.len() > room {
                 return None;
             }
@@ -75,7 +75,11 @@ pub(super) fn numbers(name: &str, shape: &[usize], numbers: &[f64]) -> Option<Ve
 }
 
 /// Reads shape and numbers that [`numbers`] has packed; `None` where the file has none of this name.
-pub(super) fn read_numbers(tensors: &SafeTensors<'_>, name: &str) -> Result<Option<ShapedNumbers>, String> {
+pub(super) fn read_numbers(
+    tensors: &SafeTensors<'_>,
+    name: &str,
+    width: Width,
+) -> Result<Option<ShapedNumbers>, String> {
     let changes = format!("{name}{CHANGES}");
     if tensors.tensor(&changes).is_err() {
         return Ok(None);
@@ -94,10 +98,10 @@ pub(super) fn read_numbers(tensors: &SafeTensors<'_>, name: &str) -> Result<Opti
     }
     let values = inflated(name, part(&format!("{name}{VALUES}"), Dtype::U8)?)?;
     let set: usize = changes.iter().map(|bits| bits.count_ones() as usize).sum();
-    if values.len() != 8 * set {
+    if values.len() != width.bytes() * set {
         return Err(unsound(&format!("{} bytes for {set} numbers", values.len())));
     }
-    let (mut values, mut before) = (words(&values, f64::from_le_bytes).into_iter(), 0.0);
+    let (mut values, mut before) = (width.read(&values).into_iter(), 0.0);
     let mut numbers = Vec::with_capacity(8 * changes.len());
     for (k, &bits) in changes.iter().enumerate() {
         let mut rest = bits;
@@ -165,6 +169,22 @@ mod tests {
         safetensors::serialize(views, None).unwrap()
     }
 
+    fn read(bytes: &[u8], width: Width) -> Result<ShapedNumbers, String> {
+        read_numbers(&SafeTensors::deserialize(bytes).unwrap(), "w", width).map(Option::unwrap)
+    }
+
+    /// Numbers of 4 bytes come back as they are, in less room, and not as others.
+    #[test]
+    fn single_numbers_come_back() {
+        let sparse: Vec<f64> = (0..1 << 19).map(|k| if k % 8 == 0 { f64::from(k).sqrt() } else { 0.0 }).collect();
+        let parts = ("w", vec![sparse.len()], &sparse[..]);
+        let [double, single] = [Width::Double, Width::Single].map(|width| file(&numbers(&parts, width).unwrap()));
+        assert!(3 * single.len() < 2 * double.len(), "{} of {}", single.len(), double.len());
+        let rounded: Vec<f64> = sparse.iter().map(|&number| f64::from(number as f32)).collect();
+        assert_eq!(read(&single, Width::Single).unwrap().1, rounded);
+        assert!(read(&single, Width::Double).unwrap_err().contains("numbers"));
+    }
+
     /// Zeros of both signs, runs and the last number come back to the bit, in a fraction of the room.
     #[test]
     fn numbers_come_back() {
@@ -172,26 +192,28 @@ mod tests {
         let own = [(0, -0.0), (1, 0.5), (2, 0.5), (3, 5e-324), (500, f64::MAX), (sparse.len() - 1, 1.0)];
         own.into_iter().for_each(|(at, value)| sparse[at] = value);
         for shape in [vec![sparse.len()], vec![1, sparse.len()]] {
-            let packed = numbers("w", &shape, &sparse).unwrap();
+            let packed = numbers(&("w", shape.clone(), &sparse), Width::Double).unwrap();
             let bytes = file(&packed);
             assert!(bytes.len() < sparse.len() / 7, "{}", bytes.len());
-            let (found, read) = read_numbers(&SafeTensors::deserialize(&bytes).unwrap(), "w").unwrap().unwrap();
+            let (found, read) = read(&bytes, Width::Double).unwrap();
             assert_eq!(found, shape);
             assert!(read.iter().map(|w| w.to_bits()).eq(sparse.iter().map(|w| w.to_bits())));
         }
         let dense: Vec<f64> = (0..sparse.len()).map(|k| (k as f64).sqrt()).collect();
-        assert!(numbers("w", &[dense.len()], &dense).is_none() && numbers("w", &[9], &[0.0; 9]).is_none());
+        for plain in [&dense[..], &[0.0; 9]] {
+            assert!(numbers(&("w", vec![plain.len()], plain), Width::Double).is_none());
+        }
     }
 
     /// Parts that do not fit together, or hold more than they may, are refused with a reason.
     #[test]
     fn unsound_numbers_are_refused() {
-        let good = numbers("w", &[1 << 18], &vec![0.25; 1 << 18]).unwrap();
+        let good = numbers(&("w", vec![1 << 18], &vec![0.25; 1 << 18]), Width::Double).unwrap();
         let refused = |part: usize, bytes: Vec<u8>| {
             let mut bad = good.clone();
             let size = bytes.len() / if part == 0 { 8 } else { 1 };
             (bad[part].2, bad[part].3) = (vec![size], bytes.into());
-            read_numbers(&SafeTensors::deserialize(&file(&bad)).unwrap(), "w").unwrap_err()
+            read(&file(&bad), Width::Double).unwrap_err()
         };
         let shape = |axes: &[u64]| axes.iter().flat_map(|axis| axis.to_le_bytes()).collect::<Vec<u8>>();
         for axes in [&[1 << 19][..], &[u64::MAX, u64::MAX], &[]] {
@@ -215,7 +237,7 @@ mod tests {
         bits[(1 << 15) - 1] = 0x80;
         let mut bad = good.clone();
         (bad[0].3, bad[1].3) = (last.into(), bits.into());
-        let error = read_numbers(&SafeTensors::deserialize(&file(&bad)).unwrap(), "w").unwrap_err();
+        let error = read(&file(&bad), Width::Double).unwrap_err();
         assert!(error.contains("bits beyond its shape"), "{error}");
     }
 

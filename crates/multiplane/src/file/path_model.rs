@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::breakpoint::{Breakpoint, least_test_loss};
-use super::container::{self, FORMAT_VERSION};
+use super::container::{self, FORMAT_VERSION, Width};
 use super::model::{self, Model, ModelInfo, ModelParts};
 use super::provenance::{Provenance, read_info};
 use crate::error::Error;
@@ -313,7 +313,7 @@ impl PathModel {
         if !self.squares.is_empty() {
             tensors.push(("squares", vec![rows], &self.squares));
         }
-        container::pack(&tensors, &self.info.provenance.vocabulary, info)
+        container::pack(Width::Double, &tensors, &self.info.provenance.vocabulary, info)
     }
 
     /// Reads a file's bytes.
@@ -328,13 +328,14 @@ impl PathModel {
     /// Reads what a container held.
     pub(super) fn from_parts((info, tensors, features): ModelParts<'_>) -> Result<PathModel, String> {
         let info = read_info(info, features, |info: &mut PathInfo| &mut info.provenance)?;
-        let (_, lambdas) = container::numbers(&tensors, "lambdas")?;
-        let (shape, w) = container::numbers(&tensors, "w")?;
-        let (_, primal) = container::numbers(&tensors, "primal")?;
-        let (_, dual) = container::numbers(&tensors, "dual")?;
+        let numbers = |name: &str| container::numbers(&tensors, name, Width::Double);
+        let (_, lambdas) = numbers("lambdas")?;
+        let (shape, w) = numbers("w")?;
+        let (_, primal) = numbers("primal")?;
+        let (_, dual) = numbers("dual")?;
         let rows = lambdas.len();
         let has_squares = info.kind == PathKind::Path && info.provenance.vocabulary.support.is_some();
-        let squares = if has_squares { container::numbers(&tensors, "squares")?.1 } else { Vec::new() };
+        let squares = if has_squares { numbers("squares")?.1 } else { Vec::new() };
         let fits = rows > 0 && shape.len() == 2 && [shape[0], primal.len(), dual.len()] == [rows; 3];
         if has_squares && !(squares.len() == rows && squares.iter().all(|square| *square >= 0.0)) {
             return Err(format!("its tensor squares has {} numbers, expected {rows} numbers >= 0", squares.len()));

@@ -17,6 +17,46 @@ pub(super) type RawTensor<'a> = (Cow<'a, str>, Dtype, Vec<usize>, Cow<'a, [u8]>)
 /// Shape and numbers of a tensor that was read.
 pub(super) type ShapedNumbers = (Vec<usize>, Vec<f64>);
 
+/// A tensor of numbers to be written: its name, shape and content.
+pub(super) type TensorParts<'a> = (&'a str, Vec<usize>, &'a [f64]);
+
+/// The size of a number in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Width {
+    /// 8 bytes.
+    Double,
+    /// 4 bytes.
+    Single,
+}
+
+impl Width {
+    /// The number of bytes.
+    pub(super) fn bytes(self) -> usize {
+        if self == Width::Double { 8 } else { 4 }
+    }
+
+    /// The kind of a tensor of such numbers.
+    pub(super) fn kind(self) -> Dtype {
+        if self == Width::Double { Dtype::F64 } else { Dtype::F32 }
+    }
+
+    /// Appends a number's bytes.
+    pub(super) fn push(self, number: f64, bytes: &mut Vec<u8>) {
+        match self {
+            Width::Double => bytes.extend(number.to_le_bytes()),
+            Width::Single => bytes.extend((number as f32).to_le_bytes()),
+        }
+    }
+
+    /// Reads numbers.
+    pub(super) fn read(self, bytes: &[u8]) -> Vec<f64> {
+        match self {
+            Width::Double => words(bytes, f64::from_le_bytes),
+            Width::Single => bytes.as_chunks::<4>().0.iter().map(|&chunk| f32::from_le_bytes(chunk).into()).collect(),
+        }
+    }
+}
+
 /// Makes the tensor of a list of numbers of 8 bytes.
 pub(super) fn listed<'a>(
     name: impl Into<Cow<'a, str>>,

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::error::Error;
-use crate::file::{Model, Provenance};
+use crate::file::{Model, ModelInfo, Provenance};
 use crate::spec::{find_solver, find_task};
 
 pub use spec::changed_parameters;
@@ -90,7 +90,7 @@ impl ModelReport {
     pub fn of(model: &Model, top: usize) -> Result<ModelReport, Error> {
         let provenance = &model.info.provenance;
         let Provenance { task, vocabulary, spec, fingerprint, n } = provenance;
-        let Vocabulary { labels, label_kinds: _, features, own, dictionary, scale, support } = vocabulary;
+        let Vocabulary { labels, label_kinds: _, unknown: _, features, own, dictionary, scale, support } = vocabulary;
         let entry = find_task(task).ok();
         let stop = spec["stop"].as_object().cloned().unwrap_or_default();
         let is_given = |value: &Value| !value.is_null() && *value != Value::Bool(false);
@@ -118,7 +118,7 @@ impl ModelReport {
             version: model.info.version.clone(),
             fingerprint: fingerprint.clone(),
             certificate: model.info.certificate,
-            uncertified: uncertified(provenance, &model.info.certificate),
+            uncertified: uncertified(&model.info),
             nonzero: weights::nonzero(&model.w),
             tables: weights::tables(model, top)?,
         })
@@ -126,13 +126,15 @@ impl ModelReport {
 }
 
 /// Why a gap is not certified.
-fn uncertified(provenance: &Provenance, certificate: &Certificate) -> Option<String> {
+fn uncertified(info: &ModelInfo) -> Option<String> {
+    let ModelInfo { provenance, certificate, bits, .. } = info;
     if certificate.certified {
         return None;
     }
     let spec = &provenance.spec;
     let solver = spec["solver"]["name"].as_str().unwrap_or_default();
     let why = match certificate.gap {
+        _ if bits.is_some() => "its weights were rounded to 32 bits".into(),
         _ if !certificate.primal.is_finite() && !spec["stream"].is_null() => {
             "it learned from a stream, of which nothing is left to evaluate".into()
         }

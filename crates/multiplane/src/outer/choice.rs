@@ -19,7 +19,8 @@ use super::cross_validation::{
 };
 use super::descent::{Choosing, LambdaSweep};
 use crate::error::Error;
-use crate::session::{LambdaChoice, Session, ValidatedLambda, is_given, list_class_weights, read_run_data};
+use crate::file::{LambdaChoice, ValidatedLambda};
+use crate::session::{Session, is_given, list_class_weights, read_run_data};
 use crate::spec::{Folds, Lambda, RunSpec};
 
 /// Folds that the examples are divided into.
@@ -180,7 +181,7 @@ fn search_lambda(
 /// Has a run go on with what was chosen, and with what that left of its calls.
 fn go_on_with(spec: &mut RunSpec, choice: &LambdaChoice) {
     spec.lambda = Lambda::Value(choice.lambda);
-    spec.stop.calls = spec.stop.calls.map(|calls| calls.saturating_sub(choice.calls).max(1));
+    choice.limit(&mut spec.stop);
 }
 
 /// The fold of every example, and how many held out are enough.

@@ -10,7 +10,8 @@ use multiplane_tasks::problem::{Problem, Vocabulary};
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::session::{RunOptions, Session, ValidatedLambda, list_class_weights, open_task};
+use crate::file::ValidatedLambda;
+use crate::session::{RunOptions, Session, list_class_weights, open_task};
 use crate::spec::{Outer, PathEnd, RunSpec};
 
 /// The result of a cross-validation.

@@ -159,6 +159,8 @@ pub fn model_rules(model: &Model, spec: &DataSpec) -> ReadRules {
         unlabelled: true,
         label_by_model: own_label.is_some(),
         label_column: own_label.map(|label| Column(label.to_owned())).or(given.label_column),
+        underscore: given.underscore.or_else(|| run["data"]["underscore"].as_bool()),
+        underscore_by_model: given.underscore.is_none(),
         ignored,
         ignored_by_model: by_model,
         features: features.filter(|&features| features > 0 && is_table),

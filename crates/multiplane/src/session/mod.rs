@@ -1,7 +1,6 @@
 //! Sessions: a specification with its data and task opened, the runs on it, and what they come to.
 
 mod checkpointer;
-mod choice;
 mod claim;
 mod data;
 mod held_out;
@@ -22,7 +21,6 @@ mod warm;
 
 pub(crate) use checkpointer::{Cadence, CheckpointOrigin};
 pub use checkpointer::{CheckpointReport, Checkpointer, RunOptions};
-pub use choice::{LambdaChoice, ValidatedLambda};
 pub use claim::{PrimalClaim, Verdict};
 pub(crate) use data::is_given;
 pub use data::{model_format, model_rules, needs_data, read_data, read_task_data};

@@ -15,13 +15,12 @@ use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::{AnswerSample, Problem, Vocabulary};
 
 use super::checkpointer::CheckpointOrigin;
-use super::choice::LambdaChoice;
 use super::data::{is_given, read_task_data};
 use super::held_out::read_divided;
 use super::task::{list_class_weights, open_task};
 use super::{prior, requirements};
 use crate::error::Error;
-use crate::file::{Checkpoint, CheckpointInfo, Provenance, check_fits};
+use crate::file::{Checkpoint, CheckpointInfo, LambdaChoice, Provenance, check_fits};
 use crate::spec::{Lambda, RunSpec};
 
 /// A run ready to begin: specification checked, data read, task opened.
@@ -226,6 +225,19 @@ impl Session {
         &self.spec
     }
 
+    /// Goes on from a checkpoint: what a choice of lambda took of a limit is not there for the run. To be called before
+    /// an output is touched.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`check_resumes`](Session::check_resumes).
+    pub fn going_on_from(mut self, checkpoint: &Checkpoint) -> Result<Session, Error> {
+        self.check_resumes(checkpoint)?;
+        let choice = checkpoint.info.choice.clone();
+        choice.iter().for_each(|choice| choice.limit(&mut self.spec.stop));
+        Ok(self.with_choice(choice))
+    }
+
     /// Refuses a checkpoint of another run: of another specification, on other data, or with an oracle that answers
     /// otherwise. To be called before an output is touched.
     ///
@@ -273,7 +285,11 @@ impl Session {
         }
         let test = self.test.as_ref().map(|test| test.fingerprint().to_string());
         let (n, d) = (self.problem.blocks(), self.problem.dim());
-        CheckpointInfo::new(spec.to_tree(), self.problem.fingerprint().into(), test, n, d)
+        let choice = self.choice.clone();
+        let taken = choice.as_ref().map_or(0, |choice| choice.calls);
+        spec.stop.calls = spec.stop.calls.map(|calls| calls.saturating_add(taken)); // as it was asked for
+        let info = CheckpointInfo::new(spec.to_tree(), self.problem.fingerprint().into(), test, n, d);
+        CheckpointInfo { choice, ..info }
     }
 
     /// Returns the origin of checkpoints of this run.

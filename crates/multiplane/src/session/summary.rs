@@ -10,8 +10,8 @@ use multiplane_tasks::problem::Vocabulary;
 use serde::Serialize;
 
 use super::checkpointer::CheckpointReport;
-use super::choice::LambdaChoice;
 use super::open::Session;
+use crate::file::LambdaChoice;
 
 /// The final report of a run; the names are those of `train --json`.
 #[derive(Clone, Debug, Serialize)]

@@ -53,6 +53,10 @@ pub struct DataSpec {
     #[serde(deserialize_with = "read_column")]
     #[schemars(with = "Value")]
     pub label_column: Option<String>,
+    /// If `_` in the label's column of CoNLL-U is a label; if not, the label is not known. By default it is one of
+    /// `feats` and `lemma` alone. A model remembers it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub underscore: Option<bool>,
     /// Columns of a table (csv) that are left out, such as numbers of rows: names of its header, or numbers as of
     /// `label_column`; a list, or one, or several divided by commas. Of CoNLL-U features. A model remembers them.
     #[serde(deserialize_with = "read_columns", skip_serializing_if = "Option::is_none")]
@@ -99,7 +103,8 @@ impl DataSpec {
         let label_column = self.label_column.clone().map(Column);
         let weights = self.weights.clone();
         let ignored = self.ignore.iter().flatten().cloned().map(Column).collect();
-        ReadRules { separator: self.separator, label_column, ignored, weights, ..ReadRules::default() }
+        let underscore = self.underscore;
+        ReadRules { separator: self.separator, label_column, underscore, ignored, weights, ..ReadRules::default() }
     }
 }
 

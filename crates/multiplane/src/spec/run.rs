@@ -198,6 +198,9 @@ impl RunSpec {
         if let Some(label) = self.data.label_column.as_ref().filter(|_| reads_treebanks) {
             tree["data"]["label_column"] = json!(label);
         }
+        if let Some(underscore) = self.data.underscore {
+            tree["data"]["underscore"] = json!(underscore);
+        }
         tree
     }
 }

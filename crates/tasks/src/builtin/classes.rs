@@ -204,10 +204,10 @@ impl<R: RowLayout> KBest<Self> for RowTask<R> {
         Ok((kbest::top_of_one(self.score(call.question, false, &mut call.scratch.scores), out), Quality::Exact))
     }
 
-    fn max_marginals(&self, call: Call<'_, Self>, out: &mut Vec<f64>) -> Result<(), String> {
+    fn max_marginals(&self, call: Call<'_, Self>, out: &mut Vec<f64>) -> Result<Quality, String> {
         call.scratch.scored = None;
         self.score(call.question, false, &mut call.scratch.scores).clone_into(out);
-        Ok(())
+        Ok(Quality::Exact)
     }
 }
 

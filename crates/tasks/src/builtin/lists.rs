@@ -32,17 +32,18 @@ impl<T: BuiltinTask> TaskProblem<T> {
     }
 
     pub(super) fn margins(&self, w: &[f64], threads: usize, each: impl FnMut(MarginPrediction)) -> EachResult {
-        let find = |example: ExampleOf<'_, T>, (scratch, answer, _): &mut Worker<T>| {
+        let find = |example: ExampleOf<'_, T>, (scratch, answer, features): &mut Worker<T>| {
             let kbest = self.task.capabilities().kbest;
             let kbest = kbest.ok_or_else(|| format!("task `{}` has no max-marginals", self.facts.task))?;
             let memory = &mut T::Memory::default();
             let question = Question::plain(example, w);
             self.task.decode(question.call(scratch, memory), answer)?;
             let mut max_marginals = Vec::new();
-            kbest.max_marginals(question.call(scratch, memory), &mut max_marginals)?;
+            let quality = kbest.max_marginals(question.call(scratch, memory), &mut max_marginals)?;
+            let score = (quality != Quality::Exact).then(|| self.task.score(example.input, answer, w, features).0);
             let numbers = self.numbers(answer)?;
             let counts = (0..numbers.len()).map(|variable| kbest.label_count(example.input, variable)).collect();
-            Ok(MarginPrediction { text: self.task.show(answer, &self.own), numbers, counts, max_marginals })
+            Ok(MarginPrediction { text: self.task.show(answer, &self.own), numbers, counts, max_marginals, score })
         };
         self.ask_all(threads, BATCH, find, each)
     }

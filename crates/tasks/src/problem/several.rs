@@ -41,13 +41,16 @@ pub struct MarginPrediction {
     pub numbers: Vec<u32>,
     /// How many labels each variable has.
     pub counts: Vec<usize>,
-    /// Variable by variable, the highest score of a labelling that has each label there.
+    /// Variable by variable, the highest score of a labelling that has each label there, or an upper bound on it.
     pub max_marginals: Vec<f64>,
+    /// The score of the prediction if these are upper bounds; nothing if they are exact.
+    pub score: Option<f64>,
 }
 
 impl MarginPrediction {
     /// Returns, by variable, how much higher the prediction scores than the best labelling with another label there; at
-    /// least 0, and infinite where there is no other label.
+    /// least 0, and infinite where there is no other label. Where max-marginals are upper bounds, these are lower
+    /// bounds, and below 0 if such a labelling might be better.
     ///
     /// ```
     /// use multiplane_tasks::problem::MarginPrediction;
@@ -56,13 +59,17 @@ impl MarginPrediction {
     ///     numbers: vec![0, 1, 0],
     ///     counts: vec![2, 3, 1],
     ///     max_marginals: vec![5.0, 4.5, 1.0, 5.0, 3.0, 5.0],
+    ///     score: None,
     /// };
     /// assert_eq!(found.margins(), [0.5, 2.0, f64::INFINITY]);
     /// ```
     pub fn margins(&self) -> Vec<f64> {
         let margin = |(own, number): (&[f64], u32)| {
             let best = others(own, number).map(|(_, score)| score).fold(f64::NEG_INFINITY, f64::max);
-            (own[number as usize] - best).max(0.0) // rounding may make ties less
+            match self.score {
+                None => (own[number as usize] - best).max(0.0), // rounding may make ties less
+                Some(score) => score - best,
+            }
         };
         self.variables().map(margin).collect()
     }
@@ -77,6 +84,7 @@ impl MarginPrediction {
     ///     numbers: vec![0, 1, 0],
     ///     counts: vec![2, 4, 1],
     ///     max_marginals: vec![5.0, 4.5, 1.0, 5.0, 3.0, 3.0, 5.0],
+    ///     score: None,
     /// };
     /// assert_eq!(found.runners_up(), [Some(1), Some(2), None]);
     /// ```

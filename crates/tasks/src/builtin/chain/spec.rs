@@ -28,7 +28,7 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<ChainSpec>("chain")
     .layout("unary[label][feature], pair[from][to], start, end")
     .oracle("Viterbi")
     .lists_several()
-    .sums();
+    .sums_labels();
 
 /// Parameters of the task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -199,10 +199,10 @@ impl KBest<Chain> for Chain {
         Ok((found, Quality::Exact))
     }
 
-    fn max_marginals(&self, call: Call<'_, Self>, out: &mut Vec<f64>) -> Result<(), String> {
+    fn max_marginals(&self, call: Call<'_, Self>, out: &mut Vec<f64>) -> Result<Quality, String> {
         let ChainScratch { unary, pair, viterbi, .. } = call.scratch;
         viterbi.max_marginals(self.view(call.question, unary, pair), out);
-        Ok(())
+        Ok(Quality::Exact)
     }
 
     /// If the rule forbids what was drawn, other positions change too; if those drawn cannot change, some others do.

@@ -207,12 +207,12 @@ impl KBest<Multilabel> for Multilabel {
         Ok((kbest::write_list(list, out), quality))
     }
 
-    fn max_marginals(&self, call: Call<'_, Self>, out: &mut Vec<f64>) -> Result<(), String> {
+    fn max_marginals(&self, call: Call<'_, Self>, out: &mut Vec<f64>) -> Result<Quality, String> {
         self.score_labels(call.question, call.scratch);
         let (w, unary) = (call.question.w, &call.scratch.unary);
         if self.search() == SetSearch::Enumeration {
             all_sets::max_marginals(&self.graph, self.scores(w, unary), out);
-            return Ok(());
+            return Ok(Quality::Exact);
         }
         self.asked(w, unary)?.max_marginals(out)
     }

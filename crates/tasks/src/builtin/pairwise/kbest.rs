@@ -60,13 +60,14 @@ impl ModelQuestion {
         Ok((list, quality))
     }
 
-    /// Writes the highest score with each label of each node, where the engine is exact.
+    /// Writes the highest score with each label of each node if the engine is exact, else upper bounds on them by
+    /// messages.
     ///
     /// # Errors
     ///
-    /// It is not, or cannot solve the model.
-    pub(in crate::builtin) fn max_marginals(&self, out: &mut Vec<f64>) -> Result<(), String> {
-        let model = &self.model;
+    /// The engine cannot solve the model.
+    pub(in crate::builtin) fn max_marginals(&self, out: &mut Vec<f64>) -> Result<Quality, String> {
+        let (model, mut quality) = (&self.model, Quality::Exact);
         let solved = match self.engine.of_model(model) {
             EngineChoice::Tree => MinMarginals::min_marginals(&mut Tree::default(), model, out),
             EngineChoice::Brute => Brute.min_marginals(model, out),
@@ -75,17 +76,16 @@ impl ModelQuestion {
             | EngineChoice::PersistentExpansion
             | EngineChoice::CutOrMessages
             | EngineChoice::Messages => {
-                let (nodes, labels) = (model.nodes(), model.most_labels());
-                return Err(format!(
-                    "its {nodes} nodes of up to {labels} labels make cycles that no exact decoder takes at these \
-                     weights, and max-marginals are exact: they are there for graphs without cycles, small ones, and two \
-                     labels whose edges like to agree"
-                ));
+                let mut engine = Trws::default();
+                engine.max_iterations = self.max_iterations;
+                let solved = engine.label_bounds(model, &mut unwatched, out);
+                quality = Quality::UpperBound(-out.iter().copied().fold(f64::INFINITY, f64::min));
+                solved
             }
         };
         solved.map_err(|error| error.to_string())?;
         out.iter_mut().for_each(|energy| *energy = -*energy);
-        Ok(())
+        Ok(quality)
     }
 }
 
@@ -144,7 +144,7 @@ impl<'a> ForestModel<'a> {
     }
 
     /// Writes the highest score with each label of each node.
-    pub(in crate::builtin) fn max_marginals(&self, out: &mut Vec<f64>) -> Result<(), String> {
+    pub(in crate::builtin) fn max_marginals(&self, out: &mut Vec<f64>) -> Result<Quality, String> {
         self.question.max_marginals(out)
     }
 }

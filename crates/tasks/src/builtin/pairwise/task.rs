@@ -185,7 +185,7 @@ impl<S: StructureSolver> KBest<Self> for PairwiseTask<S> {
     }
 
     /// Those of the nodes that the question is about.
-    fn max_marginals(&self, call: Call<'_, Self>, out: &mut Vec<f64>) -> Result<(), String> {
+    fn max_marginals(&self, call: Call<'_, Self>, out: &mut Vec<f64>) -> Result<Quality, String> {
         self.model(call.question, call.scratch)?.max_marginals(out)
     }
 }

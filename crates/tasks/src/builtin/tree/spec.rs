@@ -25,7 +25,7 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<TreeSpec>("tree")
     )
     .oracle("max-product; of task.structure=arborescence Chu-Liu/Edmonds")
     .lists_several()
-    .sums();
+    .sums_labels();
 
 /// Parameters of the task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

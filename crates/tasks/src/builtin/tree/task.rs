@@ -129,7 +129,7 @@ impl KBest<TreeTask> for TreeTask {
         self.model(call.question, self.view(call.question, &mut call.scratch.unary))?.list(out)
     }
 
-    fn max_marginals(&self, call: Call<'_, Self>, out: &mut Vec<f64>) -> Result<(), String> {
+    fn max_marginals(&self, call: Call<'_, Self>, out: &mut Vec<f64>) -> Result<Quality, String> {
         self.model(call.question, self.view(call.question, &mut call.scratch.unary))?.max_marginals(out)
     }
 }

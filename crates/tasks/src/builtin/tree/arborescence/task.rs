@@ -173,7 +173,7 @@ impl KBest<ArborescenceTask> for ArborescenceTask {
     }
 
     /// One search for each arc, O(words^4): 40 words take some 20 ms. Where no tree has the arc, -inf.
-    fn max_marginals(&self, call: Call<'_, Self>, out: &mut Vec<f64>) -> Result<(), String> {
+    fn max_marginals(&self, call: Call<'_, Self>, out: &mut Vec<f64>) -> Result<Quality, String> {
         let ArborescenceScratch { arcs, engine, .. } = call.scratch;
         let words = self.scored(call.question, arcs).words;
         let (side, scores) = (words + 1, &mut arcs.scores);
@@ -197,7 +197,7 @@ impl KBest<ArborescenceTask> for ArborescenceTask {
             }
             (0..side).for_each(|head| scores[head * side + word + 1] = column[head]);
         }
-        Ok(())
+        Ok(Quality::Exact)
     }
 
     /// A tree in which as many of the drawn words as can have another head, and as many of the others as can the same:

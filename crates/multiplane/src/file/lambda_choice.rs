@@ -1,9 +1,11 @@
-//! The result of a choice of lambda by cross-validation.
+//! The result of a choice of lambda by cross-validation, as reports and checkpoints hold it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use crate::spec::StopSpec;
 
 /// The losses of one lambda.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ValidatedLambda {
     /// Strength of the regulariser.
     pub lambda: f64,
@@ -14,7 +16,7 @@ pub struct ValidatedLambda {
 }
 
 /// How lambda was chosen, and what that took.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LambdaChoice {
     /// The lambda of the smallest mean loss, the largest of them where there are several.
     pub lambda: f64,
@@ -30,10 +32,17 @@ pub struct LambdaChoice {
     #[serde(skip)]
     pub is_plateau: bool,
     /// If a limit ended the first fold before it had seen where its losses rise on both sides.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut_short: bool,
     /// Calls of the oracle in all folds, evaluation among them.
     pub calls: u64,
     /// Seconds of it all; under the work clock those of the runs, without the pass that looks for the first lambda.
     pub seconds: f64,
+}
+
+impl LambdaChoice {
+    /// Takes its calls from a limit, of which at least one is left.
+    pub(crate) fn limit(&self, stop: &mut StopSpec) {
+        stop.calls = stop.calls.map(|calls| calls.saturating_sub(self.calls).max(1));
+    }
 }
