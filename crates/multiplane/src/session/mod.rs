@@ -32,6 +32,7 @@ pub use hints::{Advice, Setting};
 pub use open::{Session, read_run_data, unlabelled_warning};
 pub use prior::{read_prior, weights_sha256};
 pub(crate) use requirements::check_copies;
+pub use rounds::as_completed;
 pub use stdin::Incoming;
 pub use summary::{KernelCost, Round, RunMachine, RunSubject, SlackCost, Summary, SummaryAside};
 pub(crate) use task::{list_class_weights, open_task};

@@ -70,11 +70,29 @@ impl Rounds<'_> {
     /// Completes the truths at the weights of a model.
     fn complete(&self, problem: &dyn Problem, model: Option<&Model>) -> Result<Completion, Error> {
         let w = model.map_or_else(|| vec![0.0; problem.dim()], |model| problem.from_file_layout(&model.w));
-        let completion = problem.predictor().completed(&w, self.session.threads()).map_err(|error| {
-            Error::input(format!("task.partial = masked: example {} (from 0): {}", error.block, error.reason))
-        })?;
-        completion.ok_or_else(|| Error::input(format!("task.partial = masked: not of task `{}`", problem.task())))
+        completed(problem, &w, self.session.threads())
     }
+}
+
+/// Returns the problem whose bounds a model states: `problem`, the data that it was trained on, with the truths completed
+/// at its weights, if its training has completed some.
+///
+/// # Errors
+///
+/// [`Error::Input`] if no labelling of an example has its known labels.
+pub fn as_completed(model: &Model, problem: Arc<dyn Problem>, threads: usize) -> Result<Arc<dyn Problem>, Error> {
+    if model.info.provenance.spec["task"]["partial"] != "masked" || !problem.facts().is_partly_known {
+        return Ok(problem);
+    }
+    Ok(completed(&*problem, &problem.from_file_layout(&model.w), threads)?.problem)
+}
+
+/// Completes the truths at weights in the layout of training.
+fn completed(problem: &dyn Problem, w: &[f64], threads: usize) -> Result<Completion, Error> {
+    let completion = problem.predictor().completed(w, threads).map_err(|error| {
+        Error::input(format!("task.partial = masked: example {} (from 0): {}", error.block, error.reason))
+    })?;
+    completion.ok_or_else(|| Error::input(format!("task.partial = masked: not of task `{}`", problem.task())))
 }
 
 /// Adds the costs of two runs.
@@ -140,11 +158,7 @@ impl Session {
                 (best, problem) = ((model, summary), next.problem);
             } else if let Some(last) = lowered.last_mut() {
                 let proven = certificate.certified && last.certificate.certified;
-                let found = Certificate::new(last.objective, certificate.dual, proven);
-                if found.gap < last.certificate.gap {
-                    last.certificate = found;
-                    (best.0.info.certificate, best.1.certificate) = (found, found);
-                }
+                last.certificate = Certificate::new(last.objective, certificate.dual, proven);
             }
             best.1.stop_reason = stop_reason;
             if is_last || is_settled && !is_coarse || lowered.len() >= ROUNDS {
@@ -152,6 +166,12 @@ impl Session {
             }
             is_coarse = is_coarse && !is_settled;
         }
+        // A run that was ended before has bounds of other truths than those at its weights.
+        let found = match lowered.last() {
+            Some(last) if last.certificate.primal == last.objective => last.certificate,
+            last => Certificate::new(last.map_or(f64::INFINITY, |last| last.objective), None, false),
+        };
+        (best.0.info.certificate, best.1.certificate) = (found, found);
         best.1.cost = rounds.cost;
         best.1.wall_seconds = self.wall_seconds(&rounds.cost);
         best.1.rounds = Some(lowered);
