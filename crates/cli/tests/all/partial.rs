@@ -19,8 +19,8 @@ fn partly_known() -> Scratch {
     scratch.with("partly.jsonl", text)
 }
 
-/// Rounds lower the objective, the last bounds are those of the truths as they are completed at the weights of the model,
-/// and so `verify` finds them.
+/// Rounds lower the objective. The last bounds are those of the truths as completed at the weights of the model, so that
+/// `verify` finds them.
 #[test]
 fn rounds_are_verified() {
     let scratch = partly_known();

@@ -1,7 +1,7 @@
 //! Truths that are known in part: completed and learned from in turns, until the objective does not fall any more.
 //!
 //! A latent SSVM (Yu and Joachims, 2009) by the concave-convex procedure. The objective is `lambda/2 |w|^2` plus the
-//! mean of `max_y (loss + score) - max_h score`: the loss is that of known variables, and h are the labellings that agree
+//! mean of `max_y (loss + score) - max_h score`: the loss is that of known variables, h are the labellings that agree
 //! with these. A round is a convex problem: its h is the best one at the weights of the round before.
 
 use std::cell::RefCell;
@@ -74,8 +74,8 @@ impl Rounds<'_> {
     }
 }
 
-/// Returns the problem whose bounds a model states: `problem`, the data that it was trained on, with the truths completed
-/// at its weights, if its training has completed some.
+/// Returns the problem whose bounds a model states: `problem`, on the data that it was trained on, with the truths
+/// completed at its weights if its training has completed some.
 ///
 /// # Errors
 ///
