@@ -13,6 +13,7 @@ from multiplane._base import Estimator
 OTHER = {
     "solver": "bcfw", "lam": 0.25, "gap": 0.125, "passes": 7.0, "calls": 70, "seconds": 9.0, "patience": 2, "seed": 5,
     "threads": 2, "clock": "work", "n_jobs": 2, "params": {"evaluate": "pass"}, "holdout": "20%", "rescaling": "slack",
+    "partial": "masked",
     "bias": True, "ends": True, "transitions": "bio", "min_count": 2, "class_weight": [1.0, 2.0], "loss": "hamming-sum", "scale": "max-abs",
     "label_weights": [1.0, 2.0], "pairwise": "none", "potts": 0.5, "inference": "brute", "max_iterations": 7,
     "root": "any", "distances": [1, 2], "kernel": "rbf", "gamma": 0.5, "degree": 2, "coef0": 0.75, "kernel_budget": 5,

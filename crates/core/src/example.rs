@@ -1,10 +1,12 @@
 //! Examples as tasks see them: which one, its input and truth, and the memory that goes with it.
 
+use std::sync::Arc;
+
 /// Inputs with their true labels.
 #[derive(Clone, Debug, Default)]
 pub struct Examples<X, Y> {
-    /// The inputs, one per example.
-    pub inputs: Vec<X>,
+    /// The inputs, one per example; data sets with other truths share them.
+    pub inputs: Arc<Vec<X>>,
     /// The truth, one per example.
     pub labels: Vec<Y>,
     /// How much each example counts, 1 in the mean; empty where all count the same.
@@ -14,7 +16,7 @@ pub struct Examples<X, Y> {
 impl<X, Y> Examples<X, Y> {
     /// Puts inputs and truths together, all of which count the same.
     pub fn new(inputs: Vec<X>, labels: Vec<Y>) -> Self {
-        Examples { inputs, labels, weights: Vec::new() }
+        Examples { inputs: Arc::new(inputs), labels, weights: Vec::new() }
     }
 
     /// Returns the share of example `index` in the mean over all: 1/n, times its weight.

@@ -279,6 +279,12 @@ pub trait LabelledVariables<T: Task + ?Sized> {
     /// Returns the number of labels that a variable of this input has.
     fn label_count(&self, x: &T::Input, variable: usize) -> usize;
 
+    /// Returns the truth with these labels, in which errors cost what they cost in `truth`, which lacks some: nothing
+    /// at the others. `None` if the task has no such truths.
+    fn completed(&self, _truth: &T::Label, _labels: Vec<u32>) -> Option<T::Label> {
+        None
+    }
+
     /// Returns whether `code` is a labelling of this example: a known label for every variable, and none
     /// ([`UNLABELLED`]) for those without one in the truth.
     fn is_labelling(&self, example: ExampleOf<'_, T>, code: &[u32]) -> bool {

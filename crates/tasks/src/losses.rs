@@ -224,6 +224,24 @@ impl CostTable {
     }
 }
 
+/// Costs of errors, by node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NodeCosts<'a> {
+    Each(&'a [f64]),
+    /// Of every labelled node.
+    Alike(f64),
+}
+
+impl NodeCosts<'_> {
+    /// Returns the cost of an error at a node.
+    pub(crate) fn at(self, node: usize) -> f64 {
+        match self {
+            NodeCosts::Each(costs) => costs[node],
+            NodeCosts::Alike(cost) => cost,
+        }
+    }
+}
+
 fn check_matrix(matrix: &[Vec<f64>], labels: usize) -> Result<(), LossError> {
     if matrix.len() != labels || matrix.iter().any(|row| row.len() != labels) {
         return Err(LossError::MatrixShape { labels });

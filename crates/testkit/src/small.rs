@@ -149,8 +149,7 @@ pub fn random(seed: u64) -> Small {
             let examples = rows(&mut rng, n, features, labels);
             let task = Multiclass::new(labels, features, costs(&mut rng, labels));
             let task = if seed.is_multiple_of(2) { task.by_feature() } else { task };
-            let name = format!("multiclass, seed {seed}");
-            of_task(name, task, examples, move |_| (0..labels as u32).collect())
+            of_task(format!("multiclass, seed {seed}"), task, examples, move |_| (0..labels as u32).collect())
         }
         _ => {
             let examples = rows(&mut rng, n, features, 2);
@@ -163,15 +162,15 @@ pub fn random(seed: u64) -> Small {
 /// A multiclass problem of 9 weights and 40 rows of large numbers, which steps of one block at a time hardly move.
 pub fn long(seed: u64) -> Small {
     let mut rng = Rng::new(seed, 31);
-    let mut examples = Examples::new(vec![SparseRows::new(3); 40], Vec::new());
-    for x in &mut examples.inputs {
+    let (mut inputs, mut truths) = (vec![SparseRows::new(3); 40], Vec::new());
+    for x in &mut inputs {
         let row = [3000.0, 30.0, 30.0].map(|size| size * (rng.unit() - 0.5));
         x.push(&[0, 1, 2], &row);
         let planted = u32::from(row[1] > 0.0) + u32::from(row[2] > 0.0);
-        examples.labels.push(if rng.below(8) == 0 { rng.below(3) as u32 } else { planted });
+        truths.push(if rng.below(8) == 0 { rng.below(3) as u32 } else { planted });
     }
     let task = Multiclass::new(3, 3, costs(&mut rng, 3));
-    of_task(format!("long rows, seed {seed}"), task, examples, move |_| (0..3).collect())
+    of_task(format!("long rows, seed {seed}"), task, Examples::new(inputs, truths), move |_| (0..3).collect())
 }
 
 fn random_chain(seed: u64, rng: &mut Rng, n: usize, features: usize) -> Small {
@@ -188,25 +187,24 @@ fn random_chain(seed: u64, rng: &mut Rng, n: usize, features: usize) -> Small {
         Arc::new(rule)
     });
     let rule = rule.filter(|rule| rule.impossible(4).is_empty());
-    let mut examples = Examples::new(Vec::new(), Vec::new());
+    let (mut inputs, mut truths) = (Vec::new(), Vec::new());
     for _ in 0..n {
         let len = rng.below(5) as usize; // the empty sequence among them
         let mut x = SparseRows::new(features);
         (0..len).for_each(|_| push_row(rng, &mut x, features));
-        examples.inputs.push(x);
+        inputs.push(x);
         let draw = || Some((0..len).map(|_| rng.below(labels as u64) as u32).collect());
         let is_allowed = |y: &Vec<u32>| rule.as_ref().is_none_or(|rule| rule.first_fault(y).is_none());
-        examples.labels.push(std::iter::from_fn(draw).find(is_allowed).unwrap());
+        truths.push(Labelling::new(std::iter::from_fn(draw).find(is_allowed).unwrap()));
     }
     let task = Chain::new(labels, features, ends, costs(rng, labels)).with_rule(rule.clone());
     let variables = rule.as_ref().map_or(Variables::Free, |_| Variables::Tied(labels));
     let name = format!("chain, seed {seed}, {rule:?}");
-    let all = move |truth: &Vec<u32>| {
-        let mut all = sequences(truth.len(), labels);
-        all.retain(|y| rule.as_ref().is_none_or(|rule| rule.first_fault(y).is_none()));
-        all
+    let all = move |truth: &Labelling| {
+        let is_allowed = |y: &Vec<u32>| rule.as_ref().is_none_or(|rule| rule.first_fault(y).is_none());
+        sequences(truth.len(), labels).into_iter().filter(is_allowed).map(Labelling::new).collect()
     };
-    small_of(name, task, examples, all, |_| true, variables)
+    small_of(name, task, Examples::new(inputs, truths), all, |_| true, variables)
 }
 
 /// A random problem of two or three graphs of three or four nodes and two or three labels; the weights that must stay `>= 0`
@@ -329,12 +327,12 @@ pub fn random_sets(seed: u64) -> Small {
     let mut rng = Rng::new(seed, 10);
     let (n, features) = (1 + rng.below(5) as usize, 1 + rng.below(4) as usize);
     let labels = 1 + rng.below(4) as usize;
-    let mut examples = Examples::new(Vec::new(), Vec::new());
+    let (mut inputs, mut truths) = (Vec::new(), Vec::new());
     for _ in 0..n {
         let mut x = SparseRows::new(features);
         push_row(&mut rng, &mut x, features);
-        examples.inputs.push(x);
-        examples.labels.push((0..labels).map(|_| rng.below(2) as u32).collect());
+        inputs.push(x);
+        truths.push((0..labels).map(|_| rng.below(2) as u32).collect());
     }
     let of_ten = [10, 5, 0][rng.below(3) as usize]; // ten: all pairs
     let full = LabelGraph::full(labels);
@@ -343,7 +341,9 @@ pub fn random_sets(seed: u64) -> Small {
     let spec = [LossSpec::Hamming, LossSpec::HammingSum][rng.below(2) as usize].clone();
     let costs = SetCosts::new(&spec, (rng.below(2) == 0).then_some(&weights[..]), labels).unwrap();
     let task = Multilabel::new(features, LabelGraph::new(labels, edges), costs);
-    of_task(format!("multilabel, seed {seed}"), task, examples, move |_: &Vec<u32>| sequences(labels, 2))
+    of_task(format!("multilabel, seed {seed}"), task, Examples::new(inputs, truths), move |_: &Vec<u32>| {
+        sequences(labels, 2)
+    })
 }
 
 /// A random problem of trees of up to four nodes with one or two types of edges, beside those of [`random`].
@@ -351,7 +351,7 @@ pub fn tree(seed: u64) -> Small {
     let mut rng = Rng::new(seed, 13);
     let (n, features) = (1 + rng.below(5) as usize, 1 + rng.below(4) as usize);
     let (labels, types) = (1 + rng.below(3) as usize, 1 + rng.below(2));
-    let mut examples = Examples::new(Vec::new(), Vec::new());
+    let (mut inputs, mut truths) = (Vec::new(), Vec::new());
     for _ in 0..n {
         let nodes = 1 + rng.below(4) as u32;
         let mut x = SparseRows::new(features);
@@ -360,11 +360,12 @@ pub fn tree(seed: u64) -> Small {
         let parent = |rng: &mut Rng, node: u32| node + 1 + rng.below((last - node).into()) as u32;
         let parents: Vec<u32> = (0..nodes).map(|v| if v == last { ROOT } else { parent(&mut rng, v) }).collect();
         let kinds = (0..nodes).map(|_| rng.below(types) as u32).collect();
-        examples.inputs.push(TreeInput::new(x, &parents, kinds).unwrap());
-        examples.labels.push((0..nodes).map(|_| rng.below(labels as u64) as u32).collect());
+        inputs.push(TreeInput::new(x, &parents, kinds).unwrap());
+        truths.push(Labelling::new((0..nodes).map(|_| rng.below(labels as u64) as u32).collect()));
     }
     let task = TreeTask::new(labels, features, types as usize, costs(&mut rng, labels));
-    of_task(format!("tree, seed {seed}"), task, examples, move |truth: &Vec<u32>| sequences(truth.len(), labels))
+    let all = move |truth: &Labelling| sequences(truth.len(), labels).into_iter().map(Labelling::new).collect();
+    of_task(format!("tree, seed {seed}"), task, Examples::new(inputs, truths), all)
 }
 
 /// A random problem of sentences of up to `most` words whose trees are to be found, with one child of the root or any.
@@ -373,18 +374,18 @@ pub fn arborescence(seed: u64, most: u64) -> Small {
     let (n, features) = (1 + rng.below(4) as usize, 1 + rng.below(3) as usize);
     let single_root = rng.below(2) == 0;
     let distances = [vec![], vec![1], vec![1, 2]][rng.below(3) as usize].clone();
-    let mut examples = Examples::new(Vec::new(), Vec::new());
+    let (mut inputs, mut truths) = (Vec::new(), Vec::new());
     for _ in 0..n {
         let words = 1 + rng.below(most) as usize;
         let mut x = SparseRows::new(features);
         (0..words).for_each(|_| push_row(&mut rng, &mut x, features));
         let trees = arborescences(words, single_root);
-        examples.inputs.push(Sentence::new(x));
-        examples.labels.push(trees[rng.below(trees.len() as u64) as usize].clone());
+        inputs.push(Sentence::new(x));
+        truths.push(trees[rng.below(trees.len() as u64) as usize].clone());
     }
     let task = ArborescenceTask::new(features, distances, single_root, rng.below(2) == 0);
     let all = move |truth: &Vec<u32>| arborescences(truth.len(), single_root);
-    small_of(format!("arborescence, seed {seed}"), task, examples, all, |_| true, Variables::Heads)
+    small_of(format!("arborescence, seed {seed}"), task, Examples::new(inputs, truths), all, |_| true, Variables::Heads)
 }
 
 /// The heads of all trees of so many words: walks up end at the root.
@@ -423,14 +424,14 @@ fn push_row(rng: &mut Rng, x: &mut SparseRows, features: usize) {
 }
 
 fn rows(rng: &mut Rng, n: usize, features: usize, labels: usize) -> Examples<SparseRows, u32> {
-    let mut examples = Examples::new(Vec::new(), Vec::new());
+    let (mut inputs, mut truths) = (Vec::new(), Vec::new());
     for _ in 0..n {
         let mut x = SparseRows::new(features);
         push_row(rng, &mut x, features);
-        examples.inputs.push(x);
-        examples.labels.push(rng.below(labels as u64) as u32);
+        inputs.push(x);
+        truths.push(rng.below(labels as u64) as u32);
     }
-    examples
+    Examples::new(inputs, truths)
 }
 
 /// One of the losses, with or without class weights.

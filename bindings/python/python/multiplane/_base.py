@@ -440,6 +440,9 @@ class Estimator(Looked, Parameters):
         self.lam_ = float(summary["lambda"])
         self.stop_reason_ = summary.get("stop_reason")
         self.summary_ = summary
+        self.__dict__.pop("rounds_", None)
+        if "rounds" in summary:
+            self.rounds_ = summary["rounds"]
         self.__dict__.pop("coef_", None)
         if not self._copies_late:
             self._copied()

@@ -46,6 +46,7 @@ class ChainSSVM(Kernels, PartLabeller):
     min_count: int = 1
     class_weight: Any = None
     loss: Any = "hamming"
+    partial: str = "left-out"
     rescaling: str = "margin"
     scale: str = "none"
 

@@ -48,8 +48,8 @@ _TASKS = {
     **{
         name: name
         for name in (
-            "bias", "ends", "transitions", "template", "min_count", "loss", "label_weights", "rescaling", "scale", "inference",
-            "max_iterations", "pairwise", "potts", "kernel_budget", "kernel_rows",
+            "bias", "ends", "transitions", "template", "min_count", "loss", "label_weights", "partial", "rescaling", "scale",
+            "inference", "max_iterations", "pairwise", "potts", "kernel_budget", "kernel_rows",
         )
     },
     "root": "structure.root",

@@ -108,6 +108,7 @@ class GraphSSVM(NodeLabeller):
     max_iterations: int = 100
     pairwise: str = "cut"
     potts: float = 0.0
+    partial: str = "left-out"
     rescaling: str = "margin"
 
     _has_edge_features = cast("bool | None", None)

@@ -78,6 +78,7 @@ class MrfSSVM(NodeLabeller):
     inference: str = "auto"
     loss: str = "hamming"
     max_iterations: int = 100
+    partial: str = "left-out"
     rescaling: str = "margin"
 
     # -- data --

@@ -19,6 +19,10 @@ OWN = {
         "What a wrong answer costs: a name, ``{truth: {label: cost}}`` or a DataFrame of them, a matrix in the order of "
         "``classes_`` (rows are true labels), or a function ``loss(truth, label)``, which is asked once for every two labels."
     ),
+    "partial": (
+        "The part of unknown labels in training. ``\"masked\"``: their errors cost nothing, and their truth is completed by the best "
+        "labelling that agrees with the known ones, in rounds (``rounds_``; a latent SSVM by the concave-convex procedure)."
+    ),
     "kernel_rows": "How rows of the kernel's matrix are kept: a dict with ``cache_mb`` and ``storage``.",
     "kernel_budget": "Most rows that a model may hold; None for as many as carry weight.",
     "root": "How many words hang on the root: ``\"single\"`` or ``\"any\"``.",

@@ -94,6 +94,7 @@ class TreeSSVM(PartLabeller):
     bias: bool = False
     class_weight: Any = None
     loss: Any = "hamming"
+    partial: str = "left-out"
     rescaling: str = "margin"
     scale: str = "none"
 

@@ -1,12 +1,13 @@
 //! `multiplane verify`: are the values that a model reports true? And those of a checkpoint, if one is given?
 
 use std::path::Path;
+use std::sync::Arc;
 
 use multiplane::observe::Certificate;
 use multiplane::run::GapTarget;
 use multiplane::{
     Checkpoint, Error, Lambda, Model, ModelFile, PathModel, PrimalClaim, Problem, Provenance, RunSpec, Session,
-    Verdict, Verified, format_by_name, model_format, read_prior, threads_for,
+    Verdict, Verified, as_completed, format_by_name, model_format, read_prior, threads_for,
 };
 use multiplane_lab::numbers::number;
 use serde_json::{Value, json};
@@ -38,6 +39,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     }
     refuse_above(args)?;
     let (model, problem) = open(&args.on, true)?;
+    let problem: Arc<dyn Problem> = problem.into();
     if !model.info.provenance.spec["stream"].is_null() {
         return Err(Error::input(format!(
             "{}: it was learned from a stream: it claims no bounds, and its fingerprint is that of windows read one \
@@ -48,6 +50,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     }
     let threads = threads_for(threads, &*problem)?;
     check_fingerprint(&args.on, &*problem, &model.info.provenance.fingerprint)?;
+    let problem = as_completed(&model, problem, threads)?;
     let prior = prior(args, &model, &*problem)?;
     let Certificate { primal: reported, gap, .. } = model.info.certificate;
     let (point, stated) = ((&model.w[..], model.info.lambda), (reported, gap));

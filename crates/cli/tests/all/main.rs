@@ -29,6 +29,7 @@ mod multilabel;
 mod new_data;
 mod online;
 mod pages;
+mod partial;
 mod path;
 mod path_checkpoint;
 mod places;

@@ -21,7 +21,7 @@ use super::task::{list_class_weights, open_task};
 use super::{prior, requirements};
 use crate::error::Error;
 use crate::file::{Checkpoint, CheckpointInfo, LambdaChoice, Provenance, check_fits};
-use crate::spec::{Lambda, RunSpec};
+use crate::spec::{Lambda, RunSpec, StopSpec};
 
 /// A run ready to begin: specification checked, data read, task opened.
 ///
@@ -76,6 +76,21 @@ impl Session {
         let open = |test| open_task(&spec, test, Some(problem.vocabulary()), spec.data.test.as_deref());
         let test = test.map(open).transpose()?;
         Session::over(spec, problem, test, stopwatch)
+    }
+
+    /// Returns a session on the same data with other truths and stops.
+    pub(super) fn on_truths(&self, problem: Arc<dyn Problem>, stop: StopSpec) -> Session {
+        Session {
+            spec: RunSpec { stop, ..self.spec.clone() },
+            problem,
+            audit: None,
+            test: self.test.clone(),
+            regularizer: self.regularizer.clone(),
+            pool_stats: self.pool_stats.clone(),
+            choice: self.choice.clone(),
+            stopwatch: self.stopwatch,
+            warnings: Vec::new(),
+        }
     }
 
     /// Remembers how its lambda was chosen.

@@ -35,13 +35,18 @@ fn is_aborted(abort: Option<&Arc<AtomicBool>>) -> bool {
 }
 
 impl Session {
-    /// Trains to the end.
+    /// Trains to the end; in rounds, if truths that are known in part are to be completed.
     ///
     /// # Errors
     ///
     /// [`Error::Input`] where the checkpoint is not of this run, [`Error::Failed`] where the run fails.
-    pub fn run(&self, mut options: RunOptions) -> Result<(Model, Summary), Error> {
+    pub fn run(&self, options: RunOptions) -> Result<(Model, Summary), Error> {
         self.check_patience()?;
+        if self.has_rounds() { self.rounds(options) } else { self.run_once(options) }
+    }
+
+    /// Trains on the truths as they are.
+    pub(super) fn run_once(&self, mut options: RunOptions) -> Result<(Model, Summary), Error> {
         let ending = options.ending();
         let mut run = self.prepare(self.lambda(), self.target(), options)?;
         let ended = self.train(&mut run, ending)?;
@@ -191,6 +196,10 @@ impl Session {
 
     /// Refuses settings of a single model, which could be reduced, or chosen by held-out data.
     pub(crate) fn refuse_single(&self, what: &str) -> Result<(), Error> {
+        if self.has_rounds() {
+            let reason = "completes no truths; train at single lambdas, or with left-out";
+            return Err(Error::input(format!("task.partial = masked: {what} {reason}")));
+        }
         if self.problem.kernel().is_some_and(|kernel| kernel.has_budget()) {
             let reason = "holds the rows of all its points, and none is reduced; train at single lambdas";
             return Err(Error::input(format!("task.kernel_budget: {what} {reason}")));

@@ -27,6 +27,9 @@ pub struct Summary {
     /// The bounds at the weights of the model.
     #[serde(flatten)]
     pub certificate: Certificate,
+    /// The rounds that lowered the objective, if truths were completed; left out elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<Vec<Round>>,
     /// The cost of the run.
     #[serde(flatten)]
     pub cost: RunCost,
@@ -67,6 +70,18 @@ pub struct Summary {
     /// The checkpoints that were written, if any were to be.
     #[serde(skip)]
     pub checkpoints: Option<CheckpointReport>,
+}
+
+/// A round that lowered the objective.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Round {
+    /// The objective at its weights, with the truths completed there.
+    pub objective: f64,
+    /// The bounds of its convex problem.
+    #[serde(flatten)]
+    pub certificate: Certificate,
+    /// Examples whose truth is another one at its weights.
+    pub changed: usize,
 }
 
 /// The task, the solver and the sizes of a problem; the names are those of all reports.
@@ -186,6 +201,7 @@ impl Summary {
             lambda: session.lambda(),
             lambda_choice: session.choice.clone(),
             certificate: outcome.certificate,
+            rounds: None,
             cost: outcome.cost,
             wall_seconds: session.wall_seconds(&outcome.cost),
             stop_reason: outcome.stop_reason,

@@ -56,6 +56,12 @@ impl Session {
         keep: bool,
     ) -> Result<(Model, Summary, Option<WarmState>), Error> {
         self.check_patience()?;
+        if self.has_rounds() {
+            return match start.is_some() || keep {
+                true => Err(Error::input("task.partial = masked: takes several runs, of which there is no warm start")),
+                false => self.rounds(options).map(|(model, summary)| (model, summary, None)),
+            };
+        }
         let ending = options.ending();
         let lambda = start.map_or(self.lambda(), |start| start.lambda);
         let before = start.map_or(Ok((0, 0.0)), |start| self.spent_before(start))?;

@@ -258,7 +258,7 @@ impl<R: RowLayout> ScoreMagnitudes<Self> for RowTask<R> {
     fn magnitudes(&self, examples: &Examples<SparseRows, u32>) -> Magnitudes {
         let (columns, layout) = self.weights.columns();
         let dense = layout == Layout::LabelMajor;
-        let sizes = sizes(examples, columns, &self.costs, |x| x, std::slice::from_ref, dense);
+        let sizes = sizes(examples, columns, |x| x, |y| self.costs.largest_loss(&[*y]), dense);
         self.weights.magnitudes(sizes)
     }
 }

@@ -3,10 +3,8 @@
 use multiplane_core::example::Examples;
 use multiplane_core::layout::Layout;
 use multiplane_core::rounding::Magnitudes;
-use multiplane_core::task::UNLABELLED;
 
 use crate::data::SparseRows;
-use crate::losses::CostTable;
 
 /// Roundings of a position beside its row: loss, neighbours, ends, the best of the labels before.
 const PER_ROW: usize = 4;
@@ -37,17 +35,15 @@ impl RowSizes {
     }
 }
 
-/// Measures the examples of a task with `width` features a row; `rows` are those of an input, `labels` those of a
-/// truth. `dense` says whether rows without zeros are scored as dense ones.
+/// Measures the examples of a task with `width` features a row; `rows` are those of an input, `loss` is the
+/// largest of a truth. `dense` says whether rows without zeros are scored as dense ones.
 pub(super) fn sizes<'a, X, Y>(
     examples: &'a Examples<X, Y>,
     width: usize,
-    costs: &CostTable,
     rows: impl Fn(&'a X) -> &'a SparseRows,
-    labels: impl Fn(&'a Y) -> &'a [u32],
+    loss: impl Fn(&'a Y) -> f64,
     dense: bool,
 ) -> RowSizes {
-    let largest = costs.largest();
     let n = examples.labels.len() as f64;
     let mut sizes = RowSizes { columns: vec![0.0; width], loss: 0.0, additions: 0, rows: 0 };
     for (x, y) in examples.inputs.iter().zip(&examples.labels) {
@@ -58,10 +54,7 @@ pub(super) fn sizes<'a, X, Y>(
             let is_dense = dense && row.indices.len() == width;
             longest = longest.max(if is_dense { width / DENSE.0 + DENSE.1 } else { row.indices.len() });
         }
-        let labels = labels(y);
-        let known = labels.iter().filter(|label| **label != UNLABELLED);
-        let worst: f64 = known.map(|&label| largest.get(label as usize).copied().unwrap_or(1.0)).sum();
-        sizes.loss += worst * costs.factor_of(labels) / n;
+        sizes.loss += loss(y) / n;
         let additions = longest + PER_ROW * x.len() + 2 * x.nonzeros() / LANES;
         sizes.additions = sizes.additions.max(additions);
         sizes.rows = sizes.rows.max(x.len());

@@ -17,6 +17,7 @@ pub mod multiclass;
 pub mod multilabel;
 mod neighbours;
 pub mod pairwise;
+mod partial;
 mod prices;
 mod probe;
 mod problem;
@@ -33,6 +34,7 @@ pub mod unused_columns;
 pub mod vocabulary_match;
 
 pub use neighbours::one_changed;
+pub use partial::Partial;
 pub use problem::TaskProblem;
 pub use reading::Reading;
 pub use scaling::ScaleSpec;

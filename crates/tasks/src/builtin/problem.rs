@@ -14,13 +14,13 @@ use multiplane_core::task_oracle::TaskOracle;
 
 use crate::builtin::enumerate;
 use crate::builtin::probe::BuiltinProbe;
-use crate::builtin::task::{BuiltinTask, as_in_truth, from_file_layout, to_file_layout};
+use crate::builtin::task::{BuiltinTask, as_in_truth, from_file_layout, is_partly_known, to_file_layout};
 use crate::data::SparseRows;
 use crate::metrics::{Counts, Evaluation, LabelReport, Measure};
 use crate::probe::{self, BoxedProbe};
 use crate::problem::{
-    AnswerSample, EachResult, FeatureSizes, GoOn, Judged, MarginPrediction, MarginalPrediction, OpenError, Oracles,
-    Prediction, Predictor, ProblemFacts, ProblemReference, Tally, TaskVocabulary, TopPrediction, Vocabulary,
+    AnswerSample, Completion, EachResult, FeatureSizes, GoOn, Judged, MarginPrediction, MarginalPrediction, OpenError,
+    Oracles, Prediction, Predictor, ProblemFacts, ProblemReference, Tally, TaskVocabulary, TopPrediction, Vocabulary,
     WeightLayout, WholeProblem, decode_all, tables,
 };
 use crate::reference::careful_sum;
@@ -36,6 +36,8 @@ pub struct TaskProblem<T: BuiltinTask> {
     pub(super) facts: ProblemFacts,
     pub(super) task: Arc<T>,
     pub(super) examples: Arc<Examples<T::Input, T::Label>>,
+    /// With truths as given, if those of `examples` have been completed.
+    pub(super) given: Option<Arc<Examples<T::Input, T::Label>>>,
     pub(super) own: T::Vocabulary,
     measures: Vec<Box<dyn Measure<T::Label>>>,
 }
@@ -66,12 +68,23 @@ impl<T: BuiltinTask> TaskProblem<T> {
             is_audited: false,
             has_fixed_scores: task.has_fixed_scores(),
             is_weighted: false,
+            is_partly_known: examples.labels.iter().any(is_partly_known),
             total_weight: examples.labels.len() as f64,
             vocabulary: Vocabulary::of(vocabulary),
             fingerprint,
             warnings,
         };
-        Ok(TaskProblem { facts, task: Arc::new(task), examples, own, measures })
+        Ok(TaskProblem { facts, task: Arc::new(task), examples, given: None, own, measures })
+    }
+
+    /// Returns the problem with other truths, made of those given.
+    pub(super) fn with_truths(
+        &self,
+        examples: Arc<Examples<T::Input, T::Label>>,
+        given: Arc<Examples<T::Input, T::Label>>,
+    ) -> Self {
+        let (facts, task, own) = (self.facts.clone(), self.task.clone(), self.own.clone());
+        TaskProblem { facts, task, examples, given: Some(given), measures: self.task.measures(&own), own }
     }
 }
 
@@ -273,6 +286,9 @@ impl<T: BuiltinTask> Predictor for TaskProblem<T> {
             tally.add(judged);
         })?;
         Ok(Some((tally.evaluation(&self.measures), report)))
+    }
+    fn completed(&self, w: &[f64], threads: usize) -> Result<Option<Completion>, OracleError> {
+        self.complete(w, threads)
     }
     fn label_weights(&self) -> Option<Vec<f64>> {
         let report = self.task.label_report(&self.own).filter(|report| !report.is_of_sets())?;

@@ -7,7 +7,7 @@ use multiplane_core::parameter::require;
 use serde::{Deserialize, Serialize};
 
 use crate::builtin::kernelized::{KernelFacts, KernelVocabulary};
-use crate::builtin::pairwise::{UNLABELLED, bare};
+use crate::builtin::pairwise::{Labelling, UNLABELLED, bare};
 use crate::builtin::reading::Reading;
 use crate::builtin::unused_columns::{KnownColumns, UsedColumns, is_zero};
 use crate::builtin::vocabulary_match::{cut_rows, unseen_labels};
@@ -98,7 +98,7 @@ pub struct SequenceOptions<'a> {
 }
 
 /// Sequences made ready.
-pub type Sequences = Reading<SparseRows, Vec<u32>, SequenceVocabulary>;
+pub type Sequences = Reading<SparseRows, Labelling, SequenceVocabulary>;
 
 impl Sequences {
     /// Reads `data` for `task`; with a vocabulary (that of a model) labels and features that it lacks get one warning
@@ -278,6 +278,7 @@ fn sequences(
     let count = labels.iter().flatten().filter(|&&label| label != UNLABELLED && label as usize >= known).count();
     let warnings = unseen_labels(count, "token").into_iter().chain(about_features).collect();
     vocabulary.unseen = unseen;
+    let labels = labels.into_iter().map(Labelling::new).collect();
     Reading { inputs, labels, vocabulary, fingerprint: String::new(), warnings }
 }
 

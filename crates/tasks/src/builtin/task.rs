@@ -124,6 +124,12 @@ pub(super) fn is_code_of(truth: &[u32], code: &[u32], labels: usize) -> bool {
     code.len() == truth.len() && truth.iter().zip(code).all(fits)
 }
 
+/// Returns true if some variables have a label, and others do not.
+pub(super) fn is_partly_known(truth: &impl TaskLabel) -> bool {
+    let is_known = |label: &u32| *label != UNLABELLED;
+    truth.numbers().is_some_and(|labels| labels.iter().any(is_known) && !labels.iter().all(is_known))
+}
+
 /// Returns a labelling without the labels of variables that have none in the truth; `None` if all have one.
 pub(super) fn as_in_truth<L: TaskLabel>(truth: &L, y: &L) -> Option<L> {
     let (truth, y) = (truth.numbers()?, y.numbers()?);

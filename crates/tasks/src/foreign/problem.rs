@@ -20,9 +20,9 @@ use crate::foreign::task::{Examinable, ForeignAnswer, ForeignTask, Shape};
 use crate::metrics::{Evaluation, LabelReport, Measure};
 use crate::probe::{self, BoxedProbe};
 use crate::problem::{
-    AnswerSample, EachResult, FeatureSizes, GoOn, Judged, MAX_DIM, MarginPrediction, MarginalPrediction, OpenError,
-    Oracles, Prediction, Predictor, ProblemFacts, ProblemReference, Tally, TopPrediction, Vocabulary, WeightLayout,
-    WholeProblem, decode_all,
+    AnswerSample, Completion, EachResult, FeatureSizes, GoOn, Judged, MAX_DIM, MarginPrediction, MarginalPrediction,
+    OpenError, Oracles, Prediction, Predictor, ProblemFacts, ProblemReference, Tally, TopPrediction, Vocabulary,
+    WeightLayout, WholeProblem, decode_all,
 };
 use crate::reference::careful_sum;
 
@@ -79,6 +79,7 @@ impl<T: Examinable + 'static> ForeignProblem<T> {
             is_audited: told.audit.is_some(),
             has_fixed_scores: shape.has_fixed_scores,
             is_weighted: false,
+            is_partly_known: false,
             total_weight: shape.examples as f64,
             vocabulary: Vocabulary::default(),
             fingerprint: shape.fingerprint,
@@ -295,6 +296,9 @@ impl<T: Examinable + 'static> Predictor for ForeignProblem<T> {
         }
     }
     fn evaluate_labels(&self, _: &[f64], _: usize) -> Result<Option<(Evaluation, LabelReport)>, OracleError> {
+        Ok(None)
+    }
+    fn completed(&self, _: &[f64], _: usize) -> Result<Option<Completion>, OracleError> {
         Ok(None)
     }
     fn label_weights(&self) -> Option<Vec<f64>> {

@@ -5,6 +5,8 @@
 //! begins one. Strictly, a chunk is what its scheme spells out: `B I I`, and where the labels have E or S, `B I E` or
 //! `S`. A chunk counts as found if begin, end and type are right.
 
+use multiplane_core::task::TaskLabel;
+
 use super::metric::{Counts, Evaluation, EvaluationMetric, Measure};
 use super::score::ClassScore;
 
@@ -144,8 +146,9 @@ impl ChunkTags {
     }
 }
 
-impl Measure<Vec<u32>> for ChunkTags {
-    fn count(&self, truth: &Vec<u32>, answer: &Vec<u32>) -> Counts {
+impl<L: TaskLabel> Measure<L> for ChunkTags {
+    fn count(&self, truth: &L, answer: &L) -> Counts {
+        let [truth, answer] = [truth, answer].map(|labels| labels.numbers().unwrap_or_default());
         let score = self.score(truth, answer);
         [score.support as f64, score.predicted as f64, score.correct as f64, 0.0]
     }

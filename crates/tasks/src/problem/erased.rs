@@ -64,6 +64,8 @@ pub struct ProblemFacts {
     pub is_audited: bool,
     /// If scores have a part that no weight multiplies.
     pub has_fixed_scores: bool,
+    /// If a truth has labels for some of its variables only.
+    pub is_partly_known: bool,
     /// If examples were given weights.
     pub is_weighted: bool,
     /// The sum of the weights of the examples, n if all count the same. It is the n of `lambda = 1/n` and of
@@ -75,6 +77,16 @@ pub struct ProblemFacts {
     pub fingerprint: String,
     /// Warnings to the user.
     pub warnings: Vec<String>,
+}
+
+/// A problem whose truths have a label for every variable, or for none. Variables without one before cost nothing.
+pub struct Completion {
+    /// The problem.
+    pub problem: Arc<dyn Problem>,
+    /// The number of truths that are others than before.
+    pub changed: usize,
+    /// By how much the mean score of the truths is higher than before, if those were complete.
+    pub rise: f64,
 }
 
 /// A task opened on data.
@@ -246,6 +258,14 @@ pub trait Predictor: Send + Sync {
     ///
     /// An example cannot be decoded.
     fn evaluate_labels(&self, w: &[f64], threads: usize) -> Result<Option<(Evaluation, LabelReport)>, OracleError>;
+
+    /// Completes truths that are known in part by the labellings of the highest scores that agree with the labels
+    /// given; truths of before that are as good stay. Returns `None` if the task has no such truths.
+    ///
+    /// # Errors
+    ///
+    /// The first example of which no labelling agrees with what is known.
+    fn completed(&self, w: &[f64], threads: usize) -> Result<Option<Completion>, OracleError>;
 
     /// Returns how often each label is true, each example counted as often as its weight says; `None` if variables do
     /// not share their labels.

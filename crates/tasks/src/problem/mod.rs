@@ -16,7 +16,7 @@ mod vocabulary;
 pub use crate::metrics::Evaluation;
 pub(crate) use erased::WholeProblem;
 pub use erased::{
-    EachResult, GoOn, KernelModel, Oracles, Prediction, Predictor, Problem, ProblemFacts, ProblemReference,
+    Completion, EachResult, GoOn, KernelModel, Oracles, Prediction, Predictor, Problem, ProblemFacts, ProblemReference,
     WeightLayout, WrapProblem,
 };
 pub use error::{MAX_DIM, OpenError, check_dim};

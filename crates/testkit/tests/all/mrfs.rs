@@ -7,7 +7,7 @@ use multiplane_testkit::small;
 
 /// All that decides which engine answers.
 fn specs() -> Vec<MrfSpec> {
-    let spec = |inference, loss, max_iterations| MrfSpec { inference, loss, max_iterations };
+    let spec = |inference, loss, max_iterations| MrfSpec { inference, loss, max_iterations, ..MrfSpec::default() };
     vec![
         spec(MrfInference::Auto, MrfLoss::Hamming, 100),
         spec(MrfInference::Trws, MrfLoss::Hamming, 100),

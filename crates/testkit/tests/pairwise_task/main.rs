@@ -26,7 +26,7 @@ type Rings = (PairwiseTask<Ring>, Examples<RingInput, Labelling>);
 fn random(seed: u64) -> Rings {
     let mut rng = Rng::new(seed, 21);
     let (labels, features) = (2 + rng.below(2) as usize, 1 + rng.below(3) as usize);
-    let mut examples = Examples::new(Vec::new(), Vec::new());
+    let (mut inputs, mut truths) = (Vec::new(), Vec::new());
     for _ in 0..1 + rng.below(4) {
         let mut rows = SparseRows::new(features);
         let indices: Vec<u32> = (0..features as u32).collect();
@@ -34,10 +34,10 @@ fn random(seed: u64) -> Rings {
             rows.push(&indices, &indices.iter().map(|_| rng.unit() - 0.5).collect::<Vec<f64>>());
         }
         let truth = (0..rows.len()).map(|_| rng.below(labels as u64) as u32).collect();
-        examples.inputs.push(RingInput::new(rows));
-        examples.labels.push(Labelling::new(truth));
+        inputs.push(RingInput::new(rows));
+        truths.push(Labelling::new(truth));
     }
-    (PairwiseTask(Ring { labels, features }), examples)
+    (PairwiseTask(Ring { labels, features }), Examples::new(inputs, truths))
 }
 
 fn all(truth: &Labelling, labels: usize) -> Vec<Labelling> {

@@ -4,7 +4,7 @@
 //! Weights: `unary[label][feature]`, `pair[from][to]`.
 
 use multiplane_tasks::builtin::Reading;
-use multiplane_tasks::builtin::pairwise::{Labelling, PairwiseTask, Structure, StructureKernels, StructureSolver};
+use multiplane_tasks::builtin::pairwise::{PairwiseTask, Structure, StructureKernels, StructureSolver};
 use multiplane_tasks::builtin::sequences::{SequenceOptions, SequenceVocabulary, Sequences};
 use multiplane_tasks::data::{SparseRows, jsonl};
 use multiplane_tasks::dataset::Dataset;
@@ -117,7 +117,6 @@ impl TaskSpec for RingSpec {
             Sequences::read(ENTRY.name, &data, &options, vocabulary)?;
         let ring = Ring { labels: vocabulary.labels.len(), features: vocabulary.features };
         let inputs = inputs.into_iter().map(RingInput::new).collect();
-        let labels = labels.into_iter().map(Labelling::new).collect();
         Reading { inputs, labels, vocabulary, fingerprint, warnings }.into_problem(ENTRY.name, PairwiseTask(ring))
     }
 

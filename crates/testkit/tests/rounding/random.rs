@@ -8,6 +8,7 @@ use multiplane_tasks::builtin::binary::Binary;
 use multiplane_tasks::builtin::chain::Chain;
 use multiplane_tasks::builtin::multiclass::Multiclass;
 use multiplane_tasks::builtin::multilabel::{LabelGraph, Multilabel, SetCosts};
+use multiplane_tasks::builtin::pairwise::Labelling;
 use multiplane_tasks::builtin::tree::arborescence::{ArborescenceTask, Sentence};
 use multiplane_tasks::builtin::tree::{TreeInput, TreeTask};
 use multiplane_tasks::data::SparseRows;
@@ -132,8 +133,8 @@ pub(crate) fn random(seed: u64) -> Problem {
         }
         3 => {
             let task = Chain::new(labels, features, seed.is_multiple_of(2), costs(labels));
-            let all = |y: &Vec<u32>| labellings(y.len(), labels as u32);
-            Problem::new(name("chain"), ordinary, task, Examples::new(inputs, truths), all)
+            let truths = truths.into_iter().map(Labelling::new).collect();
+            Problem::new(name("chain"), ordinary, task, Examples::new(inputs, truths), all_labellings(labels))
         }
         4 => {
             let types = 1 + rng.below(2);
@@ -146,8 +147,8 @@ pub(crate) fn random(seed: u64) -> Problem {
             };
             let inputs = inputs.into_iter().map(tree).collect();
             let task = TreeTask::new(labels, features, types as usize, costs(labels));
-            let all = |y: &Vec<u32>| labellings(y.len(), labels as u32);
-            Problem::new(name("tree"), ordinary, task, Examples::new(inputs, truths), all)
+            let truths = truths.into_iter().map(Labelling::new).collect();
+            Problem::new(name("tree"), ordinary, task, Examples::new(inputs, truths), all_labellings(labels))
         }
         _ => {
             let single_root = rng.below(2) == 0;
@@ -163,6 +164,11 @@ pub(crate) fn random(seed: u64) -> Problem {
         }
     };
     made.hiding(hidden)
+}
+
+/// Lists the labellings of a sequence or tree.
+fn all_labellings(labels: usize) -> impl Fn(&Labelling) -> Vec<Labelling> {
+    move |y| labellings(y.len(), labels as u32).into_iter().map(Labelling::new).collect()
 }
 
 /// A number with its first 24 binary digits.

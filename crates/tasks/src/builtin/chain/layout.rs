@@ -11,6 +11,7 @@ use multiplane_core::task::UNLABELLED;
 
 use crate::builtin::chain::transitions::AllowedSteps;
 use crate::builtin::label_codes::PairSlots;
+use crate::builtin::pairwise::Labelling;
 use crate::data::SparseRows;
 use crate::losses::CostTable;
 use crate::problem::tables::{Axis, WeightTable};
@@ -72,11 +73,11 @@ impl Chain {
 
     /// Scores of each label at each position, loss and ends included, into `unary`. Positions without a label in the
     /// truth have none.
-    pub(super) fn score_positions(&self, x: &SparseRows, w: &[f64], truth: Option<&Vec<u32>>, unary: &mut Vec<f64>) {
+    pub(super) fn score_positions(&self, x: &SparseRows, w: &[f64], truth: Option<&Labelling>, unary: &mut Vec<f64>) {
         let (len, labels) = (x.len(), self.labels);
         unary.clear();
         unary.resize(len * labels, 0.0);
-        let factor = truth.map_or(0.0, |truth| self.costs.factor_of(truth));
+        let factors = truth.map(|truth| truth.factors(&self.costs));
         for (t, scores) in unary.chunks_exact_mut(labels).enumerate() {
             let right = truth.map(|truth| truth[t]);
             if right == Some(UNLABELLED) {
@@ -84,8 +85,8 @@ impl Chain {
             }
             let row = x.row(t);
             linalg::add_rows(row.indices, row.values, w, scores);
-            if let Some(right) = right {
-                linalg::axpy(factor, self.costs.row(right), scores);
+            if let (Some(right), Some(factors)) = (right, factors) {
+                linalg::axpy(factors.at(t), self.costs.row(right), scores);
             }
         }
         if self.ends && len > 0 {

@@ -36,7 +36,7 @@ impl LabelMarginals<Chain> for Chain {
 
     fn gibbs(&self, call: Call<'_, Self>, tau: f64, from: &[f64], to: &mut [f64]) -> Result<f64, String> {
         let (question, scratch) = (call.question, call.scratch);
-        check_labelled(question.truth)?;
+        check_labelled(question.truth.map(|truth| &truth[..]))?;
         let (unary, sums) = (&mut scratch.unary, &mut scratch.sums);
         let chain = self.view(question, unary, &mut scratch.pair);
         let of_truth = question.truth.map_or(0.0, |truth| chain.score(truth));
@@ -60,7 +60,7 @@ impl LabelMarginals<Chain> for Chain {
 
     fn expected(&self, case: Case<'_, Self>, marginals: &[f64], out: &mut Plane) {
         let Case { input: x, truth, scale, scratch, .. } = case;
-        let of_truth = (&truth[..], &self.costs);
+        let of_truth = (&truth[..], &self.costs, truth.factors(&self.costs));
         let singles = self.pair_start()..self.dim();
         scratch.sums.rows.write_plane(x, of_truth, marginals, (singles, scale), out, |edges, moved, singles| {
             self.add_singles(truth, edges, scale, moved, singles);

@@ -6,6 +6,7 @@ use multiplane_core::layout::Layout;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::builtin::Partial;
 use crate::builtin::chain::layout::{self, Chain};
 use crate::builtin::chain::transitions::{AllowedSteps, StepList};
 use crate::builtin::kernelized::{self, KernelOptions, KernelSpec, KernelVocabulary};
@@ -68,6 +69,8 @@ pub struct ChainSpec {
     /// What a wrong labelling costs: a sum over its positions. The oracle adds it to the scores, and evaluation reports
     /// its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
     pub loss: LossSpec,
+    /// The part of variables without a label in training: they are left out, or their truth is completed, in rounds.
+    pub partial: Partial,
     /// Factors on the loss by true label: a list, in sorted order of the labels; by name as in
     /// `task.class_weights.NN=2`, 1 for those left out; or `balanced`, n / (labels * how often the label is true).
     /// Models hold the list.
@@ -89,6 +92,7 @@ impl Default for ChainSpec {
             kernel_rows: KernelStore::default(),
             kernel_budget: None,
             loss,
+            partial: Partial::default(),
             class_weights: None,
         }
     }

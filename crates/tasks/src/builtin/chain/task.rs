@@ -3,7 +3,6 @@
 
 use multiplane_core::example::Examples;
 use multiplane_core::layout::Layout;
-use multiplane_core::linalg;
 use multiplane_core::oracle::{Coded, Prices, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
@@ -22,6 +21,7 @@ use crate::builtin::chain::marginals::ChainSums;
 use crate::builtin::difference::Difference;
 use crate::builtin::label_codes::{LabelCodes, PairSlots};
 use crate::builtin::magnitudes::sizes;
+use crate::builtin::pairwise::Labelling;
 use crate::builtin::pairwise::kbest::ForestModel;
 use crate::builtin::prices;
 use crate::builtin::task::is_code_of;
@@ -43,7 +43,7 @@ pub struct ChainScratch {
 
 impl Task for Chain {
     type Input = SparseRows;
-    type Label = Vec<u32>;
+    type Label = Labelling;
     type Scratch = ChainScratch;
     type Memory = ();
 
@@ -51,12 +51,12 @@ impl Task for Chain {
         self.ends_start() + if self.ends { 2 * self.labels } else { 0 }
     }
 
-    fn features(&self, x: &SparseRows, y: &Vec<u32>, scale: f64, out: &mut Plane) {
+    fn features(&self, x: &SparseRows, y: &Labelling, scale: f64, out: &mut Plane) {
         self.slots(x).features(y, scale, out);
     }
 
-    fn loss(&self, truth: &Vec<u32>, y: &Vec<u32>) -> f64 {
-        self.costs.loss(truth, y)
+    fn loss(&self, truth: &Labelling, y: &Labelling) -> f64 {
+        truth.table_loss(&self.costs, y)
     }
 
     fn prices(&self, x: &SparseRows) -> Option<Prices> {
@@ -65,21 +65,21 @@ impl Task for Chain {
 
     fn largest_loss(&self, example: ExampleOf<'_, Self>) -> Option<f64> {
         let truth = example.truth;
-        let Some(rule) = &self.rule else { return Some(self.costs.largest_loss(truth)) };
+        let Some(rule) = &self.rule else { return Some(truth.largest_loss(&self.costs)) };
+        let factors = truth.factors(&self.costs);
         let mut unary = Vec::with_capacity(truth.len() * self.labels);
-        for &label in truth {
+        for (t, &label) in truth.iter().enumerate() {
             match label {
                 UNLABELLED => unary.resize(unary.len() + self.labels, 0.0),
-                label => unary.extend_from_slice(self.costs.row(label)),
+                label => unary.extend(self.costs.row(label).iter().map(|cost| cost * factors.at(t))),
             }
         }
-        linalg::scale(self.costs.factor_of(truth), &mut unary);
         rule.add_ends(&mut unary);
         let chain = ChainView { labels: self.labels, unary: &unary, pair: &rule.pairs };
         Some(solve_stretches(&mut Viterbi::default(), chain, truth, &mut Vec::new(), &mut Vec::new()))
     }
 
-    fn decode(&self, call: Call<'_, Self>, out: &mut Vec<u32>) -> Result<Quality, String> {
+    fn decode(&self, call: Call<'_, Self>, out: &mut Labelling) -> Result<Quality, String> {
         let ChainScratch { unary, pair, viterbi, stretch, .. } = call.scratch;
         let chain = self.view(call.question, unary, pair);
         match call.question.truth.filter(|truth| truth.contains(&UNLABELLED)) {
@@ -93,7 +93,7 @@ impl Task for Chain {
         x.prefetch();
     }
 
-    fn plane(&self, case: Case<'_, Self>, y: &Vec<u32>, out: &mut Plane) {
+    fn plane(&self, case: Case<'_, Self>, y: &Labelling, out: &mut Plane) {
         let Case { input: x, truth, scale, scratch, .. } = case;
         scratch.difference.write_plane(&self.slots(x), (truth, y), scale, || self.loss(truth, y), out);
     }
@@ -105,8 +105,8 @@ impl Task for Chain {
 
 impl ScoreMagnitudes<Chain> for Chain {
     /// Every position gives its row to one label, every two neighbours and each end one weight.
-    fn magnitudes(&self, examples: &Examples<SparseRows, Vec<u32>>) -> Magnitudes {
-        let sizes = sizes(examples, self.features, &self.costs, |x| x, Vec::as_slice, false);
+    fn magnitudes(&self, examples: &Examples<SparseRows, Labelling>) -> Magnitudes {
+        let sizes = sizes(examples, self.features, |x| x, |y| y.largest_loss(&self.costs), false);
         let n = examples.labels.len() as f64;
         let pairs: f64 = examples.inputs.iter().map(|x| x.len().saturating_sub(1) as f64 / n).sum();
         let (pair, ends, labels) = (self.pair_start(), self.ends_start(), self.labels);
@@ -128,6 +128,10 @@ impl LabelledVariables<Chain> for Chain {
 
     fn label_count(&self, _: &SparseRows, _: usize) -> usize {
         self.labels
+    }
+
+    fn completed(&self, truth: &Labelling, labels: Vec<u32>) -> Option<Labelling> {
+        Some(truth.completed(labels, self.costs.factor_of(truth)))
     }
 
     fn is_labelling(&self, example: ExampleOf<'_, Self>, code: &[u32]) -> bool {
@@ -173,7 +177,7 @@ fn solve_stretches(
 }
 
 impl KBest<Chain> for Chain {
-    fn top(&self, call: Call<'_, Self>, out: &mut [Vec<u32>]) -> Result<(usize, Quality), String> {
+    fn top(&self, call: Call<'_, Self>, out: &mut [Labelling]) -> Result<(usize, Quality), String> {
         let (truth, count) = (call.question.truth, out.len());
         if let Some(truth) = truth.filter(|truth| truth.contains(&UNLABELLED)) {
             let Some(first) = out.first_mut() else { return Ok((0, Quality::Exact)) };
@@ -188,7 +192,7 @@ impl KBest<Chain> for Chain {
             let pair: Vec<f64> = chain.pair.iter().map(sunk).collect();
             let edges = (1..truth.len()).map(|t| (0, t - 1, t));
             let (found, quality) = ForestModel::new((self.labels, &unary), &pair, edges, Some(truth))?.list(out)?;
-            let is_allowed = |y: &&Vec<u32>| self.allows(y);
+            let is_allowed = |y: &&Labelling| self.allows(y);
             return Ok((out[..found].iter().take_while(is_allowed).count(), quality));
         }
         let ChainScratch { unary, pair, best_paths, .. } = call.scratch;
@@ -231,7 +235,7 @@ impl KBest<Chain> for Chain {
 }
 
 impl RecombineLabels<Chain> for Chain {
-    fn recombine(&self, case: Case<'_, Self>, w: &[f64], codes: &[u32], out: &mut Vec<u32>) -> Result<(), String> {
+    fn recombine(&self, case: Case<'_, Self>, w: &[f64], codes: &[u32], out: &mut Labelling) -> Result<(), String> {
         let (truth, ChainScratch { unary, pair, lattice, .. }) = (case.truth, case.scratch);
         lattice.clear();
         for (t, &label) in truth.iter().enumerate() {

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use multiplane_core::example::Example;
+use multiplane_core::example::{Example, Examples};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
 use multiplane_core::task::{Case, Question, Task, UNLABELLED};
 
 use super::*;
+use crate::builtin::pairwise::Labelling;
 use crate::builtin::task::{from_file_layout, to_file_layout};
-use crate::builtin::testing::{ListedExample, labelled_as, partly_labelled};
+use crate::builtin::testing::{ListedExample, check_completions, labelled_as, partly_labelled};
 use crate::data::SparseRows;
 use crate::losses::{CostTable, LossSpec};
 
@@ -108,6 +109,19 @@ fn unlabelled_positions_are_left_out() {
     }
 }
 
+/// Truths that are known in part are completed by what agrees with them, under a rule too.
+#[test]
+fn completions_equal_enumeration() {
+    for seed in 0..300 {
+        let (chain, x, w, truth, mut rng) = random(seed);
+        let costs =
+            CostTable::new(&LossSpec::Hamming, Some(&[2.0, 0.5, 1.0, 3.0][..chain.labels]), chain.labels).unwrap();
+        let chain = if seed % 2 == 0 { chain } else { Chain { costs, ..chain } };
+        let truth = partly_labelled(truth, &mut rng);
+        check_completions(&chain, Examples::new(vec![x], vec![Labelling::new(truth)]), &w, &format!("seed {seed}"));
+    }
+}
+
 fn labelling(chain: &Chain, x: &SparseRows, rng: &mut Rng) -> Vec<u32> {
     let draw = || Some((0..x.len()).map(|_| rng.below(chain.labels as u64) as u32).collect());
     std::iter::from_fn(draw).find(|y: &Vec<u32>| chain.allows(y)).unwrap()
@@ -121,21 +135,23 @@ fn marginals_equal_enumeration() {
     for seed in 0..300 {
         let (chain, x, w, truth, _) = random(seed);
         let listed = ListedExample::new(&chain, (&x, &truth, &w), seed);
+        let truth = Labelling::new(truth.clone());
         let example = Example { index: 0, input: &x, truth: &truth };
+        let all: Vec<Labelling> = listed.all.into_iter().map(Labelling::new).collect();
         let sums = chain.capabilities().marginals.unwrap();
         let size = sums.len(example).unwrap();
         let (mut marginals, mut expected) = (vec![f64::NAN; size], vec![0.0; size]);
         for tau in [1.0, 0.01, f64::INFINITY] {
             let ask = Question::augmented(example, &w);
             let value = sums.gibbs(ask.call(&mut scratch, &mut ()), tau, &[], &mut marginals).unwrap();
-            let mut own = |y: &Vec<u32>| {
+            let mut own = |y: &Labelling| {
                 let mut phi = Plane::new();
                 chain.features(&x, y, 1.0, &mut phi);
                 chain.features(&x, &truth, -1.0, &mut phi);
                 phi.seal();
                 (phi.view().score(&w) + chain.loss(&truth, y)) / tau
             };
-            let scores: Vec<f64> = listed.all.iter().map(&mut own).collect();
+            let scores: Vec<f64> = all.iter().map(&mut own).collect();
             let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let sum: f64 = scores.iter().map(|score| (score - most).exp()).sum();
             if tau.is_finite() {
@@ -143,7 +159,7 @@ fn marginals_equal_enumeration() {
             }
             expected.fill(0.0);
             let mut one = vec![0.0; size];
-            for (y, score) in listed.all.iter().zip(&scores) {
+            for (y, score) in all.iter().zip(&scores) {
                 sums.all_on(Example { truth: y, ..example }, &mut one);
                 let share = (score - most).exp() / sum;
                 expected.iter_mut().zip(&one).for_each(|(all, one)| *all += share * one);
@@ -169,9 +185,9 @@ fn stretches_are_sequences() {
         let chain = Chain::new(3, x.columns(), false, costs);
         let w: Vec<f64> = (0..chain.dim()).map(|_| rng.unit() - 0.5).collect();
         let truth = partly_labelled(labelling(&chain, &x, &mut rng), &mut rng);
-        let hinge = |x: &SparseRows, truth: &Vec<u32>| {
-            let (mut scratch, mut y) = (ChainScratch::default(), Vec::new());
-            let example = Example { index: 0, input: x, truth };
+        let hinge = |x: &SparseRows, truth: &[u32]| {
+            let (mut scratch, mut y) = (ChainScratch::default(), Labelling::default());
+            let example = Example { index: 0, input: x, truth: &Labelling::new(truth.to_vec()) };
             chain.decode(Question::augmented(example, &w).call(&mut scratch, &mut ()), &mut y).unwrap();
             let mut plane = Plane::new();
             chain.plane(Case::new(example, 1.0, &mut scratch, &mut ()), &y, &mut plane);
@@ -182,7 +198,7 @@ fn stretches_are_sequences() {
             let mut rows = SparseRows::new(x.columns());
             rows.append(&x, start..start + stretch.len());
             start += stretch.len();
-            sum += if stretch[0] == UNLABELLED { 0.0 } else { hinge(&rows, &stretch.to_vec()) };
+            sum += if stretch[0] == UNLABELLED { 0.0 } else { hinge(&rows, stretch) };
         }
         assert!((hinge(&x, &truth) - sum).abs() < 1e-12, "seed {seed}: {truth:?}");
     }

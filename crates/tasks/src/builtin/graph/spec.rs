@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::builtin::Partial;
 use crate::builtin::pairwise::NodeLoss;
 use crate::class_weights::ClassWeights;
 
@@ -52,6 +53,8 @@ pub struct GraphSpec {
     /// What a wrong label of a node costs. The oracle adds it to the scores, and evaluation reports its mean over the
     /// examples. Nodes without a label (-1) are no part of it.
     pub loss: NodeLoss,
+    /// The part of variables without a label in training: they are left out, or their truth is completed, in rounds.
+    pub partial: Partial,
     /// Factors on the loss by true label: a list, in sorted order of the labels; by name as in
     /// `task.class_weights.3=2`, 1 for those left out; or `balanced`, n / (labels * how often the label is true).
     /// Models hold the list.
@@ -69,6 +72,7 @@ impl Default for GraphSpec {
             pairwise: Pairwise::default(),
             potts: 0.0,
             loss: NodeLoss::default(),
+            partial: Partial::default(),
             class_weights: None,
             inference: GraphInference::default(),
             max_iterations: 100,

@@ -10,6 +10,7 @@ use multiplane_core::task_oracle::TaskOracle;
 
 use super::*;
 use crate::builtin::pairwise::testing::{SmallPairwise, check_container, check_fault};
+use crate::builtin::testing::check_completions;
 use crate::data::NodesAndEdges;
 use crate::data::container::Matrix;
 use crate::data::graphs::{GraphArrays, Graphs};
@@ -255,5 +256,20 @@ fn containers_come_back() {
     for narrow in [false, true] {
         let graphs = Graphs::new(arrays(&mut Rng::new(4, 0), 3, false, narrow)).unwrap();
         check_container(&Dataset::new(graphs.clone()), &graphs.to_bytes(), &crate::data::graphs::FORMAT);
+    }
+}
+
+/// Truths that are known in part are completed by the best of what agrees: by cuts, on trees, in small graphs.
+#[test]
+fn completions_equal_enumeration() {
+    for seed in 0..60 {
+        for (pairwise, potts) in [(Pairwise::Cut, 0.0), (Pairwise::Cut, 0.3), (Pairwise::Full, 0.1)] {
+            let loss = [NodeLoss::Hamming, NodeLoss::Balanced, NodeLoss::NodeWeighted][seed as usize % 3];
+            let inference = if pairwise == Pairwise::Cut { GraphInference::Auto } else { GraphInference::Brute };
+            let spec = GraphSpec { pairwise, potts, loss, inference, ..GraphSpec::default() };
+            let SmallPairwise { task, examples } = small(seed, spec, seed % 4 == 0);
+            let w = weights(&task, &mut Rng::new(seed, 2), 3.0);
+            check_completions(&*task, (*examples).clone(), &w, &format!("seed {seed}, {pairwise:?}, {potts}"));
+        }
     }
 }

@@ -8,7 +8,7 @@ use multiplane_core::plane::Plane;
 use multiplane_core::task::UNLABELLED;
 
 use crate::data::SparseRows;
-use crate::losses::CostTable;
+use crate::losses::{CostTable, NodeCosts};
 
 /// A plane is filled as a whole if it has at most that many cells for each entry that goes into it.
 const CELLS_PER_ENTRY: usize = 4;
@@ -45,7 +45,7 @@ impl ExpectedRows {
     pub(in crate::builtin) fn write_plane(
         &mut self,
         x: &SparseRows,
-        (truth, costs): (&[u32], &CostTable),
+        (truth, costs, factors): (&[u32], &CostTable, NodeCosts<'_>),
         marginals: &[f64],
         (singles, scale): (Range<usize>, f64),
         out: &mut Plane,
@@ -57,22 +57,25 @@ impl ExpectedRows {
         }
         let labels = costs.labels();
         let (nodes, edges) = marginals.split_at(truth.len() * labels);
-        let loss = self.take(nodes, truth, labels, costs);
+        let (loss, factor) = self.take(nodes, truth, costs, factors);
         self.write(x, scale, (singles.start, singles.end), out, |rows, room| add(edges, &rows.moved, room));
-        out.set_circ(scale * costs.factor(truth.len()) * loss);
+        out.set_circ(scale * factor * loss);
         out.seal();
     }
 
-    /// Takes the probabilities `nodes[row][label]`; returns the expected loss before its factor.
-    fn take(&mut self, nodes: &[f64], truth: &[u32], labels: usize, costs: &CostTable) -> f64 {
+    /// Takes the probabilities `nodes[row][label]`; returns the expected loss, and a factor of it.
+    fn take(&mut self, nodes: &[f64], truth: &[u32], costs: &CostTable, factors: NodeCosts<'_>) -> (f64, f64) {
+        let labels = costs.labels();
         self.labels = labels;
         nodes.clone_into(&mut self.moved);
         let mut loss = 0.0;
-        for (moved, &right) in self.moved.chunks_exact_mut(labels.max(1)).zip(truth) {
-            loss += linalg::dot(costs.row(right), moved);
+        let (each, factor) = if let NodeCosts::Alike(factor) = factors { (false, factor) } else { (true, 1.0) };
+        for (node, (moved, &right)) in self.moved.chunks_exact_mut(labels.max(1)).zip(truth).enumerate() {
+            let cost = linalg::dot(costs.row(right), moved);
+            loss += if each { factors.at(node) * cost } else { cost };
             moved[right as usize] -= 1.0;
         }
-        loss
+        (loss, factor)
     }
 
     /// Writes `scale` times the plane of `dim` numbers; what stands from `start` on is added by `singles`, which is

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::loss::MrfLoss;
+use crate::builtin::Partial;
 
 /// How labellings are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +30,8 @@ pub struct MrfSpec {
     /// What a wrong label of a node costs. The oracle adds it to the scores, and evaluation reports its mean over the
     /// examples. Nodes without a label (-1) are no part of it.
     pub loss: MrfLoss,
+    /// The part of variables without a label in training: they are left out, or their truth is completed, in rounds.
+    pub partial: Partial,
     /// How labellings are found.
     pub inference: MrfInference,
     /// Most iterations of message passing of a call (`trws`). Fewer make calls cheaper, and gaps less tight.
@@ -37,6 +40,11 @@ pub struct MrfSpec {
 
 impl Default for MrfSpec {
     fn default() -> Self {
-        MrfSpec { loss: MrfLoss::default(), inference: MrfInference::default(), max_iterations: 100 }
+        MrfSpec {
+            loss: MrfLoss::default(),
+            partial: Partial::default(),
+            inference: MrfInference::default(),
+            max_iterations: 100,
+        }
     }
 }

@@ -8,6 +8,7 @@ use multiplane_core::task::{LabelledVariables, Task};
 use super::*;
 use crate::builtin::pairwise::testing::{SmallPairwise, check_container, check_fault};
 use crate::builtin::task::BuiltinTask;
+use crate::builtin::testing::check_completions;
 use crate::data::NodesAndEdges;
 use crate::data::container::Matrix;
 use crate::data::mrf::{MrfArrays, Mrfs};
@@ -96,7 +97,7 @@ fn specs() -> Vec<(MrfSpec, ModelKind)> {
     for loss in [MrfLoss::Hamming, MrfLoss::HammingSum, MrfLoss::NodeWeighted] {
         // One iteration leaves bounds short of the energy more often.
         let iterations = |inference| if inference == MrfInference::Trws { 1 } else { 100 };
-        let spec = |inference| MrfSpec { loss, inference, max_iterations: iterations(inference) };
+        let spec = |inference| MrfSpec { loss, inference, max_iterations: iterations(inference), ..MrfSpec::default() };
         for kind in [ModelKind::Tree, ModelKind::Loopy, ModelKind::Cut] {
             specs.extend(
                 [MrfInference::Auto, MrfInference::Brute, MrfInference::Trws].map(|inference| (spec(inference), kind)),
@@ -245,5 +246,18 @@ fn containers_come_back() {
     for narrow in [false, true] {
         let models = Mrfs::new(arrays(&mut Rng::new(4, 0), ModelKind::Loopy, narrow)).unwrap();
         check_container(&Dataset::new(models.clone()), &models.to_bytes(), &crate::data::mrf::FORMAT);
+    }
+}
+
+/// Truths that are known in part are completed by the best of what agrees with them, nodes of any number of labels.
+#[test]
+fn completions_equal_enumeration() {
+    for seed in 0..60 {
+        for kind in [ModelKind::Tree, ModelKind::Loopy, ModelKind::Cut] {
+            let loss = [MrfLoss::Hamming, MrfLoss::HammingSum, MrfLoss::NodeWeighted][seed as usize % 3];
+            let SmallPairwise { task, examples } = small(seed, MrfSpec { loss, ..MrfSpec::default() }, kind);
+            let w = weights(&mut Rng::new(seed, 2), 3.0, kind);
+            check_completions(&*task, (*examples).clone(), &w, &format!("seed {seed}, {kind:?}"));
+        }
     }
 }

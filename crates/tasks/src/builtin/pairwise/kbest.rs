@@ -13,7 +13,7 @@ use multiplane_infer::trws::Trws;
 use multiplane_infer::{InferError, MBest, MinMarginals, Mrf, Table, Term};
 
 use super::engines::EngineChoice;
-use super::labelling::UNLABELLED;
+use super::labelling::{Labelling, UNLABELLED};
 
 /// The model of a question, and what decodes it.
 pub(in crate::builtin) struct ModelQuestion {
@@ -98,7 +98,7 @@ pub(in crate::builtin) fn write_list(list: Vec<Vec<u32>>, out: &mut [Vec<u32>]) 
 /// edge.
 pub(in crate::builtin) struct ForestModel<'a> {
     question: ModelQuestion,
-    truth: Option<&'a Vec<u32>>,
+    truth: Option<&'a Labelling>,
 }
 
 impl<'a> ForestModel<'a> {
@@ -108,7 +108,7 @@ impl<'a> ForestModel<'a> {
         (labels, unary): (usize, &[f64]),
         tables: &[f64],
         edges: impl Iterator<Item = (usize, usize, usize)>,
-        truth: Option<&'a Vec<u32>>,
+        truth: Option<&'a Labelling>,
     ) -> Result<Self, String> {
         let text = |error: InferError| error.to_string();
         let is_labelled = |node: usize| truth.is_none_or(|truth| truth[node] != UNLABELLED);
@@ -128,17 +128,17 @@ impl<'a> ForestModel<'a> {
     }
 
     /// Lists the best labellings after the first of `out`, the decoder's answer; returns how many there are.
-    pub(in crate::builtin) fn list(&self, out: &mut [Vec<u32>]) -> Result<(usize, Quality), String> {
+    pub(in crate::builtin) fn list(&self, out: &mut [Labelling]) -> Result<(usize, Quality), String> {
         let Some(first) = out.first() else { return Ok((0, Quality::Exact)) };
         let mark = |labels: &mut Vec<u32>, from: u32, to: u32| {
-            let labels = labels.iter_mut().zip(self.truth.into_iter().flatten());
+            let labels = labels.iter_mut().zip(self.truth.into_iter().flat_map(|truth| &truth.labels));
             let open = labels.filter(|(label, truth)| **truth == UNLABELLED && **label == from);
             open.for_each(|(label, _)| *label = to);
         };
-        let mut first = first.clone();
+        let mut first = first.labels.clone();
         mark(&mut first, UNLABELLED, 0);
         let (list, quality) = self.question.list((first, Quality::Exact), out.len())?;
-        let count = write_list(list, out);
+        let count = out.iter_mut().zip(list).map(|(out, labels)| out.labels = labels).count();
         out[..count].iter_mut().for_each(|labels| mark(labels, 0, UNLABELLED));
         Ok((count, quality))
     }

@@ -1,11 +1,14 @@
 //! A label for every node, and what errors at the nodes cost.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use multiplane_core::task::TaskLabel;
 pub use multiplane_core::task::UNLABELLED;
 
-/// One label per node. Two are equal if their labels are.
+use crate::losses::{CostTable, NodeCosts};
+
+/// One label per node, which it can be used as. Two are equal if their labels are.
 #[derive(Clone, Debug, Default)]
 pub struct Labelling {
     /// Number of the label by node; [`UNLABELLED`], or in a truth [`UNSEEN`](crate::losses::UNSEEN), where there is
@@ -24,24 +27,6 @@ pub(in crate::builtin) struct Judge {
     pub(in crate::builtin) weights: Vec<f64>,
 }
 
-/// Costs of errors, by node.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::builtin) enum NodeCosts<'a> {
-    Each(&'a [f64]),
-    /// Of every labelled node.
-    Alike(f64),
-}
-
-impl NodeCosts<'_> {
-    /// Returns the cost of an error at a node.
-    pub(in crate::builtin) fn at(self, node: usize) -> f64 {
-        match self {
-            NodeCosts::Each(costs) => costs[node],
-            NodeCosts::Alike(cost) => cost,
-        }
-    }
-}
-
 impl TaskLabel for Labelling {
     fn numbers(&self) -> Option<&[u32]> {
         Some(&self.labels)
@@ -55,6 +40,20 @@ impl TaskLabel for Labelling {
 impl PartialEq for Labelling {
     fn eq(&self, other: &Self) -> bool {
         self.labels == other.labels
+    }
+}
+
+impl Deref for Labelling {
+    type Target = Vec<u32>;
+
+    fn deref(&self) -> &Vec<u32> {
+        &self.labels
+    }
+}
+
+impl DerefMut for Labelling {
+    fn deref_mut(&mut self) -> &mut Vec<u32> {
+        &mut self.labels
     }
 }
 
@@ -81,6 +80,38 @@ impl Labelling {
             Some(judge) => NodeCosts::Each(&judge.costs),
             None => NodeCosts::Alike(1.0 / self.labelled().count().max(1) as f64),
         }
+    }
+
+    /// Returns the factors of a table's costs by node, if this is the truth; without a judge labelled nodes share one.
+    pub(in crate::builtin) fn factors(&self, costs: &CostTable) -> NodeCosts<'_> {
+        match &self.judge {
+            Some(judge) => NodeCosts::Each(&judge.costs),
+            None => NodeCosts::Alike(costs.factor_of(&self.labels)),
+        }
+    }
+
+    /// Returns the loss of `y` by a table of costs, if this is the truth.
+    pub(in crate::builtin) fn table_loss(&self, costs: &CostTable, y: &[u32]) -> f64 {
+        let Some(judge) = &self.judge else { return costs.loss(&self.labels, y) };
+        let cost = |((&truth, &y), &factor): ((&u32, &u32), &f64)| factor * costs.row(truth)[y as usize];
+        self.labels.iter().zip(y).zip(&judge.costs).map(cost).sum()
+    }
+
+    /// Returns the largest loss of any labelling by a table of costs, if this is the truth.
+    pub(in crate::builtin) fn largest_loss(&self, costs: &CostTable) -> f64 {
+        let Some(judge) = &self.judge else { return costs.largest_loss(&self.labels) };
+        let largest = costs.largest();
+        self.labels.iter().zip(&judge.costs).map(|(&truth, factor)| factor * largest[truth as usize]).sum()
+    }
+
+    /// Returns the truth with a label for every node, in which errors cost what they cost in this one: at nodes without
+    /// a label here nothing. `cost` is that of labelled nodes, or a table's factor, if there is no judge.
+    pub(in crate::builtin) fn completed(&self, labels: Vec<u32>, cost: f64) -> Labelling {
+        let judge = self.judge.clone().unwrap_or_else(|| {
+            let costs = (0..self.labels.len()).map(|node| if self.is_labelled(node) { cost } else { 0.0 });
+            Arc::new(Judge { costs: costs.collect(), weights: Vec::new() })
+        });
+        Labelling { labels, judge: Some(judge) }
     }
 
     /// Returns the labelled nodes at which `other` differs, where this is the truth.

@@ -10,13 +10,14 @@ use multiplane_core::oracle::Quality;
 use multiplane_core::task::{Question, Task};
 
 use super::engines::EngineChoice;
-use super::labelling::{Labelling, NodeCosts, UNLABELLED};
+use super::labelling::{Labelling, UNLABELLED};
 use super::scratch::PairwiseScratch;
 use super::solver::StructureSolver;
 use super::structure::Structure;
 use super::task::PairwiseTask;
 use crate::builtin::reference::{LabelFunction, Network, largest_sum};
 use crate::double_double::DoubleDouble;
+use crate::losses::NodeCosts;
 use crate::reference::AddFeature;
 
 /// By how much a labelling and the bound of a cut may differ, relative to the terms of scores.

@@ -168,6 +168,10 @@ impl<S: StructureSolver> LabelledVariables<Self> for PairwiseTask<S> {
     fn label_count(&self, x: &S::Input, node: usize) -> usize {
         self.0.labels(x, node)
     }
+
+    fn completed(&self, truth: &Labelling, labels: Vec<u32>) -> Option<Labelling> {
+        Some(truth.completed(labels, 1.0 / truth.labelled().count().max(1) as f64))
+    }
 }
 
 impl<S: StructureSolver> KBest<Self> for PairwiseTask<S> {

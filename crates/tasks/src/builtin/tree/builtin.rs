@@ -5,6 +5,7 @@ use multiplane_core::task::UNLABELLED;
 use super::input::TreeInput;
 use super::layout::{TreeTask, tables};
 use super::reading::TreeVocabulary;
+use crate::builtin::pairwise::Labelling;
 use crate::builtin::task::{BuiltinTask, is_code_of};
 use crate::data::SparseRows;
 use crate::metrics::LabelReport;
@@ -16,7 +17,7 @@ impl BuiltinTask for TreeTask {
 
     const REFERENCE_ROUNDOFF: f64 = reference::ROUNDOFF;
 
-    fn is_known(&self, truth: &Vec<u32>) -> bool {
+    fn is_known(&self, truth: &Labelling) -> bool {
         truth.iter().any(|&label| label != UNLABELLED)
     }
 
@@ -24,17 +25,17 @@ impl BuiltinTask for TreeTask {
         Some(x.rows())
     }
 
-    fn reference_hinge(&self, x: &TreeInput, truth: &Vec<u32>, w: &[f64]) -> f64 {
+    fn reference_hinge(&self, x: &TreeInput, truth: &Labelling, w: &[f64]) -> f64 {
         self.plain_hinge(x, truth, w)
     }
 
-    fn reference_plane(&self, x: &TreeInput, truth: &Vec<u32>, code: &[u32], add: AddFeature<'_>) -> Option<f64> {
+    fn reference_plane(&self, x: &TreeInput, truth: &Labelling, code: &[u32], add: AddFeature<'_>) -> Option<f64> {
         if !is_code_of(truth, code, self.labels) {
             return None;
         }
         self.plain_features(x, code, 1.0, add);
         self.plain_features(x, truth, -1.0, add);
-        Some(self.costs.loss(truth, code))
+        Some(truth.table_loss(&self.costs, code))
     }
 
     fn weight_tables(&self) -> Vec<WeightTable> {
@@ -51,7 +52,7 @@ impl BuiltinTask for TreeTask {
     }
 
     /// A JSON list of names, as the labels of the format are JSON; nodes without a label are `null`.
-    fn show(&self, y: &Vec<u32>, vocabulary: &TreeVocabulary) -> String {
+    fn show(&self, y: &Labelling, vocabulary: &TreeVocabulary) -> String {
         let names: Vec<Option<&str>> = y.iter().map(|&label| vocabulary.label(label)).collect();
         serde_json::to_string(&names).unwrap_or_default()
     }

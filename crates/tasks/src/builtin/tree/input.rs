@@ -4,6 +4,7 @@ use multiplane_core::task::UNLABELLED;
 use multiplane_infer::InferError;
 use multiplane_infer::score_tree::{ROOT, TreeShape};
 
+use crate::builtin::pairwise::Labelling;
 use crate::data::SparseRows;
 
 /// A tree of nodes with features.
@@ -60,8 +61,9 @@ impl TreeInput {
     }
 
     /// Returns who is whose parent; if the truth is given, among the nodes that have a label.
-    pub fn shape(&self, truth: Option<&Vec<u32>>) -> &TreeShape {
-        self.labelled.as_ref().filter(|_| truth.is_some()).unwrap_or(&self.shape)
+    pub fn shape(&self, truth: Option<&Labelling>) -> &TreeShape {
+        let is_partial = |_: &&TreeShape| truth.is_some_and(|truth| truth.contains(&UNLABELLED));
+        self.labelled.as_ref().filter(is_partial).unwrap_or(&self.shape)
     }
 
     /// Returns the type of each node's edge to its parent.

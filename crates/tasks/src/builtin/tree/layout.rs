@@ -8,6 +8,7 @@ use multiplane_core::task::UNLABELLED;
 
 use super::input::TreeInput;
 use crate::builtin::label_codes::PairSlots;
+use crate::builtin::pairwise::Labelling;
 use crate::data::SparseRows;
 use crate::losses::CostTable;
 use crate::problem::tables::{Axis, WeightTable};
@@ -43,10 +44,10 @@ impl TreeTask {
     }
 
     /// Scores of each label at each node, loss included, into `unary`. Nodes without a label in the truth have none.
-    pub(super) fn score_nodes(&self, x: &TreeInput, w: &[f64], truth: Option<&Vec<u32>>, unary: &mut Vec<f64>) {
+    pub(super) fn score_nodes(&self, x: &TreeInput, w: &[f64], truth: Option<&Labelling>, unary: &mut Vec<f64>) {
         unary.clear();
         unary.resize(x.nodes() * self.labels, 0.0);
-        let factor = truth.map_or(0.0, |truth| self.costs.factor_of(truth));
+        let factors = truth.map(|truth| truth.factors(&self.costs));
         for (node, scores) in unary.chunks_exact_mut(self.labels).enumerate() {
             let right = truth.map(|truth| truth[node]);
             if right == Some(UNLABELLED) {
@@ -54,8 +55,8 @@ impl TreeTask {
             }
             let row = x.rows().row(node);
             linalg::add_rows(row.indices, row.values, w, scores);
-            if let Some(right) = right {
-                linalg::axpy(factor, self.costs.row(right), scores);
+            if let (Some(right), Some(factors)) = (right, factors) {
+                linalg::axpy(factors.at(node), self.costs.row(right), scores);
             }
         }
     }

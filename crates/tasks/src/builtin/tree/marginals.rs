@@ -38,7 +38,7 @@ impl LabelMarginals<TreeTask> for TreeTask {
 
     fn gibbs(&self, call: Call<'_, Self>, tau: f64, from: &[f64], to: &mut [f64]) -> Result<f64, String> {
         let (question, scratch) = (call.question, call.scratch);
-        check_labelled(question.truth)?;
+        check_labelled(question.truth.map(|truth| &truth[..]))?;
         let (unary, sums) = (&mut scratch.unary, &mut scratch.sums);
         let (x, w) = (question.input, question.w);
         self.view(question, unary);
@@ -64,7 +64,7 @@ impl LabelMarginals<TreeTask> for TreeTask {
 
     fn expected(&self, case: Case<'_, Self>, marginals: &[f64], out: &mut Plane) {
         let Case { input: x, truth, scale, scratch, .. } = case;
-        let of_truth = (&truth[..], &self.costs);
+        let of_truth = (&truth[..], &self.costs, truth.factors(&self.costs));
         let pairs = self.pair_start()..self.dim();
         scratch.sums.rows.write_plane(x.rows(), of_truth, marginals, (pairs, scale), out, |edges, _, pairs| {
             self.add_pairs(x, truth, edges, scale, pairs);

@@ -8,7 +8,7 @@ use multiplane_infer::score_tree::ROOT;
 use serde::{Deserialize, Serialize};
 
 use super::input::TreeInput;
-use crate::builtin::pairwise::bare;
+use crate::builtin::pairwise::{Labelling, bare};
 use crate::builtin::reading::Reading;
 use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::sequences::{MAX_LABEL_BYTES, numbers, sorted};
@@ -64,7 +64,7 @@ impl TreeVocabulary {
 }
 
 /// Trees made ready.
-pub(super) type ReadTrees = Reading<TreeInput, Vec<u32>, TreeVocabulary>;
+pub(super) type ReadTrees = Reading<TreeInput, Labelling, TreeVocabulary>;
 
 impl ReadTrees {
     /// Reads `data`; with a vocabulary (that of a model) labels, features and types that it lacks get one warning each.
@@ -108,6 +108,7 @@ impl ReadTrees {
         let text = || format!("{cut} {noun} a type that training never saw: left out");
         warnings.extend((cut > 0).then(text));
         vocabulary.unseen = unseen;
+        let labels = labels.into_iter().map(Labelling::new).collect();
         Ok(Reading { inputs, labels, vocabulary, fingerprint: data.fingerprint(), warnings })
     }
 }

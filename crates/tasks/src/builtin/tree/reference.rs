@@ -5,6 +5,7 @@ use multiplane_core::task::UNLABELLED;
 
 use super::input::TreeInput;
 use super::layout::TreeTask;
+use crate::builtin::pairwise::Labelling;
 use crate::builtin::reference::{LabelFunction, largest_sum};
 use crate::double_double::DoubleDouble;
 use crate::reference::{AddFeature, product, row_features};
@@ -17,13 +18,13 @@ impl TreeTask {
 
     /// `max_y (loss + score) - score of the truth`, by maximising over one node after the other. Nodes without a label,
     /// and their edges, score 0.
-    pub(super) fn plain_hinge(&self, x: &TreeInput, truth: &[u32], w: &[f64]) -> f64 {
-        let factor = self.costs.factor_of(truth);
+    pub(super) fn plain_hinge(&self, x: &TreeInput, truth: &Labelling, w: &[f64]) -> f64 {
+        let factors = truth.factors(&self.costs);
         let mut of_truth = DoubleDouble::ZERO;
         let mut functions: Vec<LabelFunction> = Vec::with_capacity(2 * x.nodes());
         for (node, &right) in truth.iter().enumerate().filter(|(_, right)| **right != UNLABELLED) {
             let score = |label: usize| product(x.rows().row(node), w, label * self.features);
-            let cost = |label: usize| DoubleDouble::from(factor * self.costs.row(right)[label]);
+            let cost = |label: usize| DoubleDouble::from(factors.at(node) * self.costs.row(right)[label]);
             of_truth = of_truth + score(right as usize);
             functions.push((vec![node], (0..self.labels).map(|label| score(label) + cost(label)).collect()));
         }

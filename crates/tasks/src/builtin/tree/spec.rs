@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::arborescence::{self, ArborescenceSpec};
 use super::layout::{self, TreeTask};
 use super::reading::{ReadTrees, TreeVocabulary};
+use crate::builtin::Partial;
 use crate::builtin::scaling::ScaleSpec;
 use crate::class_weights::ClassWeights;
 use crate::data::{conllu, trees};
@@ -42,6 +43,8 @@ pub struct TreeSpec {
     /// What a wrong labelling costs: a sum over its nodes. The oracle adds it to the scores, and evaluation reports
     /// its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
     pub loss: LossSpec,
+    /// The part of variables without a label in training: they are left out, or their truth is completed, in rounds.
+    pub partial: Partial,
     /// Factors on the loss by true label: a list, in sorted order of the labels; by name as in
     /// `task.class_weights.3=2`, 1 for those left out; or `balanced`, n / (labels * how often the label is true).
     /// Models hold the list.
@@ -66,6 +69,12 @@ impl TaskSpec for TreeSpec {
             None => data,
         };
         if let StructureSpec::Arborescence(own) = &self.structure {
+            if self.partial == Partial::Masked {
+                let reason = "heads are known or not as a whole, expected task.partial = left-out";
+                return Err(OpenError::new(format!(
+                    "task.partial = masked: with task.structure=arborescence {reason}"
+                )));
+            }
             let (bias, scale, loss) = (self.bias, self.scale, &self.loss);
             let has_class_weights = self.class_weights.is_some();
             let shared = arborescence::SharedOptions { name: ENTRY.name, bias, scale, loss, has_class_weights };

@@ -19,6 +19,7 @@ use super::recombine::Candidates;
 use crate::builtin::difference::Difference;
 use crate::builtin::label_codes::{LabelCodes, PairSlots};
 use crate::builtin::magnitudes::sizes;
+use crate::builtin::pairwise::Labelling;
 use crate::builtin::pairwise::kbest::ForestModel;
 use crate::builtin::prices;
 
@@ -35,7 +36,7 @@ pub struct TreeScratch {
 
 impl Task for TreeTask {
     type Input = TreeInput;
-    type Label = Vec<u32>;
+    type Label = Labelling;
     type Scratch = TreeScratch;
     type Memory = ();
 
@@ -43,12 +44,12 @@ impl Task for TreeTask {
         self.pair_start() + self.types * self.labels * self.labels
     }
 
-    fn features(&self, x: &TreeInput, y: &Vec<u32>, scale: f64, out: &mut Plane) {
+    fn features(&self, x: &TreeInput, y: &Labelling, scale: f64, out: &mut Plane) {
         self.slots(x).features(y, scale, out);
     }
 
-    fn loss(&self, truth: &Vec<u32>, y: &Vec<u32>) -> f64 {
-        self.costs.loss(truth, y)
+    fn loss(&self, truth: &Labelling, y: &Labelling) -> f64 {
+        truth.table_loss(&self.costs, y)
     }
 
     fn prices(&self, x: &TreeInput) -> Option<Prices> {
@@ -56,14 +57,14 @@ impl Task for TreeTask {
     }
 
     fn largest_loss(&self, example: ExampleOf<'_, Self>) -> Option<f64> {
-        Some(self.costs.largest_loss(example.truth))
+        Some(example.truth.largest_loss(&self.costs))
     }
 
-    fn decode(&self, call: Call<'_, Self>, out: &mut Vec<u32>) -> Result<Quality, String> {
+    fn decode(&self, call: Call<'_, Self>, out: &mut Labelling) -> Result<Quality, String> {
         let TreeScratch { unary, engine, .. } = call.scratch;
         let Question { input: x, truth, .. } = call.question;
         engine.solve(self.view(call.question, unary), x.shape(truth), out);
-        let labels = out.iter_mut().zip(truth.into_iter().flatten());
+        let labels = out.iter_mut().zip(truth.into_iter().flat_map(|truth| &truth.labels));
         labels.filter(|(_, truth)| **truth == UNLABELLED).for_each(|(label, _)| *label = UNLABELLED);
         Ok(Quality::Exact)
     }
@@ -72,7 +73,7 @@ impl Task for TreeTask {
         x.rows().prefetch();
     }
 
-    fn plane(&self, case: Case<'_, Self>, y: &Vec<u32>, out: &mut Plane) {
+    fn plane(&self, case: Case<'_, Self>, y: &Labelling, out: &mut Plane) {
         let Case { input: x, truth, scale, scratch, .. } = case;
         scratch.difference.write_plane(&self.slots(x), (truth, y), scale, || self.loss(truth, y), out);
     }
@@ -100,8 +101,8 @@ impl TreeTask {
 
 impl ScoreMagnitudes<TreeTask> for TreeTask {
     /// Every node gives its row to one label, every edge has one weight of its type.
-    fn magnitudes(&self, examples: &Examples<TreeInput, Vec<u32>>) -> Magnitudes {
-        let sizes = sizes(examples, self.features, &self.costs, TreeInput::rows, Vec::as_slice, false);
+    fn magnitudes(&self, examples: &Examples<TreeInput, Labelling>) -> Magnitudes {
+        let sizes = sizes(examples, self.features, TreeInput::rows, |y| y.largest_loss(&self.costs), false);
         let (n, pairs) = (examples.labels.len() as f64, self.labels * self.labels);
         let mut counts = vec![0.0; self.types];
         examples.inputs.iter().flat_map(TreeInput::edges).for_each(|(of, ..)| counts[of] += 1.0 / n);
@@ -120,10 +121,14 @@ impl LabelledVariables<TreeTask> for TreeTask {
     fn label_count(&self, _: &TreeInput, _: usize) -> usize {
         self.labels
     }
+
+    fn completed(&self, truth: &Labelling, labels: Vec<u32>) -> Option<Labelling> {
+        Some(truth.completed(labels, self.costs.factor_of(truth)))
+    }
 }
 
 impl KBest<TreeTask> for TreeTask {
-    fn top(&self, call: Call<'_, Self>, out: &mut [Vec<u32>]) -> Result<(usize, Quality), String> {
+    fn top(&self, call: Call<'_, Self>, out: &mut [Labelling]) -> Result<(usize, Quality), String> {
         let Some(first) = out.first_mut() else { return Ok((0, Quality::Exact)) };
         self.decode(call.question.call(call.scratch, call.memory), first)?;
         self.model(call.question, self.view(call.question, &mut call.scratch.unary))?.list(out)
@@ -135,7 +140,7 @@ impl KBest<TreeTask> for TreeTask {
 }
 
 impl RecombineLabels<TreeTask> for TreeTask {
-    fn recombine(&self, case: Case<'_, Self>, w: &[f64], codes: &[u32], out: &mut Vec<u32>) -> Result<(), String> {
+    fn recombine(&self, case: Case<'_, Self>, w: &[f64], codes: &[u32], out: &mut Labelling) -> Result<(), String> {
         let (x, truth, TreeScratch { unary, candidates, .. }) = (case.input, case.truth, case.scratch);
         candidates.collect(truth, codes);
         self.score_nodes(x, w, Some(truth), unary);

@@ -12,8 +12,9 @@ use multiplane_infer::score_tree::ROOT;
 
 use super::*;
 use crate::builtin::chain::Chain;
+use crate::builtin::pairwise::Labelling;
 use crate::builtin::task::{from_file_layout, to_file_layout};
-use crate::builtin::testing::{ListedExample, labelled_as, partly_labelled};
+use crate::builtin::testing::{ListedExample, check_completions, labelled_as, partly_labelled};
 use crate::data::SparseRows;
 use crate::losses::{CostTable, LossSpec};
 
@@ -106,6 +107,17 @@ fn unlabelled_nodes_are_left_out() {
     }
 }
 
+/// Truths that are known in part are completed by what agrees with them, along edges of all types.
+#[test]
+fn completions_equal_enumeration() {
+    for seed in 0..300 {
+        let (task, mut x, w, truth, mut rng) = random(seed);
+        let truth = partly_labelled(truth, &mut rng);
+        x.take_truth(&truth).unwrap();
+        check_completions(&task, Examples::new(vec![x], vec![Labelling::new(truth)]), &w, &format!("seed {seed}"));
+    }
+}
+
 fn labelling(task: &TreeTask, x: &TreeInput, rng: &mut Rng) -> Vec<u32> {
     (0..x.nodes()).map(|_| rng.below(task.labels as u64) as u32).collect()
 }
@@ -136,9 +148,9 @@ fn a_path_is_a_chain() {
             plane.view().star.add_to(1.0, &mut values);
             (values, plane.view().circ, plane.code().to_vec())
         };
-        let examples = Examples::new(vec![rows], vec![truth.clone()]);
+        let examples = Examples::new(vec![rows], vec![Labelling::new(truth.clone())]);
         let mut one = TaskOracle::new(Arc::new(chain.clone()), Arc::new(examples)).unwrap();
-        let examples = Examples::new(vec![x], vec![truth]);
+        let examples = Examples::new(vec![x], vec![Labelling::new(truth)]);
         let mut other = TaskOracle::new(Arc::new(tree.clone()), Arc::new(examples)).unwrap();
         let (mut first, mut second) = (Plane::new(), Plane::new());
         one.maximize(0, &of_chain, &mut first).unwrap();

@@ -108,7 +108,7 @@ impl ScoreMagnitudes<ArborescenceTask> for ArborescenceTask {
         let (n, d, fixed) = (examples.labels.len() as f64, self.features, self.fixed_rows());
         let (mut columns, mut pairs) = (vec![0.0; d], vec![Vec::new(); d]);
         let (mut loss, mut additions, mut rows) = (0.0, 0, 0);
-        for x in &examples.inputs {
+        for x in examples.inputs.iter() {
             let (words, count) = (x.words(), x.columns().len());
             let (mut sums, mut largest, mut longest) = (vec![0.0; count], vec![0.0_f64; count], 0);
             for row in (0..words).map(|word| x.local().row(word)) {
