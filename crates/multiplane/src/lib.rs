@@ -55,10 +55,10 @@ pub use outer::{
     cross_validate, cross_validate_problem, follow,
 };
 pub use session::{
-    Advice, CheckpointReport, Checkpointer, Incoming, KernelCost, PrimalClaim, Round, RunMachine, RunOptions, RunSubject,
-    Session, Setting, SlackCost, Summary, SummaryAside, Verdict, Verified, WarmState, as_completed, hold_out, model_format,
-    model_rules, needs_data, read_data, read_prior, read_run_data, read_task_data, threads_for, training_part,
-    unlabelled_warning, verify, weights_sha256, with_mishaps,
+    Advice, CheckpointReport, Checkpointer, Incoming, KernelCost, PrimalClaim, Round, RunMachine, RunOptions,
+    RunSubject, Session, Setting, SlackCost, Summary, SummaryAside, Verdict, Verified, WarmState, as_completed,
+    hold_out, model_format, model_rules, needs_data, read_data, read_prior, read_run_data, read_task_data, threads_for,
+    training_part, unlabelled_warning, verify, weights_sha256, with_mishaps,
 };
 pub use spec::{
     Choice, DEFAULT_SOLVER, DataSpec, Folds, GridOptions, GridPoints, GridSpec, GridStart, Holdout, Lambda, OracleSpec,

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use crate::linalg::{self, Cholesky};
+use crate::linalg;
 use crate::plane::Star;
 use crate::regularizer::{Constraint, Regularizer};
 
@@ -20,20 +20,14 @@ const PATIENCE: usize = 6;
 /// Share of the way to the nearest bound that a step goes.
 const TO_BOUND: f64 = 0.99;
 
-/// Products of a dense matrix that take as long as one of numbers that are stored one by one.
-const SPARSE: f64 = 3.0;
-
-/// Rows of the Newton system that are added at a time.
-const ROWS: usize = 32;
-
 /// The QP: vertices of all blocks, one after the other. A block stores the union of its vertices' coordinates, and of
 /// each linear part the runs of numbers that are not 0.
 #[derive(Clone, Debug)]
 pub struct JointQp<'a> {
-    regularizer: &'a Regularizer,
-    width: usize,
+    pub(super) regularizer: &'a Regularizer,
+    pub(super) width: usize,
     /// Coordinates that must stay `>= 0`.
-    nonnegative: Vec<usize>,
+    pub(super) nonnegative: Vec<usize>,
     blocks: Vec<PlaneBlock>,
     /// Of all blocks, in ascending order within each.
     coordinates: Vec<u32>,
@@ -47,22 +41,22 @@ pub struct JointQp<'a> {
 
 /// Places of a block's vertices and coordinates.
 #[derive(Clone, Debug)]
-struct PlaneBlock {
-    vertices: Range<usize>,
-    coordinates: Range<usize>,
+pub(super) struct PlaneBlock {
+    pub(super) vertices: Range<usize>,
+    pub(super) coordinates: Range<usize>,
     /// Products of the outer products of its linear parts, one by one, without their zeros.
-    products: f64,
+    pub(super) products: f64,
 }
 
 /// An interior point: weights and their multipliers, hinges, and slacks and masses of the vertices.
 #[derive(Clone, Debug)]
-struct Point {
-    w: Vec<f64>,
+pub(super) struct Point {
+    pub(super) w: Vec<f64>,
     /// Multipliers of the weights that must stay `>= 0`.
-    duals: Vec<f64>,
-    hinges: Vec<f64>,
-    slacks: Vec<f64>,
-    masses: Vec<f64>,
+    pub(super) duals: Vec<f64>,
+    pub(super) hinges: Vec<f64>,
+    pub(super) slacks: Vec<f64>,
+    pub(super) masses: Vec<f64>,
 }
 
 impl Point {
@@ -100,54 +94,17 @@ impl Point {
 
 /// What the planes give at a point.
 #[derive(Debug)]
-struct PlaneSums {
+pub(super) struct PlaneSums {
     /// `<c_p, w> + b_p` of each vertex.
-    scores: Vec<f64>,
+    pub(super) scores: Vec<f64>,
     /// `sum_p m_p c_p`.
-    phi: Vec<f64>,
+    pub(super) phi: Vec<f64>,
     /// P at the weights, and F of the masses.
     primal: f64,
     value: f64,
 }
 
-/// The Newton system at a point, and by how much the point misses its equations.
-#[derive(Debug)]
-struct Newton {
-    factor: Cholesky,
-    /// `mass / slack` of each vertex, and the sum over each block.
-    ratios: Vec<f64>,
-    totals: Vec<f64>,
-    /// Of the gradient in w, of the sums of masses, and of the slacks.
-    gradient: Vec<f64>,
-    missing: Vec<f64>,
-    slack: Vec<f64>,
-}
-
-/// Room for a row of the Newton system.
-#[derive(Debug, Default)]
-struct SparseRow {
-    indices: Vec<u32>,
-    values: Vec<f64>,
-    /// Of a block, over all its coordinates: a row less the pivot's, and the sum of such rows.
-    change: Vec<f64>,
-    mean: Vec<f64>,
-    runs: Vec<Range<usize>>,
-}
-
-/// Merges two rows, by the beginnings of their runs.
-fn merged<'a>(
-    one: impl Iterator<Item = (Range<usize>, &'a [f64])>,
-    other: impl Iterator<Item = (Range<usize>, &'a [f64])>,
-) -> impl Iterator<Item = (Range<usize>, &'a [f64])> {
-    let (mut one, mut other) = (one.peekable(), other.peekable());
-    std::iter::from_fn(move || match (one.peek(), other.peek()) {
-        (Some((a, _)), Some((b, _))) if b.start < a.start => other.next(),
-        (None, _) => other.next(),
-        _ => one.next(),
-    })
-}
-
-fn square(length: usize) -> f64 {
+pub(super) fn square(length: usize) -> f64 {
     (length * length) as f64
 }
 
@@ -209,17 +166,6 @@ impl<'a> JointQp<'a> {
         self.blocks.iter().map(of_block).sum::<f64>() + groups + width * width * width / 6.0 + 30.0 * width
     }
 
-    /// Returns the products of the blocks' part of the Newton system where all share a matrix of their coordinates.
-    fn dense_products(group: &[&PlaneBlock]) -> f64 {
-        let vertices: usize = group.iter().map(|block| block.vertices.len() - 1).sum();
-        (0.5 * vertices as f64 + 2.0) * square(group[0].coordinates.len())
-    }
-
-    /// Returns the same where nonzero numbers alone are multiplied, which takes longer for each.
-    fn sparse_products(group: &[&PlaneBlock]) -> f64 {
-        SPARSE * group.iter().map(|block| block.products).sum::<f64>()
-    }
-
     /// Returns the blocks such that those of the same coordinates follow each other.
     fn in_groups(&self) -> Vec<&PlaneBlock> {
         let mut order: Vec<&PlaneBlock> = self.blocks.iter().collect();
@@ -227,20 +173,20 @@ impl<'a> JointQp<'a> {
         order
     }
 
-    fn vertices(&self) -> usize {
+    pub(super) fn vertices(&self) -> usize {
         self.circs.len()
     }
 
-    fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
+    pub(super) fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
         self.blocks.iter().map(|block| block.vertices.clone())
     }
 
-    fn coordinates(&self, block: &PlaneBlock) -> &[u32] {
+    pub(super) fn coordinates(&self, block: &PlaneBlock) -> &[u32] {
         &self.coordinates[block.coordinates.clone()]
     }
 
     /// Returns the linear part of a vertex: runs of places among the coordinates of its block, with their numbers.
-    fn row(&self, vertex: usize) -> impl Iterator<Item = (Range<usize>, &[f64])> + Clone {
+    pub(super) fn row(&self, vertex: usize) -> impl Iterator<Item = (Range<usize>, &[f64])> + Clone {
         let ((first, mut from), (last, _)) = (self.rows[vertex], self.rows[vertex + 1]);
         self.runs[first..last].iter().map(move |run| {
             let (places, start) = (run.start as usize..run.end as usize, from);
@@ -250,12 +196,12 @@ impl<'a> JointQp<'a> {
     }
 
     /// Adds `factor` times the linear part of a vertex to numbers at the places of its block.
-    fn add_row(&self, factor: f64, vertex: usize, own: &mut [f64]) {
+    pub(super) fn add_row(&self, factor: f64, vertex: usize, own: &mut [f64]) {
         self.row(vertex).for_each(|(places, values)| linalg::axpy(factor, values, &mut own[places]));
     }
 
     /// Returns `<c_p, w>` of every vertex.
-    fn products(&self, w: &[f64]) -> Vec<f64> {
+    pub(super) fn products(&self, w: &[f64]) -> Vec<f64> {
         let (mut products, mut own) = (Vec::with_capacity(self.circs.len()), Vec::new());
         for block in &self.blocks {
             own.clear();
@@ -268,7 +214,7 @@ impl<'a> JointQp<'a> {
     }
 
     /// Returns `sum_p amounts[p] c_p`.
-    fn combine(&self, amounts: &[f64]) -> Vec<f64> {
+    pub(super) fn combine(&self, amounts: &[f64]) -> Vec<f64> {
         let (mut sum, mut own) = (vec![0.0; self.width], Vec::new());
         for block in &self.blocks {
             own.clear();
@@ -362,160 +308,11 @@ impl<'a> JointQp<'a> {
         let duals = self.nonnegative.iter().map(|&k| target / w[k]).collect();
         Point { w, duals, hinges, slacks, masses }
     }
-
-    /// Sets up the Newton system at `point`.
-    fn newton(&self, order: &[&PlaneBlock], point: &Point, sums: PlaneSums) -> Newton {
-        let (width, lambda) = (self.width, self.regularizer.lambda());
-        let ratios: Vec<f64> = point.masses.iter().zip(&point.slacks).map(|(mass, slack)| mass / slack).collect();
-        let totals: Vec<f64> = self.ranges().map(|block| ratios[block].iter().sum()).collect();
-
-        // lambda I + Z/W + sum_i sum_p D_p (c_p - mean_i)(c_p - mean_i)', the means weighted by D.
-        let mut matrix = vec![0.0; width * width];
-        (0..width).for_each(|k| matrix[k * width + k] = lambda);
-        for (&k, dual) in self.nonnegative.iter().zip(&point.duals) {
-            matrix[k * width + k] += dual / point.w[k];
-        }
-        let (mut rows, mut mean, mut own) = (Vec::new(), Vec::new(), Vec::new());
-        let mut scratch = SparseRow::default();
-        for group in order.chunk_by(|a, b| self.coordinates(a) == self.coordinates(b)) {
-            if Self::sparse_products(group) < Self::dense_products(group) {
-                group.iter().for_each(|block| self.add_sparsely(block, &ratios, &mut scratch, &mut matrix));
-                continue;
-            }
-            let coordinates = self.coordinates(group[0]);
-            let size = coordinates.len();
-            own.clear();
-            own.resize(size * size, 0.0);
-            for block in group {
-                let mut total = ratios[block.vertices.start];
-                mean.clear();
-                mean.resize(size, 0.0);
-                for vertex in block.vertices.clone().skip(1) {
-                    // The sum grows by so much of the outer product of c_p - mean, the mean of those before.
-                    let ratio = ratios[vertex];
-                    let (factor, share) = ((ratio * (total / (total + ratio))).sqrt(), ratio / (total + ratio));
-                    total += ratio;
-                    let from = rows.len();
-                    rows.extend(mean.iter().map(|mean| -mean));
-                    self.add_row(1.0, vertex, &mut rows[from..]);
-                    for (change, mean) in rows[from..].iter_mut().zip(&mut mean) {
-                        *mean += share * *change;
-                        *change *= factor;
-                    }
-                }
-                if rows.len() >= ROWS * size {
-                    linalg::add_outer_products(&rows, size, &mut own);
-                    rows.clear();
-                }
-            }
-            linalg::add_outer_products(&rows, size, &mut own);
-            rows.clear();
-            for (i, row) in own.chunks_exact(size.max(1)).enumerate() {
-                let out = &mut matrix[coordinates[i] as usize * width..][..width];
-                Star::Sparse { indices: &coordinates[i..], values: &row[i..] }.add_to(1.0, out);
-            }
-        }
-
-        let mut gradient = sums.phi;
-        linalg::axpy(lambda, &point.w, &mut gradient);
-        if let Some(prior) = self.regularizer.prior() {
-            linalg::axpy(-lambda, prior, &mut gradient);
-        }
-        self.nonnegative.iter().zip(&point.duals).for_each(|(&k, dual)| gradient[k] -= dual);
-        let missing = self.ranges().map(|block| 1.0 - point.masses[block].iter().sum::<f64>()).collect();
-        let mut slack = sums.scores;
-        linalg::axpy(1.0, &point.slacks, &mut slack);
-        for (block, hinge) in self.ranges().zip(&point.hinges) {
-            slack[block].iter_mut().for_each(|slack| *slack -= hinge);
-        }
-        Newton { factor: Cholesky::new(matrix, width), ratios, totals, gradient, missing, slack }
-    }
-
-    /// Adds a block's part of the Newton system, `sum_p D_p d_p d_p' - m m' / sum_p D_p` with `m = sum_p D_p d_p`, where
-    /// `d_p` is `c_p` without that of largest `D`: the difference is at least one part in `p` of what it is made of.
-    fn add_sparsely(&self, block: &PlaneBlock, ratios: &[f64], scratch: &mut SparseRow, matrix: &mut [f64]) {
-        let coordinates = self.coordinates(block);
-        let largest = |best, p| if ratios[p] > ratios[best] { p } else { best };
-        let pivot = block.vertices.clone().fold(block.vertices.start, largest);
-        let SparseRow { indices, values, change, mean, runs } = scratch;
-        for numbers in [&mut *change, &mut *mean] {
-            numbers.clear();
-            numbers.resize(coordinates.len(), 0.0);
-        }
-        for vertex in block.vertices.clone().filter(|&vertex| vertex != pivot) {
-            self.add_row(1.0, vertex, change);
-            self.add_row(-1.0, pivot, change);
-            indices.clear();
-            values.clear();
-            let mut done = 0;
-            for (places, _) in merged(self.row(vertex), self.row(pivot)) {
-                let places = places.start.max(done)..places.end.max(done);
-                done = places.end;
-                indices.extend_from_slice(&coordinates[places.clone()]);
-                values.extend_from_slice(&change[places.clone()]);
-                linalg::axpy(ratios[vertex], &change[places.clone()], &mut mean[places.clone()]);
-                change[places].fill(0.0);
-            }
-            linalg::add_sparse_outer_product(ratios[vertex], (indices, values), runs, self.width, matrix);
-        }
-        let total: f64 = ratios[block.vertices.clone()].iter().sum();
-        linalg::add_sparse_outer_product(-1.0 / total, (coordinates, mean), runs, self.width, matrix);
-    }
-
-    /// Returns the step to where all products are `target`, to first order; to second order where `straight` is the
-    /// step to 0.
-    fn direction(&self, point: &Point, newton: &Newton, target: f64, straight: Option<&Point>) -> Point {
-        let aim = |(one, other): (f64, f64), (dx, dy): (f64, f64)| target - one * other - dx * dy;
-        // What masses and multipliers change by if w and the hinges stay.
-        let mut masses: Vec<f64> = (0..self.vertices())
-            .map(|p| {
-                let bend = straight.map_or((0.0, 0.0), |step| (step.slacks[p], step.masses[p]));
-                let product = aim((point.slacks[p], point.masses[p]), bend);
-                product / point.slacks[p] + newton.ratios[p] * newton.slack[p]
-            })
-            .collect();
-        let of_dual = |(i, &k): (usize, &usize)| {
-            let bend = straight.map_or((0.0, 0.0), |step| (step.w[k], step.duals[i]));
-            aim((point.w[k], point.duals[i]), bend) / point.w[k]
-        };
-        let mut duals: Vec<f64> = self.nonnegative.iter().enumerate().map(of_dual).collect();
-
-        // The hinges follow from the sums of masses; what is left is a system in w.
-        let free: Vec<f64> = (self.ranges().zip(&newton.missing))
-            .map(|(block, missing)| masses[block].iter().sum::<f64>() - missing)
-            .collect();
-        let mut pulls = masses.clone();
-        for (i, block) in self.ranges().enumerate() {
-            let share = free[i] / newton.totals[i];
-            pulls[block.clone()].iter_mut().zip(&newton.ratios[block]).for_each(|(pull, ratio)| *pull -= ratio * share);
-        }
-        let mut w = self.combine(&pulls);
-        linalg::axpy(1.0, &newton.gradient, &mut w);
-        linalg::scale(-1.0, &mut w);
-        self.nonnegative.iter().zip(&duals).for_each(|(&k, dual)| w[k] += dual);
-        newton.factor.solve(&mut w);
-
-        let mut slacks = self.products(&w);
-        let mut hinges = Vec::with_capacity(free.len());
-        for (i, block) in self.ranges().enumerate() {
-            let ratios = &newton.ratios[block.clone()];
-            let pull: f64 = ratios.iter().zip(&slacks[block.clone()]).map(|(ratio, product)| ratio * product).sum();
-            let hinge = (free[i] + pull) / newton.totals[i];
-            for p in block {
-                masses[p] += newton.ratios[p] * (slacks[p] - hinge);
-                slacks[p] = hinge - slacks[p] - newton.slack[p];
-            }
-            hinges.push(hinge);
-        }
-        for ((dual, &k), before) in duals.iter_mut().zip(&self.nonnegative).zip(&point.duals) {
-            *dual -= before / point.w[k] * w[k];
-        }
-        Point { w, duals, hinges, slacks, masses }
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::newton::SparseRow;
     use super::*;
     use crate::rng::Rng;
 

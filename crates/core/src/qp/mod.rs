@@ -8,6 +8,7 @@
 
 mod constrained;
 mod joint;
+mod newton;
 mod simplex;
 #[cfg(test)]
 mod tests;
