@@ -10,11 +10,9 @@ count all solutions, also those that only prove a bound or find the nearest feas
 """
 
 import argparse
-import contextlib
 import functools
 import math
 import multiprocessing
-import os
 import statistics
 import time
 import warnings
@@ -29,6 +27,7 @@ from motile.variables import EdgeSelected, NodeSelected
 
 from common import finish
 from multiplane.ilp import FeasibleSet, IlpSSVM, Least, _feasible, _solver
+from multiplane.ilp._solver import silenced
 from multiplane.motile import SoftMarginLoss, example, fit_losses, fit_weights
 
 RADIUS = 0.12
@@ -117,19 +116,6 @@ def trackers(size, count=1, is_union=False, first_seed=0):
 # -- learners --
 
 
-@contextlib.contextmanager
-def silence():
-    """SCIP writes to the file descriptor itself."""
-    kept, null = os.dup(1), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
-        os.close(null)
-
-
 def truths(solver):
     """Marks and their mask, ``[variables]`` each, as motile makes them."""
     mask, truth = np.zeros(solver.num_variables, np.float32), np.zeros(solver.num_variables, np.float32)
@@ -155,7 +141,7 @@ def structsvms(solver, calls, sender):
     start = time.process_time()
     features = solver.features.to_ndarray()
     truth, mask = truths(solver)
-    with silence():
+    with silenced():
         loss = structsvm.SoftMarginLoss(solver.constraints, features.T, truth, structsvm.HammingCosts(truth, mask))
 
         def counted(w):
@@ -314,7 +300,7 @@ class AlwaysInteger(FeasibleSet):
 
     def minimise(self, costs, slack=_feasible.no_slack, seconds=math.inf):
         self.calls += 1
-        y, bound = self.engine.searched(costs, self.lower, self.upper, slack(-math.inf) if slack is not _feasible.no_slack else 0.0, seconds)
+        y, bound = self.engine.branch_and_bound(costs, self.lower, self.upper, slack(-math.inf) if slack is not _feasible.no_slack else 0.0, seconds)
         y = self.rows.rounded(y)
         return Least(y, min(bound, float(costs @ y)))
 

@@ -179,7 +179,7 @@ class OracleEstimator(Estimator):
 
     def _tested(self, X: Any, Y: Any) -> _core.UserTask | None:
         """Data to measure on."""
-        if X is None and Y is None:
+        if not are_given(X, Y):
             return None
         x, y = listed(X, "X_test"), listed(Y, "Y_test")
         if len(x) != len(y) or not x:
@@ -399,6 +399,19 @@ class StructuredSVM(OracleEstimator):
         if len(found.coef_) != dim:
             raise ValueError(f"{os.fspath(path)}: has {len(found.coef_)} weights, task.dim() is {dim}")
         return found
+
+
+def explained(text: str, cause: str) -> str:
+    """Adds the probable cause to the core's message on a loss below 0."""
+    rule = "expected a finite number >= 0"
+    return text.replace(rule, f"{rule}. Probably {cause}") if "returned -" in text and cause not in text else text
+
+
+def are_given(X: Any, Y: Any, what: str = "Y_test") -> bool:
+    """Returns if there are data to measure on. Raises ValueError if there are only inputs, or only truths."""
+    if (X is None) != (Y is None):
+        raise ValueError(f"{what if X is None else 'X_test'} without {'X_test' if X is None else what}: give both")
+    return X is not None
 
 
 def user_model(path: str | os.PathLike[str]) -> _core.Model:

@@ -18,7 +18,7 @@ from multiplane._check import Findings, examine
 from multiplane._errors import ConvergenceWarning
 from multiplane._fit_options import FitOptions
 from multiplane._labeller import listed
-from multiplane._structured import OracleEstimator, parameters_of, with_parameters
+from multiplane._structured import OracleEstimator, are_given, explained, parameters_of, with_parameters
 from multiplane._words import refuse_keywords
 from multiplane.ilp._doctor import examined
 from multiplane.ilp._feasible import Box, FeasibleSet, Vector, decided, numbers
@@ -95,12 +95,17 @@ class IlpSSVM(OracleEstimator):
             raise ValueError(f"X[{odd}] has {widths[odd]} features, X[0] has {widths[0]}: expected as many")
         return found
 
+    def _sign(self) -> float:
+        """What costs are multiplied by to be minimised."""
+        self._checked()
+        return 1.0 if self.sense == "min" else -1.0
+
     def _instance(self, x: Any, what: str) -> Instance:
         if isinstance(x, Instance):
             return x
         if not isinstance(x, (tuple, list)) or len(x) not in (2, 3) or not isinstance(x[0], FeasibleSet):
             raise ValueError(f"{what}: expected (feasible, features) or (feasible, features, costs), found {type(x).__name__}")
-        size, sign = len(x[0]), {"min": 1.0, "max": -1.0}[self.sense]
+        size, sign = len(x[0]), self._sign()
         try:
             features = csr_array(x[1], dtype=np.float64) if issparse(x[1]) else np.array(x[1], dtype=np.float64)
         except (TypeError, ValueError):
@@ -158,13 +163,14 @@ class IlpSSVM(OracleEstimator):
         lower, upper = x.feasible.lower, x.feasible.upper
         if linear is not None:
             return Truth(values, linear)
-        at = np.flatnonzero((weights > 0.0) & (values > lower) & (values < upper))
+        inside = np.flatnonzero((weights > 0.0) & (values > lower) & (values < upper))
         costs = np.where(values == lower, weights, np.where(values == upper, -weights, 0.0))
-        if not len(at):
+        if not len(inside):
             return Truth(values, costs)
         if not isinstance(x.feasible, IntegerProgramme):
-            raise ValueError(f"{what}[{at[0]}] is {values[at[0]]:g}, between its bounds: expected an IntegerProgramme, or Target(costs=...)")
-        return Truth(values, costs, at, weights[at], x.feasible.away(at, values[at]))
+            v = inside[0]
+            raise ValueError(f"{what}[{v}] is {values[v]:g}, between its bounds: expected an IntegerProgramme, or Target(costs=...)")
+        return Truth(values, costs, inside, weights[inside], x.feasible.with_distances(inside, values[inside]))
 
     # -- training --
 
@@ -185,8 +191,8 @@ class IlpSSVM(OracleEstimator):
         if wrong:
             raise ValueError(f"nonnegative: found {wrong[0]}: the features have the columns 0 to {width - 1}")
         exact = all(instance.feasible.quality == "exact" for instance in instances)
-        known = {"exact", "upper-bound"}.issuperset(instance.feasible.quality for instance in instances)
-        quality = "exact" if exact else "upper-bound" if known else "heuristic"
+        are_bounded = {"exact", "upper-bound"}.issuperset(instance.feasible.quality for instance in instances)
+        quality = "exact" if exact else "upper-bound" if are_bounded else "heuristic"
         task = LinearTask(
             width, quality, [(column, column + 1) for column in columns], self._accuracy(),
             self.oracle_gap or 0.0, self.oracle_seconds or math.inf,
@@ -224,7 +230,7 @@ class IlpSSVM(OracleEstimator):
             given = self._solutions(instances, y)
             self._costed = self._made_task(instances)
             test: dict[str, Any] = {}
-            if X_test is not None or Y_test is not None:
+            if are_given(X_test, Y_test):
                 seen, labels = self._instances(X_test), listed(Y_test, "Y_test")
                 test = {"X_test": seen, "Y_test": self._truths(labels, seen, "Y_test")}
             if self.partial == "fixed":
@@ -267,14 +273,18 @@ class IlpSSVM(OracleEstimator):
     def _fit_masked(
         self, instances: list[Instance], given: list[tuple[Vector, Vector, Vector | None]], test: dict[str, Any], options: FitOptions
     ) -> None:
-        """Completes and trains in turns (the concave-convex procedure): each turn lowers the objective, or is the last."""
+        """Completes and trains in turns (the concave-convex procedure): each turn lowers the objective, or is the last.
+
+        The first turn chooses lambda for all, as they have one objective.
+        """
         for name in ("checkpoint", "resume"):
             if options.get(name) is not None:
                 raise ValueError(f"{name}: not where solutions are partly unknown, which takes several fits")
         known = [~np.isnan(values) for values, _, _ in given]
         w = self._first_weights(instances, given, known)
         completed = self._completed(instances, given, known, w)
-        asked, is_coarse = self.gap, True
+        asked, lam, is_coarse = self.gap, self.lam, True
+        choice: dict[str, Any] = {}
         rounds: list[dict[str, float]] = []
         while True:
             parts = zip(given, completed, known, instances, strict=True)
@@ -286,9 +296,12 @@ class IlpSSVM(OracleEstimator):
             try:
                 self.gap = COARSE if is_coarse else asked
                 self._costed.accuracy = self._accuracy()
+                self.lam = lam if not rounds else self.lam_
                 self._learn(instances, truths, test, options)
             finally:
-                self.gap = asked
+                self.gap, self.lam = asked, lam
+            choice = choice or {key: value for key, value in self.summary_.items() if key == "lambda_choice"}
+            self.summary_ |= choice
             again = self._completed(instances, given, known, self.coef_)
             pairs = zip(instances, completed, again, strict=True)
             fall = float(np.mean([(x.features @ self.coef_ + x.costs) @ (old - new) for x, old, new in pairs]))
@@ -332,9 +345,10 @@ class IlpSSVM(OracleEstimator):
             t = np.where(known, values, 0.0)
             first = self._truth(t, weights, None if linear is None else np.where(known, linear, 0.0), x, f"Y[{i}]")
             y0 = t if x.feasible.fault(t) is None and linear is None else decided(x.feasible.minimise(first.costs))
-            if len(first.at) and np.any(y0 != t):
-                raise ValueError(f"Y[{i}] is not feasible, and {values[first.at[0]]:g} is between the bounds of variable {first.at[0]}")
-            truths.append(Truth(y0, first.costs, first.at, first.weights, first.feasible))
+            if len(first.inside) and np.any(y0 != t):
+                v = first.inside[0]
+                raise ValueError(f"Y[{i}] is not feasible, and {values[v]:g} is between the bounds of variable {v}")
+            truths.append(Truth(y0, first.costs, first.inside, first.weights, first.feasible))
             change += x.features.T @ (t - y0) / len(given)
             constant += (first.loss(y0) + float(x.costs @ (t - y0))) / len(given)
             size += (first.loss(y0) + float(np.abs(x.costs) @ np.abs(t - y0))) / len(given)
@@ -358,12 +372,13 @@ class IlpSSVM(OracleEstimator):
         boxes, solutions = [], []
         for x, (values, _, _), is_known in zip(instances, given, known, strict=True):
             if is_known.any():
-                at = np.flatnonzero(is_known & ((values == x.feasible.lower) | (values == x.feasible.upper)))
-                boxes.append((Box(x.feasible.lower[at], x.feasible.upper[at]), x.features[at], x.costs[at]))
-                solutions.append(values[at])
+                used = np.flatnonzero(is_known & ((values == x.feasible.lower) | (values == x.feasible.upper)))
+                boxes.append((Box(x.feasible.lower[used], x.feasible.upper[used]), x.features[used], x.costs[used]))
+                solutions.append(values[used])
         if not boxes:
             raise ValueError("Y: nothing is known of any solution")
-        first = IlpSSVM(lam=self.lam, gap="5%", passes=100, clock=self.clock, seed=self.seed, nonnegative=self.nonnegative)
+        lam = "1/n" if isinstance(self.lam, str) and self.lam.startswith("cv") else self.lam  # these are not the hinges to choose by
+        first = IlpSSVM(lam=lam, gap="5%", passes=100, clock=self.clock, seed=self.seed, nonnegative=self.nonnegative)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found: Vector = first.fit(boxes, solutions).coef_
@@ -387,6 +402,9 @@ class IlpSSVM(OracleEstimator):
             found.append(y)
         return found
 
+    def _worded(self, text: str) -> str:
+        return explained(text, "Target(costs=...) has the other sense (true vectors have the least), or the true vector is not the best")
+
     # -- results --
 
     def check(
@@ -397,7 +415,7 @@ class IlpSSVM(OracleEstimator):
         every task of your own.
 
         Returns:
-            The findings, with ``profile``: what calls cost, and a forecast for so many ``passes``.
+            The findings, with ``profile``: what calls cost, and a forecast for so many ``passes``; empty after such a fault.
         """
         refuse_keywords(unknown, self, "check")
         self._checked()
@@ -407,7 +425,6 @@ class IlpSSVM(OracleEstimator):
         broken = any(fault.kind in ("infeasible", "truth-infeasible") for fault in faults)
         if broken:
             found = Findings()
-            found.profile = {"decodes_per_second": 0.0, "plane_entries_mean": 0.0, "forecast": {"passes": passes, "seconds": 0.0, "megabytes": 0.0}}
         else:
             known = [~np.isnan(values) for values, _, _ in given]
             completed = self._completed(instances, given, known, np.zeros(instances[0].features.shape[1]))
@@ -427,13 +444,13 @@ class IlpSSVM(OracleEstimator):
     def predict_costs(self, X: Any) -> list[Vector]:
         """What the variables of each example cost (gain, with ``sense="max"``)."""
         self._check_fitted()
-        sign = 1.0 if self.sense == "min" else -1.0
+        sign = self._sign()
         return [sign * (x.features @ self.coef_ + x.costs) for x in self._instances(X)]
 
     def decision_values(self, X: Any, Y: Any) -> Vector:
         """What each vector costs (gains, with ``sense="max"``), ``[n]``, fixed costs with it."""
         self._check_fitted()
-        found: Vector = (-1.0 if self.sense == "min" else 1.0) * super().decision_values(self._instances(X), Y)
+        found: Vector = -self._sign() * super().decision_values(self._instances(X), Y)
         return found
 
     def score(self, X: Any, Y: Any) -> float:

@@ -25,6 +25,10 @@ class Least(NamedTuple):
     bound: float
 
 
+class Infeasible(ValueError):
+    """No vector is feasible."""
+
+
 Slack = Callable[[float], float]
 """How far above the least cost a vector may be, given a lower bound on that."""
 
@@ -72,8 +76,8 @@ class FeasibleSet(ABC):
         if np.any(known & (values != self.lower) & (values != self.upper)):
             raise ValueError(f"{type(self).__name__}: a value that is known must be {self.lower.min():g} or {self.upper.max():g}")
         reach = float(np.abs(costs) @ (self.upper - self.lower))
-        away = np.where(values == self.lower, weights, -weights) * (1.0 + 2.0 * reach) / weights[known].min(initial=np.inf)
-        return decided(self.minimise(costs + np.where(known, away, 0.0)))
+        penalties = np.where(values == self.lower, weights, -weights) * (1.0 + 2.0 * reach) / weights[known].min(initial=np.inf)
+        return decided(self.minimise(costs + np.where(known, penalties, 0.0)))
 
 
 def decided(least: Least) -> Vector:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array, diags_array, issparse
 
 from multiplane.ilp._closer import closer, tightened
-from multiplane.ilp._feasible import FeasibleSet, Least, Slack, Vector, no_slack, numbers
+from multiplane.ilp._feasible import FeasibleSet, Infeasible, Least, Slack, Vector, no_slack, numbers
 from multiplane.ilp._solver import Rows, Solver, opened
 
 
@@ -118,22 +118,20 @@ class IntegerProgramme(FeasibleSet):
         known = weights > 0.0
         lower, upper = np.where(known, values, self.lower), np.where(known, values, self.upper)
         try:
-            found = IntegerProgramme(
-                self.matrix, self.row_lower, self.row_upper, lower=lower, upper=upper, integral=self.integral
-            ).minimise(costs)
-        except ValueError:
-            return super().nearest(costs, values, weights)
-        return super().nearest(costs, values, weights) if found.y is None else found.y
+            found = self.solver.minimise(numbers(costs, len(self), "costs"), no_slack, math.inf, lower, upper).y
+        except Infeasible:
+            found = None
+        return super().nearest(costs, values, weights) if found is None else found
 
-    def away(self, at: NDArray[np.int64], values: Vector) -> IntegerProgramme:
-        """Returns the programme with two more variables for each of ``at``: how far it is from its value, which is strictly
-        between its bounds, and on which side. Distances are the first ``len(at)`` of the new ones, and at most what they are
-        named after, so costs on them must be negative.
+    def with_distances(self, inside: NDArray[np.int64], values: Vector) -> IntegerProgramme:
+        """Returns the programme with two more variables for each variable ``inside``: its distance from its value, which is strictly
+        between its bounds, and the side it is on. Distances are the first ``len(inside)`` of the new variables. The rows only limit
+        them from above, so costs on them must be negative.
         """
-        size, count = len(self), len(at)
-        below, above = values - self.lower[at], self.upper[at] - values
+        size, count = len(self), len(inside)
+        below, above = values - self.lower[inside], self.upper[inside] - values
         one, place = np.ones(count), np.arange(count)
-        own = csr_array((one, (place, at)), (count, size))
+        own = csr_array((one, (place, inside)), (count, size))
         new = block_array(
             [
                 [self.matrix, None, None],
