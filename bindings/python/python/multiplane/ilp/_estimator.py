@@ -28,6 +28,9 @@ from multiplane.ilp._task import Instance, Labelled, LinearTask, Truth
 ACCURACY = 0.2
 """Which share of the gap that is asked for solvers may leave open, where ``oracle_gap`` is not given."""
 
+FEW = 3
+"""Of so many examples ``solver="auto"`` is ``"bundle"`` if the gap is in percent. Those that are smaller than others count less."""
+
 ROUNDS = 50
 """Completions of unknown values, at most."""
 
@@ -57,6 +60,9 @@ class IlpSSVM(OracleEstimator):
     another :class:`FeasibleSet`, the features of its variables ``[variables, d]`` (dense or SciPy sparse), and costs that are not
     learned ``[variables]``. ``Y`` is a list of solutions ``[variables]``, NaN or masked where the truth is not known; ``predict``
     finds the vectors of the least cost. A :class:`Target` in the place of a solution has a loss of its own.
+
+    A programme of parts that no row connects is trained on as so many examples, with the same objective: a pass asks each part once,
+    and ``calls`` counts them all. With up to three examples of one size ``solver="auto"`` is ``"bundle"`` if the gap is in percent.
 
     Args:
         sense: ``"min"``, or ``"max"`` where the programme maximises: ``coef_`` are then gains.
@@ -246,8 +252,17 @@ class IlpSSVM(OracleEstimator):
     def _learn(self, instances: list[Instance], truths: list[Truth], test: dict[str, Any], options: FitOptions) -> None:
         """Trains, and names the examples for which a solver had not even one vector in its time."""
         self._costed.without.clear()
-        super().fit(instances, truths, **test, **options)
-        without = [i for i, x in enumerate(instances) if id(x) in self._costed.without]
+        asked, lam = (self.lam, self.solver), self._lambda(len(instances))
+        parts = [x.feasible.parts() if lam is not None else [(np.arange(len(x.feasible)), x.feasible)] for x in instances]
+        scale = sum(map(len, parts)) / len(instances)
+        split = [_parts(x, truth, of_x, scale) for x, truth, of_x in zip(instances, truths, parts, strict=True)]
+        try:
+            self.lam = self.lam if lam is None else lam
+            self.solver = self._solver_for([len(x.feasible) for some in split for x, _ in some])
+            super().fit([x for some in split for x, _ in some], [truth for some in split for _, truth in some], **test, **options)
+        finally:
+            self.lam, self.solver = asked
+        without = [i for i, some in enumerate(split) if any(id(x) in self._costed.without for x, _ in some)]
         self.summary_["without_solution"] = without
         if without:
             others = f" and {len(without) - 1} others" if len(without) > 1 else ""
@@ -256,6 +271,22 @@ class IlpSSVM(OracleEstimator):
                 'solution were used; oracle_seconds gives it more, and summary_["without_solution"] lists them',
                 ConvergenceWarning, stacklevel=4,
             )  # fmt: skip
+
+    def _solver_for(self, sizes: list[int]) -> Any:
+        """The solver of examples of these sizes: auto needs more calls than bundle for few, unless the gap is very small."""
+        is_relative = self.gap.endswith("%") if isinstance(self.gap, str) else self.gap is self.passes is self.calls is self.seconds is None
+        is_free = self.solver == "auto" and not any(str(name).split(".")[0] == "solver" for name in self.params or ())
+        are_few = sum(sizes) ** 2 <= FEW * sum(size * size for size in sizes)
+        return "bundle" if is_free and is_relative and are_few and self._costed.quality != "heuristic" else self.solver
+
+    def _lambda(self, count: int) -> float | None:
+        """lambda as a number, of so many examples; None if it is to be chosen."""
+        if self.lam == "1/n":
+            return 1.0 / count
+        try:
+            return 1.0 / (float(self.lam[2:]) * count) if isinstance(self.lam, str) and self.lam.startswith("c:") else float(self.lam)
+        except (TypeError, ValueError, ZeroDivisionError):
+            return None
 
     def _truths(self, y: list[Any], instances: list[Instance], what: str) -> list[Truth]:
         """Truths that are known altogether, to measure on."""
@@ -470,3 +501,20 @@ class IlpSSVM(OracleEstimator):
         found._from_model(model)
         found._costed = LinearTask(len(found.coef_), "upper-bound", [], 0.0, 0.0, math.inf)
         return found
+
+
+def _parts(x: Instance, truth: Truth, parts: list[tuple[NDArray[np.int64], FeasibleSet]], scale: float) -> list[tuple[Instance, Truth]]:
+    """Divides an example into those of its parts, whose hinges are scaled: the mean over all parts is then that over the examples."""
+    if scale == 1.0:
+        return [(x, truth)]
+    found = []
+    for own, feasible in parts:
+        is_own = np.isin(truth.inside, own)
+        inside, values = np.searchsorted(own, truth.inside[is_own]), truth.values[own]
+        distances = None
+        if len(inside):
+            assert isinstance(feasible, IntegerProgramme)  # as the whole is
+            distances = feasible.with_distances(inside, values[inside])
+        labelled = Truth(values, scale * truth.costs[own], inside, scale * truth.weights[is_own], distances)
+        found.append((Instance(feasible, scale * x.features[own], scale * x.costs[own]), labelled))
+    return found

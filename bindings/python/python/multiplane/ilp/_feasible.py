@@ -68,6 +68,10 @@ class FeasibleSet(ABC):
     def fault(self, y: Vector) -> str | None:
         """Returns which rule a vector between the bounds breaks, or None if it is feasible."""
 
+    def parts(self) -> list[tuple[NDArray[np.int64], FeasibleSet]]:
+        """Returns sets that nothing ties to each other, with the variables of each in order; the set alone if there are no such."""
+        return [(np.arange(len(self)), self)]
+
     def nearest(self, costs: Vector, values: Vector, weights: Vector) -> Vector:
         """Returns, of the feasible vectors that differ least from ``values`` (the sum of ``weights`` times the difference), one of
         the least cost. Variables of weight 0 are free. Values between the bounds are only known to integer programmes.
