@@ -43,6 +43,7 @@ def test_parts_have_the_objective_of_the_whole(monkeypatch, seed, top):
 
 def test_parts_divide_the_variables(monkeypatch):
     """In order, with their rows; few variables are put together."""
+    monkeypatch.setattr(_programme, "SMALL", 16)
     rows = np.zeros((4, 40))
     rows[0, [3, 30]] = rows[1, [30, 7]] = rows[2, [1, 2]] = 1.0
     feasible = IntegerProgramme(rows, -np.inf, [1.0, 1.0, 1.0, 0.0])

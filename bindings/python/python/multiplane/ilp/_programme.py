@@ -15,7 +15,7 @@ from multiplane.ilp._closer import closer, tightened
 from multiplane.ilp._feasible import FeasibleSet, Infeasible, Least, Slack, Vector, no_slack, numbers
 from multiplane.ilp._solver import Rows, Solver, opened
 
-SMALL = 16
+SMALL = 64
 """Components of fewer variables are put together to about as many."""
 
 
