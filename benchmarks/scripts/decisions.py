@@ -21,6 +21,9 @@ import numpy as np
 
 INPUTS, TEST, NOISE = 5, 1000, 0.5
 EPOCHS = {100: (20, 100), 1000: (20,)}
+CAPACITY = 2000
+"""Of both rows of the knapsack with two, in hundredths."""
+
 RATES = (1e-1, 1e-2, 1e-3)
 CASES = (("auto", "1/n"), ("one-slack", "1/n"), ("auto", "cv"), ("one-slack", "cv"))
 
@@ -48,10 +51,10 @@ def path_data(n, degree, seed):
     return x, c * random.uniform(1.0 - NOISE, 1.0 + NOISE, c.shape)
 
 
-def knapsack_data(n, degree, seed, items=32):
-    """Gains of items, and their weights (3 to 8 in steps of a hundredth, here whole hundredths)."""
+def knapsack_data(n, degree, seed, items=32, rows=1):
+    """Gains of items, and their weights ``[rows, items]`` (3 to 8 in steps of a hundredth, here whole hundredths)."""
     random = np.random.RandomState(seed)
-    weights = random.choice(range(300, 800), size=items)
+    weights = random.choice(range(300, 800), size=(rows, items))
     x, c = polynomial(random, n, items, degree)
     return x, np.ceil(5.0 * c * random.uniform(1.0 - NOISE, 1.0 + NOISE, c.shape)), weights
 
@@ -113,13 +116,16 @@ def tour_programme(cities=10):
 
 def problem(name, n, degree, seed):
     """Inputs and costs, those to train on first, the set of decisions, and the sense."""
-    from multiplane.ilp import Knapsack, ShortestPath
+    from multiplane.ilp import IntegerProgramme, Knapsack, ShortestPath
 
     if name == "path":
         return *path_data(n + TEST, degree, seed), ShortestPath(grid_edges(), 0, 24), "min"
     if name == "knapsack":
         x, gains, weights = knapsack_data(n + TEST, degree, seed)
-        return x, gains, Knapsack(weights, int(weights.sum() * 0.3)), "max"
+        return x, gains, Knapsack(weights[0], int(weights.sum() * 0.3)), "max"
+    if name == "knapsack2":
+        x, gains, weights = knapsack_data(n + TEST, degree, seed, rows=2)
+        return x, gains, IntegerProgramme(weights, -np.inf, CAPACITY), "max"
     return *tour_data(n + TEST, degree, seed), tour_programme(), "min"
 
 
@@ -128,7 +134,7 @@ def ours(name, n, degree, seed):
     from multiplane.ilp import DecisionSSVM
 
     x, c, feasible, sense = problem(name, n, degree, seed)
-    for solver, lam in CASES:
+    for solver, lam in CASES[: 2 if name in ("knapsack2", "tour") else None]:  # a fit takes 5 to 15 s
         started = time.process_time()
         model = DecisionSSVM(feasible, sense=sense, solver=solver, lam=lam, gap="1%").fit(x[:n], c[:n])
         seconds = time.process_time() - started
@@ -150,31 +156,52 @@ def pyepo(name, n, degree, seed):
     from pyepo.data.dataset import optDataset
     from pyepo.func import SPOPlus
     from pyepo.metric import regret
-    from pyepo.model.predefined import shortestPathModel
+    from pyepo.model.opt import optModel
+    from pyepo.model.predefined import knapsackModel, shortestPathModel
     from torch.utils.data import DataLoader
 
-    if name != "path":
-        raise ValueError(f"PyEPO runs here on the problem path, not on {name}")
+    class TourModel(optModel):
+        """The tours of this script: PyEPO's own need a commercial solver."""
+
+        def _getModel(self):
+            return Tours(), range(45)
+
+        def setObj(self, c):
+            self.costs = np.asarray(c, dtype=float)
+
+        def solve(self):
+            y = self._model(self.costs)
+            return y, float(self.costs @ y)
+
     torch.set_num_threads(1)
-    x, c = path_data(n + TEST, degree, seed)
-    solver = shortestPathModel((5, 5), backend="ortools")
-    if [tuple(arc) for arc in solver.arcs] != grid_edges():
-        raise ValueError("the arcs of PyEPO's grid are in another order")
+    if name == "path":
+        x, c = path_data(n + TEST, degree, seed)
+        solver = shortestPathModel((5, 5), backend="ortools")
+        if [tuple(arc) for arc in solver.arcs] != grid_edges():
+            raise ValueError("the arcs of PyEPO's grid are in another order")
+    elif name == "tour":
+        (x, c), solver = tour_data(n + TEST, degree, seed), TourModel()
+    elif name == "knapsack2":
+        x, c, weights = knapsack_data(n + TEST, degree, seed, rows=2)
+        solver = knapsackModel(weights, np.full(2, CAPACITY), backend="ortools")
+    else:
+        raise ValueError(f"PyEPO runs here on the problems path, knapsack2 and tour, not on {name}")
     test = DataLoader(optDataset(solver, x[n:], c[n:]), batch_size=256)
     torch.optim.Adam(torch.nn.Linear(1, 1).parameters()).step()  # what the first step loads is not counted
+    epochs = EPOCHS[n] if name == "path" else (20,)
     for rate in RATES:
         torch.manual_seed(seed)
         started = time.process_time()
         train = DataLoader(optDataset(solver, x[:n], c[:n]), batch_size=32, shuffle=True)
         model = torch.nn.Linear(INPUTS, c.shape[1])
         loss, steps, paused = SPOPlus(solver, processes=1), torch.optim.Adam(model.parameters(), lr=rate), 0.0
-        for epoch in range(1, max(EPOCHS[n]) + 1):
+        for epoch in range(1, max(epochs) + 1):
             for inputs, costs, decisions, objectives in train:
                 found = loss(model(inputs), costs, decisions, objectives)
                 steps.zero_grad()
                 found.backward()
                 steps.step()
-            if epoch in EPOCHS[n]:
+            if epoch in epochs:
                 seconds = time.process_time() - started - paused
                 found = regret(model, solver, test)
                 paused = time.process_time() - started - seconds
@@ -232,7 +259,7 @@ def main():
     parser.add_argument("command", choices=["run", "table"])
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--learner", choices=["ours", "pyepo"], default="ours")
-    parser.add_argument("--problem", choices=["path", "knapsack", "tour"], default="path")
+    parser.add_argument("--problem", choices=["path", "knapsack", "knapsack2", "tour"], default="path")
     parser.add_argument("--seeds", type=int, default=10)
     for name, default in (("degrees", [1, 4, 6]), ("sizes", [100, 1000])):
         parser.add_argument(f"--{name}", type=lambda text: [int(part) for part in text.split(",")], default=default)

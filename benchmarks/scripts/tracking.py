@@ -6,15 +6,14 @@
 Needs motile, structsvm, PySCIPOpt and highspy. Cells move, divide, appear and die; detections are noisy, some are false and some
 are missing; candidate edges join detections of successive frames that are near. CPU seconds are those of whole fits, from a
 motile solver whose costs and constraints are there to weights, medians over the repeats, which alternate between learners. Calls
-count all solutions, also those that only prove a bound or find the nearest feasible truth.
+count all solutions, also those that only prove a bound or find the nearest feasible truth; a call for a part of a movie counts by
+its share of the variables.
 """
 
 import argparse
-import contextlib
 import functools
 import math
 import multiprocessing
-import os
 import statistics
 import time
 import warnings
@@ -29,6 +28,7 @@ from motile.variables import EdgeSelected, NodeSelected
 
 from common import finish
 from multiplane.ilp import FeasibleSet, IlpSSVM, Least, _feasible, _solver
+from multiplane.ilp._solver import silenced
 from multiplane.motile import SoftMarginLoss, example, fit_losses, fit_weights
 
 RADIUS = 0.12
@@ -117,19 +117,6 @@ def trackers(size, count=1, is_union=False, first_seed=0):
 # -- learners --
 
 
-@contextlib.contextmanager
-def silence():
-    """SCIP writes to the file descriptor itself."""
-    kept, null = os.dup(1), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
-        os.close(null)
-
-
 def truths(solver):
     """Marks and their mask, ``[variables]`` each, as motile makes them."""
     mask, truth = np.zeros(solver.num_variables, np.float32), np.zeros(solver.num_variables, np.float32)
@@ -155,7 +142,7 @@ def structsvms(solver, calls, sender):
     start = time.process_time()
     features = solver.features.to_ndarray()
     truth, mask = truths(solver)
-    with silence():
+    with silenced():
         loss = structsvm.SoftMarginLoss(solver.constraints, features.T, truth, structsvm.HammingCosts(truth, mask))
 
         def counted(w):
@@ -187,8 +174,17 @@ def ours(solvers, make=None, eps=EPS, **options):
     return fit, made, time.process_time() - start
 
 
+def counted(made, what="calls"):
+    """Calls of all programmes; those of a part count by its share of the variables."""
+    found = 0.0
+    for loss in made:
+        sets = {id(part): part for part in (loss.programme, *(part for _, part in loss.programme.parts()))}
+        found += sum(getattr(part.solver, what) * len(part) / len(loss.programme) for part in sets.values())
+    return found
+
+
 def calls(made):
-    return sum(loss.programme.solver.calls for loss in made)
+    return counted(made)
 
 
 def row(*cells):
@@ -228,8 +224,8 @@ def compared(size, mine, other, repeats, limit, solvers=SOLVERS):
         seconds = statistics.median(run[2] for run in runs[name])
         per = calls(made) / len(mine)
         ends = f"{fit.primal:.9g}" if w is None else f"{fit.primal:.9g} ({fit.primal / objective - 1.0:+.1e})"
-        shown = f"{per:.4g}" if len(mine) == 1 else f"{calls(made)} ({per:.3g} passes)"
-        branched = f"{sum(loss.programme.solver.branched for loss in made)}, {sum(loss.programme.solver.searched for loss in made)} twice"
+        shown = f"{per:.4g}" if len(mine) == 1 else f"{calls(made):.4g} ({per:.3g} passes)"
+        branched = f"{counted(made, 'branched'):.3g}, {counted(made, 'searched'):.3g} twice"
         row(name, shown, seconds, seconds / reference, ends, f"{fit.gap:.1e}{'' if fit.certified else ' not certified'}", branched)
 
 
@@ -245,18 +241,37 @@ def many(options):
 
 
 def coarse(options):
-    row("movie", *(f"calls, {name}" for name in SOLVERS), "auto / bundle")
-    row(*["---"] * 5)
+    row("movie", *(f"calls, {name}" for name in SOLVERS), "bundle, whole", "auto / bundle, whole")
+    row(*["---"] * 6)
     for size in options.movies:
         for seed in range(5 if size != "large" else 1):
             counts = []
-            for name in SOLVERS:
-                made = losses(trackers(size, 1, False, seed))
+            for name in (*SOLVERS, "whole"):
+                made = losses(trackers(size, 1, False, seed), None if name != "whole" else Whole)
                 x = [(loss.programme, loss.features) for loss in made]
                 y = [Costed(loss) for loss in made]
-                IlpSSVM(lam=LAMBDA, gap="1%", solver=name).fit(x, [one.target() for one in y])
+                IlpSSVM(lam=LAMBDA, gap="1%", solver="bundle" if name == "whole" else name).fit(x, [one.target() for one in y])
                 counts.append(calls(made) - len(y))  # without the nearest truth
-            row(f"{size}, seed {seed}", *counts, counts[0] / counts[1])
+            row(f"{size}, seed {seed}", *counts, counts[0] / counts[-1])
+
+
+class Whole(FeasibleSet):
+    """A programme that is not taken apart."""
+
+    quality = "upper-bound"
+
+    def __init__(self, programme):
+        self.programme, self.lower, self.upper = programme, programme.lower, programme.upper
+
+    @property
+    def solver(self):
+        return self.programme.solver
+
+    def minimise(self, *arguments):
+        return self.programme.minimise(*arguments)
+
+    def fault(self, y):
+        return self.programme.fault(y)
 
 
 class Costed:
@@ -292,7 +307,8 @@ def overhead(options):
             made = losses(trackers(size))
             converted = time.process_time()
             for loss in made:
-                loss.programme.solver  # noqa: B018
+                for _, part in loss.programme.parts():
+                    part.solver  # noqa: B018
             ready = time.process_time()
             fit_losses(made, LAMBDA, eps=EPS)
             seconds = time.process_time() - start
@@ -310,16 +326,22 @@ class AlwaysInteger(FeasibleSet):
         self.programme, self.lower, self.upper = programme, programme.lower, programme.upper
         self.rows, self.calls, self.branched, self.searched = programme._rows(), 0, 0, 0
         self.engine = _solver.Highspy(self.rows)
-        self.solver = self
+        self.solver, self.own = self, None
 
     def minimise(self, costs, slack=_feasible.no_slack, seconds=math.inf):
         self.calls += 1
-        y, bound = self.engine.searched(costs, self.lower, self.upper, slack(-math.inf) if slack is not _feasible.no_slack else 0.0, seconds)
+        y, bound = self.engine.branch_and_bound(costs, self.lower, self.upper, slack(-math.inf) if slack is not _feasible.no_slack else 0.0, seconds)
         y = self.rows.rounded(y)
         return Least(y, min(bound, float(costs @ y)))
 
     def fault(self, y):
         return self.programme.fault(y)
+
+    def parts(self):
+        if self.own is None:
+            parts = self.programme.parts()
+            self.own = [(own, AlwaysInteger(part)) for own, part in parts] if len(parts) > 1 else super().parts()
+        return self.own
 
 
 def branching(options):
@@ -330,9 +352,9 @@ def branching(options):
         for _ in range(options.repeats):
             runs.append(ours(trackers(size)))
             always.append(ours(trackers(size), AlwaysInteger))
-        made = runs[0][1][0].programme.solver
+        made = [counted(runs[0][1], what) for what in ("calls", "branched", "searched")]
         seconds, longer = (statistics.median(run[2] for run in found) for found in (runs, always))
-        row(size, made.calls, made.branched, made.searched, seconds, always[0][1][0].programme.calls, longer, seconds / longer)
+        row(size, *made, seconds, calls(always[0][1]), longer, seconds / longer)
 
 
 def marked(graph, share, rng):

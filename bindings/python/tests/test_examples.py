@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,10 @@ EXPECTED = {
     "ocr_chain": ["letter by letter", "as a chain", "certified True"],
     "own_oracle": ["agrees with brute force", "certified: True", "NDCG on new queries: 0.9"],
     "assignment": ["Matching:", "BudgetedMatching:", "certified True"],
+    "shortest_path": ["of 10 steps are not the hiker's on new maps, certified: True"],
+    "matching": ["courses go elsewhere in new terms, certified: True", "at most 2 courses for a teacher"],
+    "spanning_tree": ["of 7 cables are wrong in new networks, certified: True"],
+    "knapsack": ["Knapsack: 0.", "TopK: 0."],
     "external_program": ['"protocol": 1', '"label": [1, 2, 3, 4, 0]'],
     "path": ["certified: True", "chosen lambda", "reloaded: PathResult("],
 }
@@ -48,6 +53,16 @@ def test_recipe(name: str, tmp_path: Path) -> None:
         assert text in output
     assert "certified: False" not in output and "certified False" not in output
     assert not list(tmp_path.glob("*.png"))
+
+
+@pytest.mark.parametrize("name", ["shortest_path", "matching", "spanning_tree", "knapsack"])
+def test_short_tasks_find_the_best(name: str) -> None:
+    """In at most 60 lines, and the doctor finds no fault in them."""
+    path = EXAMPLES / f"{name}.py"
+    made = runpy.run_path(str(path))
+    model, X, Y = made["model"], made["X"], made["Y"]
+    assert len(path.read_text().splitlines()) <= 60
+    assert model.check(X[:20], Y[:20]) == [] and model.certified_
 
 
 @pytest.mark.parametrize("name", ["multiclass", "ocr_chain", "path"])

@@ -259,3 +259,97 @@ def test_threads_change_no_bit():
 def again(feasible):
     """The same programme, whose solver has seen nothing."""
     return pickle.loads(pickle.dumps(feasible))
+
+
+def odd_cycles(rng, count=5):
+    """Examples whose relaxations are fractional: no two neighbours of a triangle or of a cycle of five are chosen."""
+    edges = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 6), (6, 7), (7, 3), (2, 3)]
+    rows = np.zeros((len(edges), 8))
+    for row, (a, b) in zip(rows, edges, strict=True):
+        row[[a, b]] = 1.0
+    every = np.array(list(itertools.product((0.0, 1.0), repeat=8)))
+    every = every[(every @ rows.T <= 1.0).all(axis=1)]
+    X = [(IntegerProgramme(rows, -np.inf, 1.0), np.column_stack([np.ones(8), rng.normal(size=(8, 2))]), np.zeros(8)) for _ in range(count)]
+    paid = [features @ [-2.0, 1.0, -1.0] + 0.5 * rng.normal(size=8) for _, features, _ in X]
+    return X, [every[np.argmin(every @ costs)] for costs in paid], [every] * count
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_threads_and_checkpoints_where_relaxations_are_fractional(tmp_path, seed):
+    """Bits may differ there; bounds hold all the same."""
+    X, Y, every = odd_cycles(np.random.default_rng(500 + seed))
+    losses = [lambda y, true=true: np.abs(y - true).sum() for true in Y]
+    path, stops = tmp_path / "state", {"lam": 0.05, "gap": 1e-4, "passes": 500}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        IlpSSVM(**stops | {"passes": 3}).fit(X, Y, checkpoint=path)
+    found = [
+        IlpSSVM(**stops).fit([(again(x[0]), *x[1:]) for x in X], Y, resume=path),
+        IlpSSVM(**stops, threads=2).fit(X, Y),
+    ]
+    assert sum(feasible.solver.branched for feasible, *_ in X) > len(X)
+    for model in found:
+        assert model.certified_ and model.gap_ <= 1e-4
+        at = objective(model.coef_, 0.05, X, Y, every, losses)
+        assert at <= model.primal_ + 1e-9 and all(model.dual_ <= other.primal_ for other in found)
+        assert all(objective(model.coef_ + rng * 0.01, 0.05, X, Y, every, losses) >= model.dual_ - 1e-9 for rng in np.eye(3))
+
+
+def vertices(matrix, row_upper, size):
+    """The corners of ``matrix @ y <= row_upper`` within 0 and 1."""
+    rows, ends = np.vstack([matrix, np.eye(size), -np.eye(size)]), np.concatenate([row_upper, np.ones(size), np.zeros(size)])
+    found = []
+    for chosen in map(list, itertools.combinations(range(len(rows)), size)):
+        if abs(np.linalg.det(rows[chosen])) > 1e-9:
+            y = np.linalg.solve(rows[chosen], ends[chosen])
+            if (rows @ y <= ends + 1e-9).all():
+                found.append(np.clip(y, 0.0, 1.0))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_continuous_variables_are_those_of_linear_programmes(engine, seed):
+    """Losses are convex, so the corners have the worst. Solutions are corners, most of them between the bounds in some variable."""
+    rng = np.random.default_rng(600 + seed)
+    X, Y, every = [], [], []
+    for _ in range(4):
+        matrix = rng.integers(-2, 4, (3, 4)).astype(float)
+        row_upper = matrix @ rng.random(4) + 0.1
+        corners = vertices(matrix, row_upper, 4)
+        features, costs = rng.normal(size=(4, 2)), 0.1 * rng.normal(size=4)
+        paid = features @ [1.0, -1.0] + costs
+        X.append((IntegerProgramme(matrix, -np.inf, row_upper, integral=False), features, costs))
+        Y.append(corners[np.argmin(corners @ paid)])
+        every.append(corners)
+        least = X[-1][0].minimise(paid)
+        assert paid @ least.y == pytest.approx((corners @ paid).min(), abs=1e-6) and least.bound <= (corners @ paid).min() + 1e-12
+    losses = [lambda y, true=true: np.abs(y - true).sum() for true in Y]
+    model = IlpSSVM(lam=0.1, gap=1e-5, passes=2000).fit(X, Y)
+    assert model.certified_ and model.gap_ <= 1e-5
+    assert model.primal_ == pytest.approx(objective(model.coef_, 0.1, X, Y, every, losses), abs=1e-5)
+
+
+def test_lambda_is_chosen_once_for_all_completions():
+    """Rounds of one objective: the choice, and its report, is that of the first."""
+    rng = np.random.default_rng(3)
+    X, Y, _ = problem(rng, count=12)
+    model = IlpSSVM(lam="cv").fit(X, [np.where(rng.random(6) < 0.5, true, np.nan) for true in Y])
+    assert len(model.rounds_) > 1 and model.lam == "cv"
+    assert model.lam_ == model.summary_["lambda_choice"]["lambda"]
+
+
+def test_completions_keep_the_solver(engine, monkeypatch):
+    """Known values are bounds for a call, also where no vector has them all, and errors of solvers are not taken for that."""
+    feasible = IntegerProgramme([[1.0, 1.0, 1.0]], 1.0, 2.0)
+    known, costs = np.array([1.0, 1.0, 0.0]), np.array([0.3, 0.2, -0.1])
+    assert feasible.nearest(costs, np.array([0.0, 0.0, 0.0]), known).tolist() == [0.0, 0.0, 1.0]
+    assert feasible.nearest(costs, np.ones(3), np.ones(3)).sum() == 2.0
+    assert feasible.minimise(costs).y.tolist() == [0.0, 0.0, 1.0] and feasible.minimise(-costs).y.tolist() == [1.0, 1.0, 0.0]
+    assert feasible.solver.calls == 4  # that which found nothing is not counted
+
+    def failing(*arguments):
+        raise ValueError("the relaxation was not solved")
+
+    monkeypatch.setattr(feasible.solver._engine, "relaxed", failing)
+    with pytest.raises(ValueError, match="the relaxation was not solved"):
+        feasible.nearest(costs, np.ones(3), known)

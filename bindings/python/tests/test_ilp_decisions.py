@@ -247,9 +247,26 @@ def test_bad_input_to_fitted_models_is_refused():
         (lambda: DecisionSSVM(PATHS).fit(X, C, X_test=X[:2], C_test=C[:3]), "X has 2 rows, C_test has 3"),
         (lambda: DecisionSSVM(Assignment(1, 2)).predict(X), "not fitted"),
         (lambda: MODEL.path(X, C[:3]), "X has 30 rows, C has 3"),
+        (lambda: DecisionSSVM(PATHS).fit(X, C, X_test=X), "^X_test without C_test: give both"),
+        (lambda: DecisionSSVM(PATHS).fit(X, C, C_test=C), "^C_test without X_test: give both"),
+        (
+            lambda: DecisionSSVM(lambda costs: PATHS.minimise(-costs).y, quality="exact").fit(X, C),
+            r"^example 0: loss\(truth, y\) returned -.*Probably feasible misses the best decision: it has the other sense than C",
+        ),
     ):
         with pytest.raises(ValueError, match=text):
             call()
+
+
+def test_a_path_leaves_no_task_behind():
+    """Neither one that fails nor one of other data."""
+    new, used = DecisionSSVM(PATHS), DecisionSSVM(PATHS, lam=0.1).fit(X, C)
+    before, found = dict(vars(new)), used.predict(X)
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        new.path(X, C, lambda_least=0.1)
+    assert vars(new) == before
+    used.path(X[:, :2], C, lambda_min=0.1, eps="20%")
+    assert np.array_equal(used.predict(X), found) and used.score(X, C) == DecisionSSVM(PATHS, lam=0.1).fit(X, C).score(X, C)
 
 
 def test_functions_with_bounds():

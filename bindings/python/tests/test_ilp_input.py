@@ -58,6 +58,12 @@ WRONG = {
     "path of faults": (lambda: IlpSSVM().path([(NARROW, np.ones((2, 1)))], [[1, 1]]), r"^Y\[0\] is not feasible: row 0 is 2"),
     "signs": (lambda: IlpSSVM(partial="fixed", nonnegative=[0]).fit(X, Y), "^nonnegative: not with partial"),
     "empty": (lambda: IntegerProgramme([[1.0]], lower=0.2, upper=0.8), "^variable 0 is between 1 and 0"),
+    "alone": (lambda: IlpSSVM().fit(X, Y, X_test=X), "^X_test without Y_test: give both"),
+    "alone, too": (lambda: IlpSSVM().fit(X, Y, Y_test=Y), "^Y_test without X_test: give both"),
+    "worst": (
+        lambda: IlpSSVM(lam=0.001).fit([(Box([0.0], [1.0]), [[1.0]], [9.0])] * 2, [Target([1.0], costs=[4.0])] * 2),
+        r"^example 0: loss\(truth, y\) returned -4.*Probably Target\(costs=...\) has the other sense",
+    ),
     "no vector": (lambda: IntegerProgramme([[2.0, 2.0]], 1.0, 1.0).minimise(np.ones(2)), "^no vector is feasible"),
 }  # fmt: skip
 
@@ -93,8 +99,18 @@ def test_the_doctor_finds(kind):
     x, y = FAULTS[kind]
     found = {finding.kind: finding for finding in IlpSSVM().check(x, y)}
     assert kind in found and str(found[kind])
+    examined = IlpSSVM().check(x, y)
+    assert ("calls a second" in str(examined)) == bool(examined.profile) == ("infeasible" not in kind)
     if kind == "truth-infeasible":
         assert "row 0 is 2: expected 1 to 1" in found[kind].message
+
+
+def test_a_sense_that_is_changed_is_checked():
+    model = IlpSSVM(lam=0.1).fit(X, Y)
+    model.sense = "up"
+    for ask in (model.predict, model.predict_costs, lambda X: model.score(X, Y), lambda X: model.decision_values(X, Y)):
+        with pytest.raises(ValueError, match="^sense = 'up': must be 'min' or 'max'"):
+            ask(X)
 
 
 def test_the_doctor_finds_nothing_in_sound_problems():

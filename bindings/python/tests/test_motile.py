@@ -1,8 +1,5 @@
 """Weights of motile's trackers: the optimum of structsvm, several movies, and truths that are completed."""
 
-import contextlib
-import os
-
 import numpy as np
 import pytest
 
@@ -18,6 +15,7 @@ from motile.costs import EdgeDistanceCost, EdgeSelectedCost, NodeAppearCost, Nod
 from motile.variables import EdgeContinuation, EdgeSelected, NodeAppear, NodeSelected, NodeSplit  # noqa: E402
 
 from multiplane.ilp import IntegerProgramme  # noqa: E402
+from multiplane.ilp._solver import silenced  # noqa: E402
 from multiplane.motile import SoftMarginLoss, example, fit_losses, fit_weights, programme  # noqa: E402
 
 TRACKS = {0: (0, 1.0, 0.8), 1: (0, 25.0, 0.1), 2: (1, 0.0, 0.3), 3: (1, 26.0, 0.4), 4: (2, 2.0, 0.6), 5: (2, 24.0, 0.3), 6: (2, 35.0, 0.7)}
@@ -53,19 +51,6 @@ def weights(found):
     return np.array([weight.value for weight in found.weights._weights])
 
 
-@contextlib.contextmanager
-def silence():
-    """SCIP writes to the file descriptor itself."""
-    kept, null = os.dup(1), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
-        os.close(null)
-
-
 def theirs(found):
     """structsvm's own loss of a movie, as motile builds it."""
     features = found.features.to_ndarray()
@@ -78,7 +63,7 @@ def theirs(found):
 
 
 def objective(losses, w, regularizer_weight=0.1):
-    with silence():
+    with silenced():
         return 0.5 * regularizer_weight * float(w @ w) + sum(loss.value_and_gradient(w)[0] for loss in losses)
 
 
@@ -87,7 +72,7 @@ def objective(losses, w, regularizer_weight=0.1):
 def test_motiles_own_optimum(children, how):
     mine, other = solver(children), solver(children)
     fit = fit_weights(mine, "gt", partial="fixed", solver=how)
-    with silence():
+    with silenced():
         other.fit_weights("gt")
     reference = objective([theirs(other)], weights(other))
     assert fit.certified and fit.dual <= fit.primal and fit.gap <= 1e-6
@@ -115,7 +100,7 @@ def test_several_movies_are_the_sum_of_their_losses():
     fit = fit_weights(movies, "gt", 0.3, partial="fixed")
     losses = [theirs(movie) for movie in movies]
     sums = lambda w: tuple(map(sum, zip(*(loss.value_and_gradient(w) for loss in losses), strict=True)))  # noqa: E731
-    with silence():
+    with silenced():
         w = structsvm.BundleMethod(sums, dims=len(weights(movies[0])), regularizer_weight=0.3, eps=1e-6).optimize(1000)
     assert fit.primal == pytest.approx(objective(losses, w, 0.3), rel=1e-6)
     assert fit.certified and fit.gap <= 1e-6
@@ -163,13 +148,13 @@ def test_a_drop_in_for_structsvm():
     rng = np.random.default_rng(3)
     for _ in range(5):
         w = rng.normal(size=features.shape[1])
-        with silence():
+        with silenced():
             expected, expected_masked = plain.value_and_gradient(w), theirs_.value_and_gradient(w)
         value, gradient = mine.value_and_gradient(w)
         assert value == pytest.approx(expected[0], rel=1e-6, abs=1e-6)
         assert np.allclose(gradient, expected[1], atol=1e-4)
         assert masked.value_and_gradient(w)[0] == pytest.approx(expected_masked[0], rel=1e-6, abs=1e-6)
-    with silence():
+    with silenced():
         w = structsvm.BundleMethod(mine.value_and_gradient, dims=len(w), regularizer_weight=0.1, eps=1e-6).optimize(1000)
     fit = mine.fit(0.1)
     assert fit.primal == pytest.approx(0.05 * float(w @ w) + mine.value_and_gradient(w)[0], rel=1e-6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -43,12 +44,16 @@ class Findings(list[Finding]):
     """What an examination found; empty where all seems sound.
 
     Attributes:
-        profile: What calls cost and what the planned run will take, as a dict.
+        profile: What calls cost and what the planned run will take, as a dict; empty if faults kept calls from being examined.
     """
 
-    profile: dict[str, Any]
+    def __init__(self, findings: Iterable[Finding] = ()) -> None:
+        super().__init__(findings)
+        self.profile: dict[str, Any] = {}
 
     def __str__(self) -> str:
+        if not self.profile:
+            return "\n".join(map(str, self))
         calls, forecast = self.profile["decodes_per_second"], self.profile["forecast"]
         cost = (
             f"decode: {calls:.0f} calls a second; planes of {self.profile['plane_entries_mean']:.0f} entries; "

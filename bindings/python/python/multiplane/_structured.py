@@ -9,6 +9,7 @@ import os
 import pickle
 import time
 import warnings
+from collections.abc import Iterator
 from dataclasses import field
 from functools import partial
 from typing import Any, Never, NoReturn, Self, Unpack
@@ -179,7 +180,7 @@ class OracleEstimator(Estimator):
 
     def _tested(self, X: Any, Y: Any) -> _core.UserTask | None:
         """Data to measure on."""
-        if X is None and Y is None:
+        if not are_given(X, Y):
             return None
         x, y = listed(X, "X_test"), listed(Y, "Y_test")
         if len(x) != len(y) or not x:
@@ -215,21 +216,24 @@ class OracleEstimator(Estimator):
         w = _frozen(np.frombuffer(model.w(), dtype=np.float64).copy())
         counts = int(np.clip(SHARE * calls / HELD, *SAMPLED)), SAMPLED[1]
         sampled, more = (np.unique(np.linspace(0, len(X) - 1, count).astype(int)) for count in counts)
-        begun = time.perf_counter()
-        for k, i in enumerate([*sampled, *np.setdiff1d(more, sampled)]):
+        begun, chosen = time.perf_counter(), [*sampled, *np.setdiff1d(more, sampled)]
+        asked = 0
+        for k, i in enumerate(chosen):
             if k >= len(sampled) and time.perf_counter() - begun > UNSEEN:
                 break
             x, truth = X[i], Y[i]
+            if k == asked:  # few at first: nothing tells what they take
+                batch = (chosen[k : len(sampled)] or chosen[k:])[: _declared(task, "batch") or len(chosen)]
+                asked += len(batch)
+                answers = iter(_several(task, [X[j] for j in batch], [Y[j] for j in batch], w))
 
             def score(y: Any, x: Any = x, truth: Any = truth) -> tuple[float, float]:
                 entries = _core.UserTask.read_features(task.features(x, y), len(w))
                 parts = [*(w[index] * value for index, value in entries), _fixed_score(task, x, y)]
                 return sum(parts) + task.loss(truth, y), sum(map(abs, parts))
 
-            # What is best at other weights is a labelling, too: a loss that counts half is found by half of the weights.
-            scaled = [kept(task.decode(x, _frozen(factor * w), truth)) for factor in (0.5, 2.0)]
-            found = kept(task.decode(x, w, truth)), truth, kept(task.decode(x, w)), *scaled
-            (best, size), *others = map(score, found)
+            best_one, *other_ones = next(answers)
+            (best, size), *others = map(score, (best_one, truth, *other_ones))
             if any(other > best + 1e-6 * (1.0 + size + more) for other, more in others):
                 return (
                     f"decode is declared exact, but its answer for example {i} with the loss added scores {best:.6g}, "
@@ -399,6 +403,32 @@ class StructuredSVM(OracleEstimator):
         if len(found.coef_) != dim:
             raise ValueError(f"{os.fspath(path)}: has {len(found.coef_)} weights, task.dim() is {dim}")
         return found
+
+
+def explained(text: str, cause: str) -> str:
+    """Adds the probable cause to the core's message on a loss below 0."""
+    rule = "expected a finite number >= 0"
+    return text.replace(rule, f"{rule}. Probably {cause}") if "returned -" in text and cause not in text else text
+
+
+def _several(task: Any, xs: list[Any], truths: list[Any], w: NDArray[np.float64]) -> Iterator[tuple[Any, ...]]:
+    """Answers for each example: at w with the loss and without, and at half and twice of w. These are labellings, too: a loss that
+    counts half is found by half of the weights.
+    """
+    ways = (w, truths), (w, None), (_frozen(0.5 * w), truths), (_frozen(2.0 * w), truths)
+    many = getattr(task, "decode_many", None)
+    if callable(many):
+        yield from zip(*(list(map(kept, many(xs, at, of_all))) for at, of_all in ways), strict=True)
+        return
+    for x, truth in zip(xs, truths, strict=True):
+        yield tuple(kept(task.decode(x, at) if of_all is None else task.decode(x, at, truth)) for at, of_all in ways)
+
+
+def are_given(X: Any, Y: Any, what: str = "Y_test") -> bool:
+    """Returns if there are data to measure on. Raises ValueError if there are only inputs, or only truths."""
+    if (X is None) != (Y is None):
+        raise ValueError(f"{what if X is None else 'X_test'} without {'X_test' if X is None else what}: give both")
+    return X is not None
 
 
 def user_model(path: str | os.PathLike[str]) -> _core.Model:

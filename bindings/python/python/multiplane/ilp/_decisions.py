@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from multiplane import _core
 from multiplane._fit_options import FitOptions
 from multiplane._path import PathResult
-from multiplane._structured import OracleEstimator, parameters_of, with_parameters
+from multiplane._structured import OracleEstimator, are_given, explained, parameters_of, with_parameters
 from multiplane._tasks import Bounded
 from multiplane.ilp._feasible import FeasibleSet, Least, Vector, decided
 from multiplane.ilp._shortcuts import FromFunction
@@ -56,10 +56,10 @@ class RegretTask:
 
     def features(self, x: Vector, z: Any) -> Any:
         z = _decision(z)
-        at = z.nonzero()[0]
-        if len(at) > DENSE * len(z):
+        chosen = z.nonzero()[0]
+        if len(chosen) > DENSE * len(z):
             return (-2.0 * z[:, None] * x).ravel()
-        return (at[:, None] * self.columns + self._range).ravel(), (-2.0 * z[at, None] * x).ravel()
+        return (chosen[:, None] * self.columns + self._range).ravel(), (-2.0 * z[chosen, None] * x).ravel()
 
     def loss(self, truth: Best, z: Any) -> float:
         """The regret: how much more the decision costs than the best. Rounding and heuristics do not put it below 0."""
@@ -166,7 +166,7 @@ class DecisionSSVM(OracleEstimator):
         with self._all_or_nothing():
             x, best = self._examples(X, C)
             test = {}
-            if X_test is not None or C_test is not None:
+            if are_given(X_test, C_test, "C_test"):
                 seen = self._inputs(X_test, "X_test")
                 test = {"X_test": list(seen), "Y_test": self._best(self._regrets.feasible, self._costs(C_test, len(seen), "C_test"))}
             super().fit(x, best, **test, **options)
@@ -174,8 +174,13 @@ class DecisionSSVM(OracleEstimator):
 
     def path(self, X: Any, C: Any, **options: Any) -> PathResult:  # type: ignore[override]
         """Follows the regularisation path: see :meth:`StructuredSVM.path`. ``cv=5`` cross-validates it by regret."""
-        x, best = self._examples(X, C)
-        return super().path(x, best, **options)
+        own = self.__dict__.get("_regrets")
+        try:
+            x, best = self._examples(X, C)
+            return super().path(x, best, **options)
+        finally:  # the task of these data is the path's
+            vars(self).pop("_regrets", None)
+            vars(self).update({} if own is None else {"_regrets": own})
 
     def check(self, *arguments: Any, **options: Any) -> NoReturn:
         """Refused: the doctor compares answers with truths, which are costs here. ``feasible.fault`` examines decisions."""
@@ -183,8 +188,12 @@ class DecisionSSVM(OracleEstimator):
 
     def _unfitted(self) -> Self:
         made = super()._unfitted()
-        made._regrets = self._regrets
+        if "_regrets" in self.__dict__:
+            made._regrets = self._regrets
         return made
+
+    def _worded(self, text: str) -> str:
+        return explained(text, 'feasible misses the best decision: it has the other sense than C, or is a heuristic with quality="exact"')
 
     def _shaped(self, w: Vector) -> Vector:
         """Weights of the inputs, ``[variables, p]``."""

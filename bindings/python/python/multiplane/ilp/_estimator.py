@@ -18,7 +18,7 @@ from multiplane._check import Findings, examine
 from multiplane._errors import ConvergenceWarning
 from multiplane._fit_options import FitOptions
 from multiplane._labeller import listed
-from multiplane._structured import OracleEstimator, parameters_of, with_parameters
+from multiplane._structured import OracleEstimator, are_given, explained, parameters_of, with_parameters
 from multiplane._words import refuse_keywords
 from multiplane.ilp._doctor import examined
 from multiplane.ilp._feasible import Box, FeasibleSet, Vector, decided, numbers
@@ -27,6 +27,9 @@ from multiplane.ilp._task import Instance, Labelled, LinearTask, Truth
 
 ACCURACY = 0.2
 """Which share of the gap that is asked for solvers may leave open, where ``oracle_gap`` is not given."""
+
+FEW = 3
+"""Of so many examples ``solver="auto"`` is ``"bundle"`` if the gap is in percent. Those that are smaller than others count less."""
 
 ROUNDS = 50
 """Completions of unknown values, at most."""
@@ -57,6 +60,9 @@ class IlpSSVM(OracleEstimator):
     another :class:`FeasibleSet`, the features of its variables ``[variables, d]`` (dense or SciPy sparse), and costs that are not
     learned ``[variables]``. ``Y`` is a list of solutions ``[variables]``, NaN or masked where the truth is not known; ``predict``
     finds the vectors of the least cost. A :class:`Target` in the place of a solution has a loss of its own.
+
+    A programme of parts that no row connects is trained on as so many examples, with the same objective: a pass asks each part once,
+    and ``calls`` counts them all. With up to three examples of one size ``solver="auto"`` is ``"bundle"`` if the gap is in percent.
 
     Args:
         sense: ``"min"``, or ``"max"`` where the programme maximises: ``coef_`` are then gains.
@@ -95,12 +101,17 @@ class IlpSSVM(OracleEstimator):
             raise ValueError(f"X[{odd}] has {widths[odd]} features, X[0] has {widths[0]}: expected as many")
         return found
 
+    def _sign(self) -> float:
+        """What costs are multiplied by to be minimised."""
+        self._checked()
+        return 1.0 if self.sense == "min" else -1.0
+
     def _instance(self, x: Any, what: str) -> Instance:
         if isinstance(x, Instance):
             return x
         if not isinstance(x, (tuple, list)) or len(x) not in (2, 3) or not isinstance(x[0], FeasibleSet):
             raise ValueError(f"{what}: expected (feasible, features) or (feasible, features, costs), found {type(x).__name__}")
-        size, sign = len(x[0]), {"min": 1.0, "max": -1.0}[self.sense]
+        size, sign = len(x[0]), self._sign()
         try:
             features = csr_array(x[1], dtype=np.float64) if issparse(x[1]) else np.array(x[1], dtype=np.float64)
         except (TypeError, ValueError):
@@ -158,13 +169,14 @@ class IlpSSVM(OracleEstimator):
         lower, upper = x.feasible.lower, x.feasible.upper
         if linear is not None:
             return Truth(values, linear)
-        at = np.flatnonzero((weights > 0.0) & (values > lower) & (values < upper))
+        inside = np.flatnonzero((weights > 0.0) & (values > lower) & (values < upper))
         costs = np.where(values == lower, weights, np.where(values == upper, -weights, 0.0))
-        if not len(at):
+        if not len(inside):
             return Truth(values, costs)
         if not isinstance(x.feasible, IntegerProgramme):
-            raise ValueError(f"{what}[{at[0]}] is {values[at[0]]:g}, between its bounds: expected an IntegerProgramme, or Target(costs=...)")
-        return Truth(values, costs, at, weights[at], x.feasible.away(at, values[at]))
+            v = inside[0]
+            raise ValueError(f"{what}[{v}] is {values[v]:g}, between its bounds: expected an IntegerProgramme, or Target(costs=...)")
+        return Truth(values, costs, inside, weights[inside], x.feasible.with_distances(inside, values[inside]))
 
     # -- training --
 
@@ -185,8 +197,8 @@ class IlpSSVM(OracleEstimator):
         if wrong:
             raise ValueError(f"nonnegative: found {wrong[0]}: the features have the columns 0 to {width - 1}")
         exact = all(instance.feasible.quality == "exact" for instance in instances)
-        known = {"exact", "upper-bound"}.issuperset(instance.feasible.quality for instance in instances)
-        quality = "exact" if exact else "upper-bound" if known else "heuristic"
+        are_bounded = {"exact", "upper-bound"}.issuperset(instance.feasible.quality for instance in instances)
+        quality = "exact" if exact else "upper-bound" if are_bounded else "heuristic"
         task = LinearTask(
             width, quality, [(column, column + 1) for column in columns], self._accuracy(),
             self.oracle_gap or 0.0, self.oracle_seconds or math.inf,
@@ -224,7 +236,7 @@ class IlpSSVM(OracleEstimator):
             given = self._solutions(instances, y)
             self._costed = self._made_task(instances)
             test: dict[str, Any] = {}
-            if X_test is not None or Y_test is not None:
+            if are_given(X_test, Y_test):
                 seen, labels = self._instances(X_test), listed(Y_test, "Y_test")
                 test = {"X_test": seen, "Y_test": self._truths(labels, seen, "Y_test")}
             if self.partial == "fixed":
@@ -240,8 +252,17 @@ class IlpSSVM(OracleEstimator):
     def _learn(self, instances: list[Instance], truths: list[Truth], test: dict[str, Any], options: FitOptions) -> None:
         """Trains, and names the examples for which a solver had not even one vector in its time."""
         self._costed.without.clear()
-        super().fit(instances, truths, **test, **options)
-        without = [i for i, x in enumerate(instances) if id(x) in self._costed.without]
+        asked, lam = (self.lam, self.solver), self._lambda(len(instances))
+        parts = [x.feasible.parts() if lam is not None else [(np.arange(len(x.feasible)), x.feasible)] for x in instances]
+        scale = sum(map(len, parts)) / len(instances)
+        split = [_parts(x, truth, of_x, scale) for x, truth, of_x in zip(instances, truths, parts, strict=True)]
+        try:
+            self.lam = self.lam if lam is None else lam
+            self.solver = self._solver_for([len(x.feasible) for some in split for x, _ in some])
+            super().fit([x for some in split for x, _ in some], [truth for some in split for _, truth in some], **test, **options)
+        finally:
+            self.lam, self.solver = asked
+        without = [i for i, some in enumerate(split) if any(id(x) in self._costed.without for x, _ in some)]
         self.summary_["without_solution"] = without
         if without:
             others = f" and {len(without) - 1} others" if len(without) > 1 else ""
@@ -250,6 +271,22 @@ class IlpSSVM(OracleEstimator):
                 'solution were used; oracle_seconds gives it more, and summary_["without_solution"] lists them',
                 ConvergenceWarning, stacklevel=4,
             )  # fmt: skip
+
+    def _solver_for(self, sizes: list[int]) -> Any:
+        """The solver of examples of these sizes: auto needs more calls than bundle for few, unless the gap is very small."""
+        is_relative = self.gap.endswith("%") if isinstance(self.gap, str) else self.gap is self.passes is self.calls is self.seconds is None
+        is_free = self.solver == "auto" and not any(str(name).split(".")[0] == "solver" for name in self.params or ())
+        are_few = sum(sizes) ** 2 <= FEW * sum(size * size for size in sizes)
+        return "bundle" if is_free and is_relative and are_few and self._costed.quality != "heuristic" else self.solver
+
+    def _lambda(self, count: int) -> float | None:
+        """lambda as a number, of so many examples; None if it is to be chosen."""
+        if self.lam == "1/n":
+            return 1.0 / count
+        try:
+            return 1.0 / (float(self.lam[2:]) * count) if isinstance(self.lam, str) and self.lam.startswith("c:") else float(self.lam)
+        except (TypeError, ValueError, ZeroDivisionError):
+            return None
 
     def _truths(self, y: list[Any], instances: list[Instance], what: str) -> list[Truth]:
         """Truths that are known altogether, to measure on."""
@@ -267,14 +304,18 @@ class IlpSSVM(OracleEstimator):
     def _fit_masked(
         self, instances: list[Instance], given: list[tuple[Vector, Vector, Vector | None]], test: dict[str, Any], options: FitOptions
     ) -> None:
-        """Completes and trains in turns (the concave-convex procedure): each turn lowers the objective, or is the last."""
+        """Completes and trains in turns (the concave-convex procedure): each turn lowers the objective, or is the last.
+
+        The first turn chooses lambda for all, as they have one objective.
+        """
         for name in ("checkpoint", "resume"):
             if options.get(name) is not None:
                 raise ValueError(f"{name}: not where solutions are partly unknown, which takes several fits")
         known = [~np.isnan(values) for values, _, _ in given]
         w = self._first_weights(instances, given, known)
         completed = self._completed(instances, given, known, w)
-        asked, is_coarse = self.gap, True
+        asked, lam, is_coarse = self.gap, self.lam, True
+        choice: dict[str, Any] = {}
         rounds: list[dict[str, float]] = []
         while True:
             parts = zip(given, completed, known, instances, strict=True)
@@ -286,9 +327,12 @@ class IlpSSVM(OracleEstimator):
             try:
                 self.gap = COARSE if is_coarse else asked
                 self._costed.accuracy = self._accuracy()
+                self.lam = lam if not rounds else self.lam_
                 self._learn(instances, truths, test, options)
             finally:
-                self.gap = asked
+                self.gap, self.lam = asked, lam
+            choice = choice or {key: value for key, value in self.summary_.items() if key == "lambda_choice"}
+            self.summary_ |= choice
             again = self._completed(instances, given, known, self.coef_)
             pairs = zip(instances, completed, again, strict=True)
             fall = float(np.mean([(x.features @ self.coef_ + x.costs) @ (old - new) for x, old, new in pairs]))
@@ -332,9 +376,10 @@ class IlpSSVM(OracleEstimator):
             t = np.where(known, values, 0.0)
             first = self._truth(t, weights, None if linear is None else np.where(known, linear, 0.0), x, f"Y[{i}]")
             y0 = t if x.feasible.fault(t) is None and linear is None else decided(x.feasible.minimise(first.costs))
-            if len(first.at) and np.any(y0 != t):
-                raise ValueError(f"Y[{i}] is not feasible, and {values[first.at[0]]:g} is between the bounds of variable {first.at[0]}")
-            truths.append(Truth(y0, first.costs, first.at, first.weights, first.feasible))
+            if len(first.inside) and np.any(y0 != t):
+                v = first.inside[0]
+                raise ValueError(f"Y[{i}] is not feasible, and {values[v]:g} is between the bounds of variable {v}")
+            truths.append(Truth(y0, first.costs, first.inside, first.weights, first.feasible))
             change += x.features.T @ (t - y0) / len(given)
             constant += (first.loss(y0) + float(x.costs @ (t - y0))) / len(given)
             size += (first.loss(y0) + float(np.abs(x.costs) @ np.abs(t - y0))) / len(given)
@@ -358,12 +403,13 @@ class IlpSSVM(OracleEstimator):
         boxes, solutions = [], []
         for x, (values, _, _), is_known in zip(instances, given, known, strict=True):
             if is_known.any():
-                at = np.flatnonzero(is_known & ((values == x.feasible.lower) | (values == x.feasible.upper)))
-                boxes.append((Box(x.feasible.lower[at], x.feasible.upper[at]), x.features[at], x.costs[at]))
-                solutions.append(values[at])
+                used = np.flatnonzero(is_known & ((values == x.feasible.lower) | (values == x.feasible.upper)))
+                boxes.append((Box(x.feasible.lower[used], x.feasible.upper[used]), x.features[used], x.costs[used]))
+                solutions.append(values[used])
         if not boxes:
             raise ValueError("Y: nothing is known of any solution")
-        first = IlpSSVM(lam=self.lam, gap="5%", passes=100, clock=self.clock, seed=self.seed, nonnegative=self.nonnegative)
+        lam = "1/n" if isinstance(self.lam, str) and self.lam.startswith("cv") else self.lam  # these are not the hinges to choose by
+        first = IlpSSVM(lam=lam, gap="5%", passes=100, clock=self.clock, seed=self.seed, nonnegative=self.nonnegative)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found: Vector = first.fit(boxes, solutions).coef_
@@ -387,6 +433,9 @@ class IlpSSVM(OracleEstimator):
             found.append(y)
         return found
 
+    def _worded(self, text: str) -> str:
+        return explained(text, "Target(costs=...) has the other sense (true vectors have the least), or the true vector is not the best")
+
     # -- results --
 
     def check(
@@ -397,7 +446,7 @@ class IlpSSVM(OracleEstimator):
         every task of your own.
 
         Returns:
-            The findings, with ``profile``: what calls cost, and a forecast for so many ``passes``.
+            The findings, with ``profile``: what calls cost, and a forecast for so many ``passes``; empty after such a fault.
         """
         refuse_keywords(unknown, self, "check")
         self._checked()
@@ -407,7 +456,6 @@ class IlpSSVM(OracleEstimator):
         broken = any(fault.kind in ("infeasible", "truth-infeasible") for fault in faults)
         if broken:
             found = Findings()
-            found.profile = {"decodes_per_second": 0.0, "plane_entries_mean": 0.0, "forecast": {"passes": passes, "seconds": 0.0, "megabytes": 0.0}}
         else:
             known = [~np.isnan(values) for values, _, _ in given]
             completed = self._completed(instances, given, known, np.zeros(instances[0].features.shape[1]))
@@ -427,13 +475,13 @@ class IlpSSVM(OracleEstimator):
     def predict_costs(self, X: Any) -> list[Vector]:
         """What the variables of each example cost (gain, with ``sense="max"``)."""
         self._check_fitted()
-        sign = 1.0 if self.sense == "min" else -1.0
+        sign = self._sign()
         return [sign * (x.features @ self.coef_ + x.costs) for x in self._instances(X)]
 
     def decision_values(self, X: Any, Y: Any) -> Vector:
         """What each vector costs (gains, with ``sense="max"``), ``[n]``, fixed costs with it."""
         self._check_fitted()
-        found: Vector = (-1.0 if self.sense == "min" else 1.0) * super().decision_values(self._instances(X), Y)
+        found: Vector = -self._sign() * super().decision_values(self._instances(X), Y)
         return found
 
     def score(self, X: Any, Y: Any) -> float:
@@ -453,3 +501,20 @@ class IlpSSVM(OracleEstimator):
         found._from_model(model)
         found._costed = LinearTask(len(found.coef_), "upper-bound", [], 0.0, 0.0, math.inf)
         return found
+
+
+def _parts(x: Instance, truth: Truth, parts: list[tuple[NDArray[np.int64], FeasibleSet]], scale: float) -> list[tuple[Instance, Truth]]:
+    """Divides an example into those of its parts, whose hinges are scaled: the mean over all parts is then that over the examples."""
+    if scale == 1.0:
+        return [(x, truth)]
+    found = []
+    for own, feasible in parts:
+        is_own = np.isin(truth.inside, own)
+        inside, values = np.searchsorted(own, truth.inside[is_own]), truth.values[own]
+        distances = None
+        if len(inside):
+            assert isinstance(feasible, IntegerProgramme)  # as the whole is
+            distances = feasible.with_distances(inside, values[inside])
+        labelled = Truth(values, scale * truth.costs[own], inside, scale * truth.weights[is_own], distances)
+        found.append((Instance(feasible, scale * x.features[own], scale * x.costs[own]), labelled))
+    return found

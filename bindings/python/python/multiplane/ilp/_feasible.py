@@ -25,6 +25,10 @@ class Least(NamedTuple):
     bound: float
 
 
+class Infeasible(ValueError):
+    """No vector is feasible."""
+
+
 Slack = Callable[[float], float]
 """How far above the least cost a vector may be, given a lower bound on that."""
 
@@ -64,6 +68,10 @@ class FeasibleSet(ABC):
     def fault(self, y: Vector) -> str | None:
         """Returns which rule a vector between the bounds breaks, or None if it is feasible."""
 
+    def parts(self) -> list[tuple[NDArray[np.int64], FeasibleSet]]:
+        """Returns sets that nothing ties to each other, with the variables of each in order; the set alone if there are no such."""
+        return [(np.arange(len(self)), self)]
+
     def nearest(self, costs: Vector, values: Vector, weights: Vector) -> Vector:
         """Returns, of the feasible vectors that differ least from ``values`` (the sum of ``weights`` times the difference), one of
         the least cost. Variables of weight 0 are free. Values between the bounds are only known to integer programmes.
@@ -72,8 +80,8 @@ class FeasibleSet(ABC):
         if np.any(known & (values != self.lower) & (values != self.upper)):
             raise ValueError(f"{type(self).__name__}: a value that is known must be {self.lower.min():g} or {self.upper.max():g}")
         reach = float(np.abs(costs) @ (self.upper - self.lower))
-        away = np.where(values == self.lower, weights, -weights) * (1.0 + 2.0 * reach) / weights[known].min(initial=np.inf)
-        return decided(self.minimise(costs + np.where(known, away, 0.0)))
+        penalties = np.where(values == self.lower, weights, -weights) * (1.0 + 2.0 * reach) / weights[known].min(initial=np.inf)
+        return decided(self.minimise(costs + np.where(known, penalties, 0.0)))
 
 
 def decided(least: Least) -> Vector:

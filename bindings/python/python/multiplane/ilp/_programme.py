@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -11,8 +12,11 @@ from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array, diags_array, issparse
 
 from multiplane.ilp._closer import closer, tightened
-from multiplane.ilp._feasible import FeasibleSet, Least, Slack, Vector, no_slack, numbers
+from multiplane.ilp._feasible import FeasibleSet, Infeasible, Least, Slack, Vector, no_slack, numbers
 from multiplane.ilp._solver import Rows, Solver, opened
+
+SMALL = 64
+"""Components of fewer variables are put together to about as many."""
 
 
 class IntegerProgramme(FeasibleSet):
@@ -61,6 +65,7 @@ class IntegerProgramme(FeasibleSet):
             if len(wrong):
                 raise ValueError(f"{what} {wrong[0]} is between {low[wrong[0]]:g} and {high[wrong[0]]:g}: nothing is")
         self._solver: Solver | None = None
+        self._parts: list[tuple[NDArray[np.int64], FeasibleSet]] | None = None
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> tuple[Self, Vector]:
@@ -113,27 +118,59 @@ class IntegerProgramme(FeasibleSet):
         wrong = np.flatnonzero(self.integral & (y != np.round(y)))
         return f"variable {wrong[0]} is {y[wrong[0]]:g}: expected a whole number" if len(wrong) else None
 
+    def parts(self) -> list[tuple[NDArray[np.int64], FeasibleSet]]:
+        """As for every set: components of the variables that rows connect. Those of few variables are put together."""
+        if self._parts is None:
+            self._parts = list(self._parted()) if type(self).minimise is IntegerProgramme.minimise else super().parts()
+        return self._parts
+
+    def _parted(self) -> Iterator[tuple[NDArray[np.int64], FeasibleSet]]:
+        from scipy.sparse.csgraph import connected_components
+
+        starts, columns, size = self.matrix.indptr, self.matrix.indices, len(self)
+        is_inner = np.ones(len(columns), dtype=bool)
+        is_inner[starts[:-1][np.diff(starts) > 0]] = False  # all but the first of each row
+        later = np.flatnonzero(is_inner)
+        tied = csr_array((np.ones(len(later)), (columns[later - 1], columns[later])), (size, size))
+        count, component = connected_components(tied, directed=False)
+        sizes = np.bincount(component, minlength=count)
+        order = np.argsort(-sizes, kind="stable")
+        before = np.concatenate([[0], np.cumsum(sizes[order])[:-1]])
+        group = np.empty(count, dtype=np.int64)
+        is_small = sizes[order] < SMALL
+        group[order] = np.where(is_small, count + before // SMALL, np.arange(count))
+        _, own = np.unique(group[component], return_inverse=True)
+        if own.max() == 0:
+            yield from super().parts()
+            return
+        of_row = np.full(len(starts) - 1, -1)
+        of_row[np.diff(starts) > 0] = own[columns[starts[:-1][np.diff(starts) > 0]]]
+        for number in range(own.max() + 1):
+            inside, rows = np.flatnonzero(own == number), np.flatnonzero(of_row == number)
+            yield inside, IntegerProgramme(
+                self.matrix[rows][:, inside], self.row_lower[rows], self.row_upper[rows],
+                lower=self.lower[inside], upper=self.upper[inside], integral=self.integral[inside],
+            )  # fmt: skip
+
     def nearest(self, costs: Vector, values: Vector, weights: Vector) -> Vector:
         """As for every set, with values between the bounds: held where that is feasible, else nearest."""
         known = weights > 0.0
         lower, upper = np.where(known, values, self.lower), np.where(known, values, self.upper)
         try:
-            found = IntegerProgramme(
-                self.matrix, self.row_lower, self.row_upper, lower=lower, upper=upper, integral=self.integral
-            ).minimise(costs)
-        except ValueError:
-            return super().nearest(costs, values, weights)
-        return super().nearest(costs, values, weights) if found.y is None else found.y
+            found = self.solver.minimise(numbers(costs, len(self), "costs"), no_slack, math.inf, lower, upper).y
+        except Infeasible:
+            found = None
+        return super().nearest(costs, values, weights) if found is None else found
 
-    def away(self, at: NDArray[np.int64], values: Vector) -> IntegerProgramme:
-        """Returns the programme with two more variables for each of ``at``: how far it is from its value, which is strictly
-        between its bounds, and on which side. Distances are the first ``len(at)`` of the new ones, and at most what they are
-        named after, so costs on them must be negative.
+    def with_distances(self, inside: NDArray[np.int64], values: Vector) -> IntegerProgramme:
+        """Returns the programme with two more variables for each variable ``inside``: its distance from its value, which is strictly
+        between its bounds, and the side it is on. Distances are the first ``len(inside)`` of the new variables. The rows only limit
+        them from above, so costs on them must be negative.
         """
-        size, count = len(self), len(at)
-        below, above = values - self.lower[at], self.upper[at] - values
+        size, count = len(self), len(inside)
+        below, above = values - self.lower[inside], self.upper[inside] - values
         one, place = np.ones(count), np.arange(count)
-        own = csr_array((one, (place, at)), (count, size))
+        own = csr_array((one, (place, inside)), (count, size))
         new = block_array(
             [
                 [self.matrix, None, None],
@@ -151,4 +188,4 @@ class IntegerProgramme(FeasibleSet):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_solver": None}
+        return self.__dict__ | {"_solver": None, "_parts": None}

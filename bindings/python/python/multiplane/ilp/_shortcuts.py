@@ -113,12 +113,12 @@ class ShortestPath(ZeroOne):
             found = length[tails[into]] + by_edge[into]
             best = found.argmin(axis=0)
             length[node], last[node] = found[best, each], into[best]
-        y, at = np.zeros(costs.shape), np.full(len(costs), self.target)
+        y, node_of = np.zeros(costs.shape), np.full(len(costs), self.target)
         while len(each):
-            edge = last[at[each], each]
+            edge = last[node_of[each], each]
             y[each, edge] = 1.0
-            at[each] = tails[edge]
-            each = each[at[each] != self.source]
+            node_of[each] = tails[edge]
+            each = each[node_of[each] != self.source]
         return y
 
     def _fault(self, chosen: Integers) -> str | None:

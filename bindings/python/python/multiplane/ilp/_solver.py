@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import importlib.util
 import math
@@ -9,13 +10,14 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane.ilp._feasible import Least, Slack, Vector
+from multiplane.ilp._feasible import Infeasible, Least, Slack, Vector
 
 EXACT = 1e-10
 """How far HiGHS's reduced costs may have the wrong sign; its bounds are lowered by as much for each unit of each variable."""
@@ -52,6 +54,15 @@ class Rows:
         self._longest = 2.0 + float(np.diff(self._by_columns.indptr).max(initial=0))
         self._reach = np.maximum(np.abs(lower), np.abs(upper))
 
+    def between(self, lower: Vector, upper: Vector) -> Self:
+        """Returns the rows with further bounds on the variables. Raises Infeasible if bounds contradict each other."""
+        found = copy.copy(self)
+        found.lower, found.upper = np.maximum(lower, self.lower), np.minimum(upper, self.upper)
+        if np.any(found.lower > found.upper):
+            raise Infeasible("no vector is feasible")
+        found._reach = np.maximum(np.abs(found.lower), np.abs(found.upper))
+        return found
+
     def rounded(self, y: Vector) -> Vector | None:
         """Returns ``y`` with whole numbers where they must be; None if they are too far away, or break a row."""
         nearest = np.clip(np.where(self.integral, np.round(y), y), self.lower, self.upper)
@@ -82,8 +93,9 @@ class Rows:
         return float(of_rows.sum() + of_bounds.sum()) - rounding, rest
 
 
-def silent(make: Callable[[], Any]) -> Any:
-    """Returns what ``make`` returns, and drops what the C library prints meanwhile.
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Drops what C libraries print meanwhile.
 
     The first object of HiGHS prints its version to the standard output before any option can be set.
     """
@@ -91,14 +103,14 @@ def silent(make: Callable[[], Any]) -> Any:
         sys.stdout.flush()
         kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     except (OSError, AttributeError):  # there is no standard output
-        return make()
+        yield
+        return
     library = ctypes.CDLL(None) if os.name == "posix" else ctypes.cdll.msvcrt
     try:
         library.fflush(None)
         os.dup2(nowhere, 1)
-        made = make()
+        yield
         library.fflush(None)
-        return made
     finally:
         os.dup2(kept, 1)
         os.close(kept)
@@ -122,18 +134,19 @@ class Found(NamedTuple):
 class Engine(Protocol):
     """What solves one set of rows."""
 
-    def relaxed(self, costs: Vector) -> Relaxed:
-        """Solves without the rule that variables are whole. Raises ValueError if nothing is feasible."""
+    def relaxed(self, costs: Vector, lower: Vector, upper: Vector) -> Relaxed:
+        """Solves between these bounds, without the rule that variables are whole. Raises Infeasible if nothing is feasible."""
 
-    def searched(self, costs: Vector, lower: Vector, upper: Vector, slack: float, seconds: float) -> Found:
-        """Solves the integer programme between these bounds until it is at most ``slack`` from its bound."""
+    def branch_and_bound(self, costs: Vector, lower: Vector, upper: Vector, abs_gap: float, seconds: float) -> Found:
+        """Solves the integer programme between these bounds until it is at most ``abs_gap`` from its bound."""
 
 
 def opened() -> Any:
     """Returns an object of HiGHS that prints nothing."""
     import highspy
 
-    highs = silent(highspy.Highs)
+    with silenced():
+        highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     highs.setOptionValue("output_flag", False)
     return highs
 
@@ -152,21 +165,25 @@ class Highspy:
         self.highspy, self.rows = highspy, rows
         self._linear, self._integer = self._made(False), None
         self._columns = np.arange(len(rows.lower), dtype=np.int32)
+        self._bounds = rows.lower, rows.upper  # of the relaxation
 
-    def relaxed(self, costs: Vector) -> Relaxed:
+    def relaxed(self, costs: Vector, lower: Vector, upper: Vector) -> Relaxed:
+        if lower is not self._bounds[0] or upper is not self._bounds[1]:
+            self._linear.changeColsBounds(len(lower), self._columns, lower, upper)
+            self._bounds = lower, upper
         self._run(self._linear, costs)
         if self._linear.getModelStatus() not in (self.highspy.HighsModelStatus.kOptimal, self.highspy.HighsModelStatus.kInfeasible):
             self._linear.clearSolver()  # it failed from the basis before
             self._linear.run()
         if self._linear.getModelStatus() == self.highspy.HighsModelStatus.kInfeasible:
-            raise ValueError("no vector is feasible")
+            raise Infeasible("no vector is feasible")
         solution = self._linear.getSolution()
         return Relaxed(np.array(solution.col_value), np.array(solution.row_dual))
 
-    def searched(self, costs: Vector, lower: Vector, upper: Vector, slack: float, seconds: float) -> Found:
+    def branch_and_bound(self, costs: Vector, lower: Vector, upper: Vector, abs_gap: float, seconds: float) -> Found:
         self._integer = highs = self._integer or self._made(True)
         highs.changeColsBounds(len(lower), self._columns, lower, upper)
-        highs.setOptionValue("mip_abs_gap", slack)
+        highs.setOptionValue("mip_abs_gap", abs_gap)
         highs.setOptionValue("time_limit", highs.getRunTime() + seconds if math.isfinite(seconds) else math.inf)
         self._run(highs, costs)
         if highs.getModelStatus() == self.highspy.HighsModelStatus.kInfeasible:
@@ -211,7 +228,7 @@ class SciPy:
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
 
-    def relaxed(self, costs: Vector) -> Relaxed:
+    def relaxed(self, costs: Vector, lower: Vector, upper: Vector) -> Relaxed:
         from scipy.optimize import linprog
         from scipy.sparse import vstack
 
@@ -219,21 +236,21 @@ class SciPy:
         above, below = np.isfinite(rows.row_lower), np.isfinite(rows.row_upper)
         found = linprog(
             costs, vstack([rows.matrix[below], -rows.matrix[above]]), np.concatenate([rows.row_upper[below], -rows.row_lower[above]]),
-            bounds=np.stack([rows.lower, rows.upper], axis=1), options={"dual_feasibility_tolerance": EXACT},
+            bounds=np.stack([lower, upper], axis=1), options={"dual_feasibility_tolerance": EXACT},
         )  # fmt: skip
         if found.x is None:
-            raise ValueError("no vector is feasible" if found.status == 2 else f"the relaxation was not solved: {found.message}")
+            raise Infeasible("no vector is feasible") if found.status == 2 else ValueError(f"the relaxation was not solved: {found.message}")
         duals, parts = np.zeros(len(below)), np.split(found.ineqlin.marginals, [int(below.sum())])
         duals[below] += parts[0]
         duals[above] -= parts[1]
         return Relaxed(found.x, duals)
 
-    def searched(self, costs: Vector, lower: Vector, upper: Vector, slack: float, seconds: float) -> Found:
+    def branch_and_bound(self, costs: Vector, lower: Vector, upper: Vector, abs_gap: float, seconds: float) -> Found:
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         rows = self.rows
         size = max(float(np.abs(costs) @ (upper - lower)), 1e-300)
-        options = {"mip_rel_gap": min(slack / size, 1.0)} | ({"time_limit": seconds} if math.isfinite(seconds) else {})
+        options = {"mip_rel_gap": min(abs_gap / size, 1.0)} | ({"time_limit": seconds} if math.isfinite(seconds) else {})
         found = milp(
             costs, integrality=rows.integral.astype(int), bounds=Bounds(lower, upper), options=options,
             constraints=LinearConstraint(rows.matrix, rows.row_lower, rows.row_upper),
@@ -267,51 +284,59 @@ class Solver:
         self._last: Vector | None = None
         self._lock = threading.Lock()
 
-    def minimise(self, costs: Vector, slack: Slack, seconds: float = math.inf) -> Least:
-        """Returns a vector, at most ``slack`` above the bound if ``seconds`` suffice. Raises ValueError if none is feasible."""
+    def minimise(
+        self, costs: Vector, slack: Slack, seconds: float = math.inf, lower: Vector | None = None, upper: Vector | None = None
+    ) -> Least:
+        """Returns a vector, at most ``slack`` above the bound if ``seconds`` suffice. Raises Infeasible if there is none.
+
+        ``lower`` and ``upper`` are further bounds on the variables, for this call.
+        """
+        rows = self.rows if lower is None or upper is None else self.rows.between(lower, upper)
         with self._lock:
             until = time.monotonic() + seconds
-            relaxed = self._engine.relaxed(costs)
-            bound, rest = self.rows.bound(costs, relaxed.duals)
-            y = self.rows.rounded(relaxed.y)
+            relaxed = self._engine.relaxed(costs, rows.lower, rows.upper)
+            bound, rest = rows.bound(costs, relaxed.duals)
+            y = rows.rounded(relaxed.y)
             self.calls += 1
             if y is not None and costs @ y - bound > max(0.0, slack(bound)) + NEAR * float(np.abs(costs) @ np.abs(y)):
                 y = None  # the relaxation was not solved
-            if y is None and self.rows.integral.any():
+            if y is None and rows.integral.any():
                 self.branched += 1
-                y, bound = self._branch(costs, max(0.0, slack(bound)), until, relaxed.y, bound, rest)
+                y, bound = self._branch(rows, costs, max(0.0, slack(bound)), until, relaxed.y, bound, rest)
             if y is not None:
                 self._last = y
                 bound = min(bound, float(costs @ y))
             return Least(y, bound)
 
     def _branch(
-        self, costs: Vector, slack: float, until: float, relaxed: Vector, bound: float, rest: Vector
+        self, rows: Rows, costs: Vector, abs_gap: float, until: float, relaxed: Vector, bound: float, rest: Vector
     ) -> tuple[Vector | None, float]:
-        rows, nearest = self.rows, np.round(relaxed)
-        y, _ = self._among(costs, slack, until, rows.integral & (np.abs(relaxed - nearest) < WHOLE), nearest)
-        if self._last is not None and (y is None or costs @ self._last < costs @ y):
-            y = self._last
+        nearest, last = np.round(relaxed), self._last
+        y, _ = self._among(rows, costs, abs_gap, until, rows.integral & (np.abs(relaxed - nearest) < WHOLE), nearest)
+        is_inside = last is not None and bool(np.all((last >= rows.lower) & (last <= rows.upper)))
+        if last is not None and is_inside and (y is None or costs @ last < costs @ y):
+            y = last
         above = math.inf if y is None else float(costs @ y) - bound
-        if above <= slack or time.monotonic() > until:
+        if above <= abs_gap or time.monotonic() > until:
             return y, bound
         self.searched += 1
         still = rows.integral & (np.abs(rest) > above * (1.0 + 1e-9) + 1e-9)  # one step more costs more than y
-        found, proven = self._among(costs, slack, until, still, np.where(rest > 0.0, rows.lower, rows.upper))
+        found, proven = self._among(rows, costs, abs_gap, until, still, np.where(rest > 0.0, rows.lower, rows.upper))
         if found is None and y is None and proven == math.inf:
-            raise ValueError("no vector is feasible")
+            raise Infeasible("no vector is feasible")
         if found is not None and (y is None or costs @ found < costs @ y):
             y = found
         least = math.inf if y is None else float(costs @ y)  # what is left out is not below it
         return y, max(bound, min(proven, least))
 
-    def _among(self, costs: Vector, slack: float, until: float, held: NDArray[np.bool_], at: Vector) -> Found:
-        """Solves with some variables held; the bound is lowered by what the solver's tolerances may have added: it looks for what
+    def _among(self, rows: Rows, costs: Vector, abs_gap: float, until: float, held: NDArray[np.bool_], values: Vector) -> Found:
+        """Solves with some variables held at values; the bound is lowered by what the solver's tolerances may have added: it looks for what
         is better by :data:`WHOLE`. Costs are large, so that this is little.
         """
-        lower, upper = np.where(held, at, self.rows.lower), np.where(held, at, self.rows.upper)
+        lower, upper = np.where(held, values, rows.lower), np.where(held, values, rows.upper)
         size = float(np.abs(costs).max(initial=0.0))
         scale = 2.0 ** round(math.log2(LARGEST / size)) if size > 0.0 else 1.0
-        found, bound = self._engine.searched(scale * costs, lower, upper, 0.5 * scale * slack, max(0.0, until - time.monotonic()))
-        y = None if found is None else self.rows.rounded(found)
+        seconds = max(0.0, until - time.monotonic())
+        found, bound = self._engine.branch_and_bound(scale * costs, lower, upper, 0.5 * scale * abs_gap, seconds)
+        y = None if found is None else rows.rounded(found)
         return Found(y, (bound - EXACT * float((upper - lower).sum()) - WHOLE) / scale)

@@ -29,19 +29,19 @@ class Instance:
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """An example's true vector, and the loss of others, ``costs @ (y - values) + weights @ |y[at] - values[at]|``.
+    """An example's true vector, and the loss of others, ``costs @ (y - values) + weights @ |y[inside] - values[inside]|``.
 
     Attributes:
         values: The vector, ``[variables]``.
         costs: The linear part, of variables whose value is at a bound or that have a linear loss.
-        at: Variables whose true value is between its bounds.
+        inside: Variables whose true value is between its bounds.
         weights: What one unit of error costs there.
         feasible: The programme with these distances as variables; None without them.
     """
 
     values: Vector
     costs: Vector
-    at: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    inside: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     weights: Vector = field(default_factory=lambda: np.zeros(0))
     feasible: IntegerProgramme | None = None
 
@@ -55,7 +55,7 @@ class Truth:
     def loss(self, y: Vector) -> float:
         """The loss of a vector; what rounding puts below 0 is 0."""
         change = y - self.values
-        found = float(self.costs @ change) + float(self.weights @ np.abs(change[self.at]))
+        found = float(self.costs @ change) + float(self.weights @ np.abs(change[self.inside]))
         size = float(np.abs(self.costs) @ np.abs(change))
         return 0.0 if -1e-9 * size <= found < 0.0 else found
 
@@ -113,23 +113,23 @@ class LinearTask:
         if truth is None:
             least = x.feasible.minimise(costs, self._slack(math.inf), self.seconds)
             return self._answer(x, least.y, -least.bound, None)
-        known = float(costs @ truth.values)
         offset = float(truth.costs @ truth.values)
+        slack = self._slack(float(costs @ truth.values) - offset)
         costs = costs - truth.costs
         if truth.feasible is None:
-            least = x.feasible.minimise(costs, self._slack(known - offset), self.seconds)
+            least = x.feasible.minimise(costs, slack, self.seconds)
         else:
-            away = np.concatenate([costs, -truth.weights, np.zeros(len(truth.at))])
-            least = truth.feasible.minimise(away, self._slack(known - offset), self.seconds)
+            of_distances = np.concatenate([-truth.weights, np.zeros(len(truth.inside))])
+            least = truth.feasible.minimise(np.concatenate([costs, of_distances]), slack, self.seconds)
         y = None if least.y is None else least.y[: len(costs)]
         return self._answer(x, y, -least.bound - offset, truth)
 
-    def _slack(self, known: float) -> Slack:
-        """What may be left open, where the truth costs ``known``."""
+    def _slack(self, at_truth: float) -> Slack:
+        """What may be left open, where the truth costs ``at_truth``."""
         if self.gap == self.accuracy == 0.0:
             return no_slack
-        share = 0.0 if math.isinf(known) else self.accuracy
-        return lambda bound: max(self.gap * abs(bound), share * max(0.0, known - bound) if share else 0.0)
+        share = 0.0 if math.isinf(at_truth) else self.accuracy
+        return lambda bound: max(self.gap * abs(bound), share * max(0.0, at_truth - bound) if share else 0.0)
 
     def _answer(self, x: Instance, y: Vector | None, bound: float, truth: Truth | None) -> Any:
         if y is None:
