@@ -23,6 +23,9 @@ Table = NDArray[np.float64]
 DENSE = 0.3
 """The share of variables that are not 0 from which on features are a dense vector."""
 
+LOOKED_AT = 50
+"""The examples whose best decisions are compared under each other's costs."""
+
 
 @dataclass(frozen=True)
 class Best:
@@ -144,7 +147,13 @@ class DecisionSSVM(OracleEstimator):
         return FromFunction(found if sign > 0.0 else Negated(found), variables, -np.inf, np.inf, self.quality)
 
     def _best(self, feasible: FeasibleSet, costs: Table) -> list[Best]:
-        decisions = map(decided, feasible.minimise_many(costs))
+        decisions = [decided(found) for found in feasible.minimise_many(costs)]
+        some = costs[:LOOKED_AT] @ np.array(decisions[:LOOKED_AT]).T  # [costs, decisions]
+        if np.count_nonzero(some < np.diag(some)[:, None]) > 0.5 * some.size:
+            raise ValueError(
+                "feasible: most decisions for other costs cost less than the decisions for their own: does it maximise where "
+                f"sense = {self.sense!r} and the costs that it is given are to be minimised?"
+            )
         return [Best(c, z, float(c @ z)) for c, z in zip(costs, decisions, strict=True)]
 
     def _examples(self, X: Any, C: Any) -> tuple[list[Vector], list[Best]]:
