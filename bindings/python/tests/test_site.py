@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import multiplane
-from multiplane import pystruct, solvers
+from multiplane import ilp, pystruct, solvers
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -52,7 +52,8 @@ def site(tmp_path_factory):
 
 def test_everything_public_is_there(site):
     """Every name that the modules show has its place, with its parameters."""
-    for module, file in [(multiplane, "multiplane"), (solvers, "multiplane/solvers"), (pystruct, "multiplane/pystruct")]:
+    for module in (multiplane, solvers, pystruct, ilp):
+        file = module.__name__.replace(".", "/")
         page = Page(site / "python" / f"{file}.html")
         missing = {name for name in module.__all__ if not name.startswith("_")} - page.anchors - {"solvers"}
         assert not missing, f"{file}: {missing}"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pdoc.doc
 import pdoc.render
 
-MODULES = ["multiplane", "multiplane.solvers", "multiplane.pystruct", "multiplane.vision"]
+MODULES = ["multiplane", "multiplane.solvers", "multiplane.ilp", "multiplane.motile", "multiplane.pystruct", "multiplane.vision"]
 
 
 def is_private(module: str, owner: str) -> bool:
