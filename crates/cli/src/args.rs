@@ -94,8 +94,8 @@ pub(crate) struct TrainArgs {
     /// A solver or preset (see `describe solver`) [default: auto]
     #[arg(long, value_name = "NAME")]
     pub(crate) solver: Option<String>,
-    /// Strength of the regulariser: a number, 1/n, c:X for C = X, lambda = 1/(C n), cv (chosen by cross-validation), or
-    /// scale [default: 1/n; chosen by a short search where neither solver nor stop is named]
+    /// Strength of the regulariser: a number, 1/n, c:X for C = X, lambda = 1/(C n), cv (chosen by cross-validation),
+    /// scale, or auto (searched for if neither solver nor stop is named, else 1/n) [default: auto]
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub(crate) lambda: Option<String>,
     /// Draw losses against lambda: those held out with --lambda cv, with bounds and gap those of a `path`

@@ -195,7 +195,7 @@ fn bad_values_are_refused() {
     let scratch = folder();
     let mut cases: Vec<(String, String)> = Vec::new();
     for value in ["0", "-1", "nan", "inf", "-inf", "text", "2/n", "c:0", "c:-1", "c:nan", "c:", "1e999"] {
-        let message = format!("lambda = {value}: must be a number > 0, `1/n`, `c:X` with X > 0, `scale`, `cv`");
+        let message = format!("lambda = {value}: must be a number > 0, `1/n`, `c:X` with X > 0, `auto`, `scale`, `cv`");
         cases.push((format!("--lambda {value}"), message));
     }
     for value in ["-1", "-1%", "nan", "inf", "text", "x%", "%"] {

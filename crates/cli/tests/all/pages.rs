@@ -40,7 +40,7 @@ fn help_is_short_and_long() {
         assert!(long.contains("Exit codes: 0 done, 1 "), "{call}: {long}");
     }
     let help = scratch.succeed("train -h").stdout;
-    for part in ["\nStops:\n", "\nOutput:\n", "\nCheckpoints:\n", "  Strength of the regulariser [default: 1/n]\n"] {
+    for part in ["\nStops:\n", "\nOutput:\n", "\nCheckpoints:\n", "  Strength of the regulariser [default: auto]\n"] {
         assert!(help.contains(part), "{part}: {help}");
     }
 }

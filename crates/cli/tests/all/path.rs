@@ -283,7 +283,7 @@ fn the_help_of_paths_is_theirs() {
     let scratch = Scratch::new();
     let (path, train) = (scratch.succeed("path --help").stdout, scratch.succeed("train --help").stdout);
     for (text, is_of_path) in
-        [("[default: 1/n]", false), ("--stream", false), ("--freeze", false), ("--lambda-max", true)]
+        [("or auto (searched for", false), ("--stream", false), ("--freeze", false), ("--lambda-max", true)]
     {
         assert_eq!((path.contains(text), train.contains(text)), (is_of_path, !is_of_path), "{text}");
     }
