@@ -90,3 +90,11 @@ def test_few_examples_are_for_bundle():
     assert used(1, solver="n-slack") == "n-slack"
     choice = FromFunction(lambda costs: TopK(6, 2).minimise(costs).y, 6)
     assert IlpSSVM(lam=0.1, passes=5, gap="1%").fit([(choice, np.eye(6))], [[1, 1, 0, 0, 0, 0]]).summary_["solver"] == "auto"
+
+
+def test_parts_are_examples_by_default(monkeypatch):
+    """lambda as the default has it, which is 1/n, and as 1/n."""
+    monkeypatch.setattr(_programme, "SMALL", 1)
+    whole = IntegerProgramme(np.eye(2), -np.inf, 1.0)
+    fits = [IlpSSVM(**given).fit([(whole, np.eye(2))] * 3, [[1.0, 0.0]] * 3) for given in ({}, {"lam": "1/n"})]
+    assert [fit.summary_["n"] for fit in fits] == [6, 6] and fits[0].lam_ == fits[1].lam_

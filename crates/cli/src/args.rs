@@ -27,7 +27,7 @@ pub(crate) enum Command {
     Evaluate(EvaluateArgs),
     /// Look into a model: what it is, how it was trained, what is proven of it, and its strongest weights by name
     Show(ShowArgs),
-    /// Copy a model with weights of 32 bits: half the file and the same scores to 7 digits, without a certificate
+    /// Copy a model with weights of 32 bits, which agree to 7 digits, without a certificate
     Compact(CompactArgs),
     /// Recompute a model's primal value on its training data, and the dual value of a checkpoint, by slow, independent
     /// code

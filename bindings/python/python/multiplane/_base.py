@@ -70,7 +70,7 @@ class Estimator(Looked, Parameters):
     Args:
         solver: A name of ``multiplane.solvers``, or an object of one of its classes.
         lam: The strength of the regulariser: a number, ``"1/n"``, or ``"c:X"`` with C = 1/(lambda n). ``"auto"`` searches for it
-            on held-out examples, where neither solver nor stop is given and 200 variables can be held out; otherwise, and for a
+            on held-out examples, where neither solver nor stop is given and 500 variables can be held out; otherwise, and for a
             task of your own, it is 1/n. ``"cv"`` chooses it by cross-validation before the fit (``"cv:10"``: in 10 folds);
             ``summary_["lambda_choice"]`` reports both. ``"scale"`` is the mean of x.x over n, which a task of your own does not
             have.

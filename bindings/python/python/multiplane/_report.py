@@ -50,6 +50,10 @@ class Labellings(list[NDArray[Any]]):
     length, so that ``sklearn.model_selection.cross_val_predict`` can put folds together.
     """
 
+    def tolist(self) -> list[list[Any]]:
+        """Returns lists of Python's own values, as JSON and seqeval take them."""
+        return [one.tolist() for one in self]
+
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         if len({len(one) for one in self}) == 1:
             return np.array(list(self), dtype=dtype)

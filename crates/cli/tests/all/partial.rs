@@ -59,6 +59,7 @@ fn what_has_no_rounds_is_refused() {
     let scratch = partly_known();
     for (rest, message) in [
         ("train --passes 3", "task.partial = masked: rounds need a gap to stop at"),
+        ("train --patience 2 --test partly.jsonl", "task.partial = masked: not with patience"),
         ("train --checkpoint c", "task.partial = masked: takes several runs, of which there are no checkpoints"),
         ("train --set task.rescaling=slack", "task.partial = masked: not with a kernel or task.rescaling = slack"),
         ("path --eps 10%", "task.partial = masked: a path completes no truths"),

@@ -30,7 +30,7 @@ mod sweep;
 
 use std::ops::ControlFlow;
 
-use crate::engine::{Answer, Engine, SolveProgress, Watch};
+use crate::engine::{Answer, Engine, SolveProgress, Watch, unwatched};
 use crate::entry::EngineEntry;
 use crate::error::InferError;
 use crate::messages::first_smallest;
@@ -165,14 +165,14 @@ impl Trws {
     ///
     /// # Errors
     /// [`InferError::Invalid`] where the model is not sound.
-    pub fn label_bounds(&mut self, problem: &Mrf, watch: Watch<'_>, out: &mut Vec<f64>) -> Result<(), InferError> {
+    pub fn label_bounds(&mut self, problem: &Mrf, out: &mut Vec<f64>) -> Result<(), InferError> {
         if !self.sweeps.pairs.fits(problem) {
             self.prepare(problem)?;
         }
         self.sweeps.start(problem);
         self.polish.fit(problem);
         let mut state = SolveState::new(problem, &mut self.best);
-        self.iterate(problem, watch, &mut state);
+        self.iterate(problem, &mut unwatched, &mut state);
         self.sweeps.tell_excess(problem);
         let last = self.raised(problem, 1);
         let floor = state.bound - state.rounding; // that the sweep began with

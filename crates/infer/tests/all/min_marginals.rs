@@ -103,7 +103,7 @@ fn label_bounds_are_below_min_marginals() {
         for iterations in [1, 3, 2000] {
             let mut found = vec![f64::NAN];
             engine.max_iterations = iterations;
-            engine.label_bounds(&mrf, &mut unwatched, &mut found).unwrap();
+            engine.label_bounds(&mrf, &mut found).unwrap();
             assert_eq!(found.len(), expected.len(), "seed {seed}");
             let is_sound = |(bound, energy): (&f64, &f64)| bound <= &(energy + 1e-12 * energy.abs());
             let what = || format!("seed {seed}, {iterations} iterations: {found:?} for {expected:?}");
@@ -135,7 +135,7 @@ fn label_bounds_of_a_large_grid() {
     }
     let (mut exact, mut found) = (Vec::new(), Vec::new());
     MinCut::default().min_marginals(&mrf, &mut exact).unwrap();
-    Trws::default().label_bounds(&mrf, &mut unwatched, &mut found).unwrap();
+    Trws::default().label_bounds(&mrf, &mut found).unwrap();
     assert!(found.iter().zip(&exact).all(|(bound, energy)| *bound <= energy + 1e-9));
     let near = found.iter().zip(&exact).filter(|(bound, energy)| *energy - *bound < 0.3).count();
     assert!(10 * near > 6 * exact.len(), "{near} of {}", exact.len());

@@ -139,11 +139,12 @@ fn choose(
     Ok(LambdaChoice { lambda, folds, held_out, losses, first_fold, is_plateau, cut_short, calls, seconds })
 }
 
-/// A search trains on a fifth of the examples, on so many at least if there are, beside a fifth held out.
+/// A search trains on a fifth of the examples, on so many at least if there are. It holds out as many of the others, and
+/// a fifth at least.
 const SEARCHED: (usize, usize) = (5, 2000);
 
-/// Variables that must be held out for a search; with fewer lambda is 1/n.
-const FEWEST: usize = 200;
+/// Variables that must be held out for a search; with fewer lambda is 1/n, as losses would be noise.
+const FEWEST: usize = 500;
 
 /// Returns the lambda of a short search for a run that names none, on parts of its data; `None` where it is 1/n: with
 /// another solver than `auto`, a stop, a kernel, prior weights, and where few variables could be held out.
@@ -156,19 +157,20 @@ fn search_lambda(
     let is_built_in = spec.task_entry().is_ok_and(|entry| !entry.is_program) && data.get::<Opaque>().is_none();
     let n = data.len();
     let (of, least) = SEARCHED;
-    let held_out = (n / of).min(ENOUGH);
-    if !is_built_in || !spec.is_usual() || spec.regularizer.prior.is_some() || is_given(spec) || held_out == 0 {
+    if !is_built_in || !spec.is_usual() || spec.regularizer.prior.is_some() || is_given(spec) || n < of {
         return Ok(None);
     }
     let Some(whole) = known_of(spec, data)? else { return Ok(None) };
-    let kept = least.max(n / of).min(n - held_out);
+    let kept = least.max(n / of).min(n - n / of);
+    let held_out = (n - kept).min(kept);
     let mut choosing = Choosing::new(spec, interrupt);
     let folds = draw_parts(n, held_out, kept, spec.seed);
     let Some(session) = leaving_out(&choosing.spec, data, Some(&whole), &folds, 0)? else { return Ok(None) };
-    if session.held_out_variables()? < FEWEST {
+    let variables = session.held_out_variables()?;
+    if variables < FEWEST {
         return Ok(None);
     }
-    let (points, place) = choosing.search(&session, &mut |at| told(&format!("choosing lambda: {at}")))?;
+    let (points, place) = choosing.search(&session, variables, &mut |at| told(&format!("choosing lambda: {at}")))?;
     // The sum over examples weighs as much beside the regulariser as in the search.
     let share = session.problem().blocks() as f64 / n as f64;
     let losses: Vec<ValidatedLambda> = points.iter().map(|(at, loss)| summed_up(share * at, &[*loss])).collect();

@@ -52,14 +52,15 @@ const ABOVE: f64 = 3.0;
 /// A search goes from one point to the next by this factor.
 const FACTOR: f64 = 10.0;
 
-/// Its least lambda is 1/n, or where the first point is smaller, this share of that.
+/// Its least lambda is 1/n, or this share of the first point where that is smaller.
 const LEAST_OF_FIRST: f64 = 0.01;
 
-/// A loss smaller by less than this share is no gain: of such points the largest lambda is chosen.
-const MATTERS: f64 = 0.01;
+/// A loss smaller by less than this share, or than so many standard errors, is no gain: of such points the largest
+/// lambda is chosen.
+const MATTERS: (f64, f64) = (0.01, 0.5);
 
-/// A search ends at a loss larger than the best by this share, or after so many points without gain.
-const FAR: f64 = 0.05;
+/// A search ends at a loss larger than the best by so many times that, or after so many points without gain.
+const FAR: f64 = 5.0;
 const IDLE: usize = 2;
 
 /// The sweep of a fold: losses by point, in the order of the lambdas.
@@ -193,16 +194,22 @@ impl Choosing {
         Ok(LambdaSweep { losses, plateau, is_cut, begins_low })
     }
 
-    /// Searches for lambda in steps of a factor of ten: down from where an example's own plane outweighs its loss, as
-    /// larger lambdas are cheaper to train; up where the first point is the best. Returns all points with their losses,
-    /// lambda falling, and the place of the one to choose.
+    /// Searches for lambda in steps of a factor of ten, with so many `variables` held out: down from where an example's
+    /// own plane outweighs its loss, as larger lambdas are cheaper to train; up where the first point is the best.
+    /// Returns all points with their losses, lambda falling, and the place of the one to choose.
     pub(super) fn search(
         &mut self,
         session: &Session,
+        variables: usize,
         told: &mut dyn FnMut(&str),
     ) -> Result<(Vec<(f64, f64)>, usize), Error> {
+        self.fold = "search".into();
         let first = self.first_lambda(session, |_, squares, losses| squares / losses)?;
         let least = (1.0 / session.problem().blocks() as f64).min(LEAST_OF_FIRST * first);
+        let matters = |loss: f64| {
+            let error = (loss * (1.0 - loss).max(0.0) / variables as f64).sqrt(); // of a share of wrong labels
+            f64::max(MATTERS.0 * loss, MATTERS.1 * error)
+        };
         let options = RunOptions { interrupt: self.interrupt.clone(), ..RunOptions::default() };
         let mut run = session.prepare(first, session.target(), options)?.with_latest(true);
         // What predicts one label is no model, and its loss no measure.
@@ -218,16 +225,21 @@ impl Choosing {
             points.push((lambda, loss));
             let best = models.iter().fold(f64::INFINITY, |best, (_, loss)| best.min(*loss));
             let is_model = !session.predicts_one_label(&outcome.w)?;
+            let is_gain = is_model && (best.is_infinite() || loss < best - matters(best));
             if is_model {
                 models.push((lambda, loss));
-                idle = if loss < (1.0 - MATTERS) * best { 0 } else { idle + 1 };
+                idle = if is_gain { 0 } else { idle + 1 };
             }
-            let ends = is_model && (idle == IDLE || loss > (1.0 + FAR) * best);
-            let is_first_best = models.first().is_some_and(|point| point.1 <= best && point.0 == first);
+            if loss < best {
+                self.best = Some((loss, lambda));
+            }
+            let ends = is_model && (idle == IDLE || best.is_finite() && loss > best + FAR * matters(best));
+            let is_first_best = models.first().is_some_and(|point| point.0 == first && point.1 <= best);
             (lambda, up) = match up {
-                false if !ends && lambda > least => ((lambda / FACTOR).max(least), false),
+                // Where less than half a step is left, there is no further point.
+                false if !ends && lambda > FACTOR.sqrt() * least => ((lambda / FACTOR).max(least), false),
                 false if is_first_best && points.len() > 1 => (FACTOR * first, true),
-                true if is_model && loss < (1.0 - MATTERS) * best => (FACTOR * lambda, true),
+                true if is_gain => (FACTOR * lambda, true),
                 _ => break,
             };
         }
@@ -237,7 +249,7 @@ impl Choosing {
         let among = if models.is_empty() { &mut points } else { &mut models };
         among.sort_by(|a, b| b.0.total_cmp(&a.0));
         let best = among.iter().fold(f64::INFINITY, |best, (_, loss)| best.min(*loss));
-        let chosen = among.iter().find(|(_, loss)| *loss * (1.0 - MATTERS) <= best).map(|point| point.0);
+        let chosen = among.iter().find(|(_, loss)| *loss <= best + matters(best)).map(|point| point.0);
         points.sort_by(|a, b| b.0.total_cmp(&a.0));
         let place = points.iter().position(|point| Some(point.0) == chosen).unwrap_or(0);
         Ok((points, place))

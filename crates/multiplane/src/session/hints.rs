@@ -209,7 +209,7 @@ impl Advice<'_> {
         (is_fit && self.session.wants_lambda_hint() && summary.losses.test.is_none()).then(|| {
             format!(
                 "the training loss is {}, next to nothing at lambda = 1/n: a larger lambda usually predicts better; {} \
-                 chooses one",
+                 chooses one, and so does a run without stops",
                 short(summary.losses.train.unwrap_or(0.0)),
                 (self.set)("lambda", "cv")
             )

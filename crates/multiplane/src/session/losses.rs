@@ -138,7 +138,9 @@ impl Session {
     pub(crate) fn held_out_variables(&self) -> Result<usize, Error> {
         let Some(test) = self.test.as_deref() else { return Ok(0) };
         let mut count = 0;
-        let told = test.predictor().predict_numbers(&vec![0.0; test.dim()], 1, &mut |numbers| count += numbers.len());
+        let told = test
+            .predictor()
+            .predict_numbers(&vec![0.0; test.dim()], self.threads(), &mut |numbers| count += numbers.len());
         Ok(if told.is_ok() { count } else { test.blocks() })
     }
 

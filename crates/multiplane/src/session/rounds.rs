@@ -131,6 +131,9 @@ impl Session {
     pub(crate) fn rounds(&self, mut options: RunOptions) -> Result<(Model, Summary), Error> {
         let refused = |what: &str| Err(Error::input(format!("task.partial = masked: {what}")));
         let Some(asked) = self.target() else { return refused("rounds need a gap to stop at") };
+        if self.spec.stop.patience.is_some() {
+            return refused("not with patience, which would end the first round");
+        }
         if self.problem.kernel().is_some() || self.problem.oracles().is_slack_rescaled() {
             return refused("not with a kernel or task.rescaling = slack");
         }

@@ -281,7 +281,7 @@ class IlpSSVM(OracleEstimator):
 
     def _lambda(self, count: int) -> float | None:
         """lambda as a number, of so many examples; None if it is to be chosen."""
-        if self.lam == "1/n":
+        if self.lam in ("auto", "1/n"):
             return 1.0 / count
         try:
             return 1.0 / (float(self.lam[2:]) * count) if isinstance(self.lam, str) and self.lam.startswith("c:") else float(self.lam)

@@ -78,7 +78,7 @@ impl ModelQuestion {
             | EngineChoice::Messages => {
                 let mut engine = Trws::default();
                 engine.max_iterations = self.max_iterations;
-                let solved = engine.label_bounds(model, &mut unwatched, out);
+                let solved = engine.label_bounds(model, out);
                 quality = Quality::UpperBound(-out.iter().copied().fold(f64::INFINITY, f64::min));
                 solved
             }
