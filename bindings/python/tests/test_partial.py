@@ -175,7 +175,7 @@ def test_with_nothing_to_complete_all_is_as_it_was(kind):
     other = kind.estimator(lam=0.05, clock="work", **kind.settings)
     masked = kind.estimator(lam=0.05, clock="work", partial="masked", **kind.settings)
     np.testing.assert_array_equal(masked.fit(x, y).coef_, other.fit(x, y).coef_)
-    assert not hasattr(masked, "rounds_")
+    assert masked.rounds_ == []
     none = [[kind.unknown] * len(one) for one in y[4:]]  # examples that say nothing
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -230,3 +230,16 @@ def test_bad_input():
         )
     with pytest.raises(ValueError, match="partial = masked: with task.structure=arborescence heads are known"):
         ArborescenceSSVM(params={"task.partial": "masked"}).fit([np.eye(2)], [[-1, 0]])
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind is not Models])
+def test_labels_that_training_never_saw_are_told(kind):
+    """Once, with their names, and counted as errors; labels as texts are those that they name."""
+    x, y, _ = data(kind, np.random.default_rng(2), 8, 5, 1.0)
+    model = kind.estimator(lam=0.05, clock="work", **kind.settings).fit(x, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        usual = model.score(x, y)
+    new = [[7, *list(one)[1:]] for one in y]
+    with pytest.warns(UserWarning, match="^y has labels that training never saw, which count as errors: '7'$"):
+        assert model.score(x, new) <= usual

@@ -441,8 +441,8 @@ class Estimator(Looked, Parameters):
         self.stop_reason_ = summary.get("stop_reason")
         self.summary_ = summary
         self.__dict__.pop("rounds_", None)
-        if "rounds" in summary:
-            self.rounds_ = summary["rounds"]
+        if getattr(self, "partial", None) == "masked":
+            self.rounds_ = summary.get("rounds", [])  # none where every label is known
         self.__dict__.pop("coef_", None)
         if not self._copies_late:
             self._copied()

@@ -123,3 +123,20 @@ class Unknown:
                 "y holds -1: such parts are left out, as their labels are not known; unknown=[] makes it a label, unknown=-1 says so",
                 stacklevel=6,
             )
+
+
+def warn_of_new(labels: Iterable[Any], classes: NDArray[Any] | None) -> None:
+    """Warns of labels to measure on that no class has: predictions cannot be right there."""
+    if classes is None:
+        return  # labels of a model without classes are numbers from 0, checked before
+    known = {str(label) for label in classes.tolist()}
+    new = sorted({str(label) for label in set(labels)} - known)
+    if new:
+        others = f" and {len(new) - 1} others" if len(new) > 1 else ""
+        warnings.warn(f"y has labels that training never saw, which count as errors: {new[0]!r}{others}", stacklevel=3)
+
+
+def equal(found: NDArray[Any], truth: NDArray[Any]) -> int:
+    """Returns how many labels are equal, by their names where one side has texts, as files have."""
+    by_name = (found.dtype.kind in "USO") != (truth.dtype.kind in "USO")
+    return int((found.astype(str) == truth.astype(str)).sum() if by_name else (found == truth).sum())

@@ -220,8 +220,9 @@ class NodeLabeller(Several):
             unlabelled, every = sum(not one.any() for one in known), len(known)
             share = None
             if unlabelled < every:
+                _labels.warn_of_new((label for one in truth for label in np.unique(one.compressed()).tolist()), getattr(self, "classes_", None))
                 answers = zip(self.predict(X), truth, known, strict=True)
-                right = sum(int((found[labelled] == one.compressed()).sum()) for found, one, labelled in answers)
+                right = sum(_labels.equal(found[labelled], one.compressed()) for found, one, labelled in answers)
                 share = right / sum(int(labelled.sum()) for labelled in known)
         if share is None:
             raise ValueError(f"no node of these {self._things} has a known label: there is nothing to measure")

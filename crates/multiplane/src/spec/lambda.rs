@@ -112,7 +112,8 @@ impl<'de> Deserialize<'de> for Lambda {
         };
         found.ok_or_else(|| {
             D::Error::custom(
-                "must be a number > 0, `1/n`, `c:X` with X > 0, `auto`, `scale`, `cv`, `cv:K` with K > 1, or `cv:folds`",
+                "must be a number > 0, `1/n`, `c:X` with X > 0, `auto`, `scale`, `cv`, `cv:K` with K > 1, or \
+                 `cv:folds`",
             )
         })
     }
