@@ -170,7 +170,8 @@ fn search_lambda(
     if variables < FEWEST {
         return Ok(None);
     }
-    let (points, place) = choosing.search(&session, variables, &mut |at| told(&format!("choosing lambda: {at}")))?;
+    let (points, place) =
+        choosing.search(&session, variables, kept + n / of < n, &mut |at| told(&format!("choosing lambda: {at}")))?;
     // The sum over examples weighs as much beside the regulariser as in the search.
     let share = session.problem().blocks() as f64 / n as f64;
     let losses: Vec<ValidatedLambda> = points.iter().map(|(at, loss)| summed_up(share * at, &[*loss])).collect();

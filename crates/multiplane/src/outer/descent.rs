@@ -55,8 +55,7 @@ const FACTOR: f64 = 10.0;
 /// Its least lambda is 1/n, or this share of the first point where that is smaller.
 const LEAST_OF_FIRST: f64 = 0.01;
 
-/// A loss smaller by less than this share, or than so many standard errors, is no gain: of such points the largest
-/// lambda is chosen.
+/// A loss smaller by less than this share, or than so many standard errors, is no gain.
 const MATTERS: (f64, f64) = (0.01, 0.5);
 
 /// A search ends at a loss larger than the best by so many times that, or after so many points without gain.
@@ -196,11 +195,14 @@ impl Choosing {
 
     /// Searches for lambda in steps of a factor of ten, with so many `variables` held out: down from where an example's
     /// own plane outweighs its loss, as larger lambdas are cheaper to train; up where the first point is the best.
-    /// Returns all points with their losses, lambda falling, and the place of the one to choose.
+    /// Returns all points with their losses, lambda falling, and the place of the one to choose: where all but those held
+    /// out are trained on, the largest lambda without a gain; `of_part` of them the least loss, as more examples want a
+    /// smaller lambda.
     pub(super) fn search(
         &mut self,
         session: &Session,
         variables: usize,
+        of_part: bool,
         told: &mut dyn FnMut(&str),
     ) -> Result<(Vec<(f64, f64)>, usize), Error> {
         self.fold = "search".into();
@@ -249,7 +251,8 @@ impl Choosing {
         let among = if models.is_empty() { &mut points } else { &mut models };
         among.sort_by(|a, b| b.0.total_cmp(&a.0));
         let best = among.iter().fold(f64::INFINITY, |best, (_, loss)| best.min(*loss));
-        let chosen = among.iter().find(|(_, loss)| *loss <= best + matters(best)).map(|point| point.0);
+        let tie = if of_part { 0.0 } else { matters(best) };
+        let chosen = among.iter().find(|(_, loss)| *loss <= best + tie).map(|point| point.0);
         points.sort_by(|a, b| b.0.total_cmp(&a.0));
         let place = points.iter().position(|point| Some(point.0) == chosen).unwrap_or(0);
         Ok((points, place))
