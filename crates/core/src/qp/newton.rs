@@ -129,8 +129,9 @@ impl JointQp<'_> {
         Newton { factor: Cholesky::new(matrix, width), ratios, totals, gradient, missing, slack }
     }
 
-    /// Adds a block's part of the Newton system, `sum_p D_p d_p d_p' - m m' / sum_p D_p` with `m = sum_p D_p d_p`, where
-    /// `d_p` is `c_p` without that of largest `D`: the difference is at least one part in `p` of what it is made of.
+    /// Adds a block's part of the Newton system, `sum_p D_p d_p d_p' - m m' / sum_p D_p` with `m = sum_p D_p d_p`,
+    /// where `d_p` is `c_p` without that of largest `D`: the difference is at least one part in `p` of what it is
+    /// made of.
     pub(super) fn add_sparsely(&self, block: &PlaneBlock, ratios: &[f64], scratch: &mut SparseRow, matrix: &mut [f64]) {
         let coordinates = self.coordinates(block);
         let largest = |best, p| if ratios[p] > ratios[best] { p } else { best };

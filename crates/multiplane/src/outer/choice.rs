@@ -139,8 +139,8 @@ fn choose(
     Ok(LambdaChoice { lambda, folds, held_out, losses, first_fold, is_plateau, cut_short, calls, seconds })
 }
 
-/// A search trains on a fifth of the examples, on so many at least if there are. It holds out as many of the others, and
-/// a fifth at least.
+/// A search trains on a fifth of the examples, on so many at least if there are. It holds out as many of the others,
+/// and a fifth at least.
 const SEARCHED: (usize, usize) = (5, 2000);
 
 /// Variables that must be held out for a search; with fewer lambda is 1/n, as losses would be noise.

@@ -193,11 +193,11 @@ impl Choosing {
         Ok(LambdaSweep { losses, plateau, is_cut, begins_low })
     }
 
-    /// Searches for lambda in steps of a factor of ten, with so many `variables` held out: down from where an example's
-    /// own plane outweighs its loss, as larger lambdas are cheaper to train; up where the first point is the best.
-    /// Returns all points with their losses, lambda falling, and the place of the one to choose: where all but those held
-    /// out are trained on, the largest lambda without a gain; `of_part` of them the least loss, as more examples want a
-    /// smaller lambda.
+    /// Searches for lambda in steps of a factor of ten, with so many `variables` held out: down from where an
+    /// example's own plane outweighs its loss, as larger lambdas are cheaper to train; up where the first point is
+    /// the best. Returns all points with their losses, lambda falling, and the place of the one to choose: the
+    /// largest lambda of those that are no gain over each other; of a search on a part of the examples (`of_part`)
+    /// the least loss, as more examples want a smaller lambda.
     pub(super) fn search(
         &mut self,
         session: &Session,
@@ -294,10 +294,10 @@ impl Choosing {
         }
     }
 
-    /// A lambda that follows from the examples' planes at w = 0: from the norm of their sum phi, the sum of their squared
-    /// norms over their share in the mean, and that of their losses. At `ABOVE` times norm / losses they hardly move
-    /// what is best: w = phi / lambda, and scores are small beside losses there; predictions do not depend on lambda
-    /// above it. A pass.
+    /// A lambda that follows from the examples' planes at w = 0: from the norm of their sum phi, the sum of their
+    /// squared norms over their share in the mean, and that of their losses. At `ABOVE` times norm / losses they
+    /// hardly move what is best: w = phi / lambda, and scores are small beside losses there; predictions do not
+    /// depend on lambda above it. A pass.
     fn first_lambda(&mut self, session: &Session, of: fn(f64, f64, f64) -> f64) -> Result<f64, Error> {
         let problem = session.problem();
         let (blocks, dim) = (problem.blocks(), problem.dim());
