@@ -218,7 +218,8 @@ impl Choosing {
         let (mut points, mut models, mut idle) = (Vec::<(f64, f64)>::new(), Vec::<(f64, f64)>::new(), 0);
         let (mut lambda, mut up) = (first, false);
         loop {
-            if lambda != first && !PathRun::new(&mut run).continue_at(lambda, WarmStart::KeepPrimal) {
+            let start = if up { WarmStart::KeepDual } else { WarmStart::KeepPrimal };
+            if lambda != first && !PathRun::new(&mut run).continue_at(lambda, start) {
                 PathRun::new(&mut run).continue_with(session.solver(lambda), lambda);
             }
             let Some(outcome) = self.train(&mut run)? else { break };

@@ -71,6 +71,31 @@ fn a_short_search_chooses_where_nothing_is_named() {
     }
 }
 
+/// Where labels are nearly chance the search goes up from its first point, and comes to an end.
+#[test]
+fn noise_wants_large_lambdas() {
+    let file = tempfile::NamedTempFile::with_suffix(".csv").unwrap();
+    let mut state = 1u64;
+    let mut unit = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / f64::from(1u32 << 31) - 0.5
+    };
+    let mut text = String::new();
+    for _ in 0..3000 {
+        let row: Vec<f64> = (0..20).map(|_| unit()).collect();
+        let label = if row[0] + 3.0 * unit() > 0.0 { "yes" } else { "no" };
+        row.iter().for_each(|value| text += &format!("{value},"));
+        text += &format!("{label}\n");
+    }
+    std::fs::write(file.path(), text).unwrap();
+    let tree = json!({"task": "binary", "lambda": "auto", "clock": "work", "data": {"path": file.path()}});
+    let session = Session::open_choosing(spec(tree), None, &mut |_| ()).unwrap();
+    let (_, summary) = session.run(RunOptions::default()).unwrap();
+    let choice = summary.lambda_choice.unwrap();
+    assert!(summary.certificate.certified && choice.losses.len() > 2, "{:?}", choice.losses);
+    assert!(summary.lambda > 10.0 / 3000.0, "{:?}", choice.losses);
+}
+
 /// Where large lambdas predict the frequent label alone, that is no best point to stop at: smaller ones are tried,
 /// and other folds try them, too.
 #[test]
