@@ -175,7 +175,7 @@ def test_built_in_estimators_stay_as_they_were(kind):
     model.set_params(lam="oops")
     with pytest.raises(ValueError, match="lam"):
         model.fit(*other)
-    model.set_params(lam="1/n")
+    model.set_params(lam="auto")
     assert state(model) == before
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

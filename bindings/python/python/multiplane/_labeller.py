@@ -194,7 +194,7 @@ class PartLabeller(Several):
         truth = self._merged(self._labels(y), getattr(self, "_by_name", {}).values())
         if not truth:
             raise ValueError("y is empty: there is nothing to measure")
-        _labels.warn_of_new((label for one in truth for label in one if label is not None), self.classes_)
+        _labels.warn_of_new((label for one in truth for label in one if label is not None), getattr(self, "classes_", None))
         found = self.predict(X)
         if len(found) != len(truth):
             raise ValueError(f"X has {len(found)} examples, y has {len(truth)}")

@@ -129,14 +129,15 @@ def warn_of_new(labels: Iterable[Any], classes: NDArray[Any] | None) -> None:
     """Warns of labels to measure on that no class has: predictions cannot be right there."""
     if classes is None:
         return  # labels of a model without classes are numbers from 0, checked before
-    known = {str(label) for label in classes.tolist()}
-    new = sorted({str(label) for label in set(labels)} - known)
+    known = {one for label in classes.tolist() for one in (label, str(label))}
+    new = sorted(str(label) for label in set(labels) if label not in known and str(label) not in known)
     if new:
         others = f" and {len(new) - 1} others" if len(new) > 1 else ""
         warnings.warn(f"y has labels that training never saw, which count as errors: {new[0]!r}{others}", stacklevel=3)
 
 
 def equal(found: NDArray[Any], truth: NDArray[Any]) -> int:
-    """Returns how many labels are equal, by their names where one side has texts, as files have."""
-    by_name = (found.dtype.kind in "USO") != (truth.dtype.kind in "USO")
-    return int((found.astype(str) == truth.astype(str)).sum() if by_name else (found == truth).sum())
+    """Returns how many labels are equal, by value or by name, as files have names."""
+    if found.dtype.kind == truth.dtype.kind:
+        return int((found == truth).sum())
+    return sum(one == other or str(one) == str(other) for one, other in zip(found.tolist(), truth.tolist(), strict=True))

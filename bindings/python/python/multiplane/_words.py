@@ -14,7 +14,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "max_iter": ("passes", "passes={value}: oracle calls per example"),
     "c2": ("lam", 'lam="cv", or a number: lambda of the objective lambda/2 |w|^2 + mean hinge'),
     "c1": ("lam", "nothing: the penalty is lambda/2 |w|^2, of strength lam; there is no L1"),
-    "max_iterations": ("passes", "passes={value}: oracle calls per example"),
     "min_freq": ("min_count", "min_count={value}"),
     "algorithm": ("solver", 'solver="auto", or another of multiplane.solvers'),
     "tol": ("gap", 'gap={value}, an absolute duality gap, or percent of the primal as in gap="1%"'),
