@@ -4,7 +4,9 @@
     default_lambda.py --program target/dist/multiplane --data $MULTIPLANE_DATA --out DIR [--only NAME ...] [--graphs DIR]
 
 --graphs is a folder with `horses.safetensors`, `stanford.safetensors` (40 photographs each) and `horses.t.safetensors`,
-`stanford.t.safetensors` (others, made `--like` them), by `python -m multiplane.vision graph`. Every set of rows and of sequences in the data directory: each rule and each point of the grid is one run of the command line
+`stanford.t.safetensors` (others, made `--like` them), by `python -m multiplane.vision graph`.
+
+Every set of rows and of sequences in the data directory: each rule and each point of the grid is one run of the command line
 (all else by default, one thread), whose losses on the test part are set beside the CPU seconds of the whole process, from
 reading to the saved model. The grid is n lambda = 0.1 ... 3162 in half decades; its best point is found by looking at the test
 part, which no rule may. Writes raw.jsonl, and prints a table in Markdown.
