@@ -101,3 +101,25 @@ def test_label_ids_that_mean_something_else(tmp_path):
         vision.graph(tmp_path / "images", tmp_path / "masks", tmp_path / "x", threshold=128, **QUICK)
         vision.graph(tmp_path / "images", tmp_path / "maps", tmp_path / "x", ignore=255, **QUICK)
     assert set(np.unique(read(tmp_path / "x")[0]["labels"])) <= {-1, 0, 1}
+
+
+def test_label_maps_that_leave_one_label(tmp_path):
+    """Maps of 0 and 1 with a threshold for grey masks, and masks of 0 and 255 with 255 ignored, are told, for test images, too."""
+    images, labels = folder(tmp_path / "ids", count=2)
+    message = r"threshold = 128, but the label maps hold numbers from 0 to 1: all their pixels have the label 0; maps of class ids need"
+    with pytest.warns(UserWarning, match=message):
+        vision.graph(images, labels, tmp_path / "x", threshold=128, **QUICK)
+    with pytest.warns(UserWarning, match="threshold = 0, .* from 3 to 3: all their pixels have the label 1"):
+        write(tmp_path / "threes/i0.png", np.full_like(scene(0)[1], 3))
+        vision.graph(images, tmp_path / "threes", tmp_path / "x", threshold=0, only=["i0"], **QUICK)
+    photos, masks = folder(tmp_path / "grey", count=2, grey=True)
+    with pytest.warns(UserWarning, match="all pixels have the label id 0, or the one to ignore: .* from 0 to 255"):
+        vision.graph(photos, masks, tmp_path / "x", ignore=255, **QUICK)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        vision.graph(photos, masks, tmp_path / "train", threshold=128, **QUICK)
+        vision.graph(photos, masks, tmp_path / "test", like=tmp_path / "train", only=["i0"], cache=False, jobs=1)
+        write(tmp_path / "black/i0.png", scene(0)[1] * 0)
+        vision.graph(photos, tmp_path / "black", tmp_path / "test", like=tmp_path / "train", only=["i0"], cache=False, jobs=1)
+    with pytest.warns(UserWarning, match=message):
+        vision.graph(images, labels, tmp_path / "test", like=tmp_path / "train", cache=False, jobs=1)

@@ -69,6 +69,8 @@ class Described:
     edge_features: Floats
     plain: bool
     """Whether the photograph is of one colour, or nearly."""
+    values: tuple[int, int]
+    """The smallest and the largest number of the label map, before the threshold; 0 without a map."""
 
 
 def _photo(
@@ -100,14 +102,16 @@ def _describe(job: Job, pair: _pairs.Pair) -> Described:
     pixels = np.bincount(segments, minlength=n)
     ids: list[int] = []
     counts = np.zeros((n, 256), dtype=np.int64)
+    values = (0, 0)
     if labels is not None:
+        values = int(labels.min()), int(labels.max())
         if job.settings.threshold is not None:
             labels = (labels > job.settings.threshold).astype(np.uint8)
         counts = np.bincount(segments * 256 + labels.ravel(), minlength=n * 256).reshape(n, 256)
         ids = [label for label in np.flatnonzero(counts.any(axis=0)).tolist() if label != job.settings.ignore]
     plain = image.size > 3 and int(np.ptp(image, axis=(0, 1)).max()) <= ONE_COLOUR
     worked = (image.shape[1], image.shape[0])
-    return Described(size, worked, ids, counts[:, ids], pixels, found.edges, found.edge_features, plain)
+    return Described(size, worked, ids, counts[:, ids], pixels, found.edges, found.edge_features, plain, values)
 
 
 def _sample(job: Job, count: int, pair: _pairs.Pair) -> list[Floats]:
@@ -169,8 +173,8 @@ def build(
         labelled = chosen[0].labels is not None
         plain = [pair.photo for pair, image in zip(chosen, first, strict=True) if image.plain]
         warnings += [f"{photo}: is of one colour, so it says nothing: leave it out (--only, --list)" for photo in plain]
-        if labelled and like is None:
-            warnings += _doubts(first, settings)
+        if labelled:
+            warnings += _doubts(first, settings, like)
         classes = _known_classes(chosen, first, like, warnings) if labelled else (like.classes if like else [])
         fitted = like.fitted if like else None
         books = fitted.books if fitted else _fit_words(chosen, job, crew, line)
@@ -213,10 +217,18 @@ def build(
     }, warnings
 
 
-def _doubts(first: list[Described], settings: Settings) -> list[str]:
+def _doubts(first: list[Described], settings: Settings, like: Like | None) -> list[str]:
     """What label ids look like, where that is not what the options say."""
     found = sorted({label for image in first for label in image.ids})
-    if 255 not in found or settings.threshold is not None:
+    low, high = min(image.values[0] for image in first), max(image.values[1] for image in first)
+    if settings.threshold is not None and not low <= settings.threshold < high and (like is None or high > low):
+        return [
+            f"threshold = {settings.threshold}, but the label maps hold numbers from {low} to {high}: all their pixels have the label "
+            f"{int(low > settings.threshold)}; maps of class ids need no threshold"
+        ]
+    if like is None and found != [255] and len(found) == 1:
+        return [f"all pixels have the label id {found[0]}, or the one to ignore: the label maps hold numbers from {low} to {high}"]
+    if like is not None or 255 not in found or settings.threshold is not None:
         return []
     if found in ([255], [0, 255]):
         return [f"label ids {', '.join(map(str, found))}: grey masks need --threshold 128, and have the labels 0 and 1 then"]
