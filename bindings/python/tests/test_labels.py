@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 import subprocess
 import warnings
 from decimal import Decimal
@@ -222,6 +223,19 @@ def test_marks_of_other_packages_are_told():
         assert 255 in ChainSSVM(lam=0.1).fit(ROWS, many).classes_
         trits = [np.where(np.arange(5) > 3, -1, above) for above in ABOVE]
         assert ChainSSVM(lam=0.1, unknown=[]).fit(ROWS, trits).classes_.tolist() == [-1, 0, 1]
+
+
+def test_signs_of_two_classes_of_nodes_are_told():
+    """1 and -1 alone are told once for graphs and models, where -1 is no label; not if -1 is named, nor beside another label."""
+    signs = [2 * above.astype(int) - 1 for above in ABOVE]
+    told = "y holds 1 and -1 alone, and -1 marks nodes whose label is not known, .* as 0 and 1; unknown=-1 says"
+    for kind in (GraphSSVM, MrfSSVM):
+        x, fitted = INPUTS[kind], [one.tolist() for one in signs]
+        for y, unknown, count in ((signs, None, 1), (fitted, None, 1), (signs, -1, 0), ([above * 1 for above in ABOVE], None, 0)):
+            with warnings.catch_warnings(record=True) as found:
+                warnings.simplefilter("always")
+                kind(lam=1.0, passes=1, unknown=unknown).fit(x, y)
+            assert sum(bool(re.match(told, str(one.message))) for one in found) == count, (kind, y, unknown)
 
 
 def test_empty_sequences_have_empty_answers(cli, tmp_path):

@@ -125,6 +125,17 @@ class Unknown:
             )
 
 
+def warn_of_signs(y: Iterable[Any], known: Iterable[NDArray[Any]]) -> None:
+    """Warns if all known labels of nodes are 1 and there are nodes of -1: they look like two classes."""
+    found = {label for one in known for label in np.unique(one).tolist()}
+    if found == {1} and any(np.ma.filled(np.ma.asarray(one) == NO_LABEL, False).any() for one in y):
+        warnings.warn(
+            "y holds 1 and -1 alone, and -1 marks nodes whose label is not known, so there is one class: write two as 0 and 1; "
+            "unknown=-1 says that no label is meant",
+            stacklevel=5,
+        )
+
+
 def warn_of_new(labels: Iterable[Any], classes: NDArray[Any] | None) -> None:
     """Warns of labels to measure on that no class has: predictions cannot be right there."""
     if classes is None:

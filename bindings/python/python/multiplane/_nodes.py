@@ -140,6 +140,8 @@ class NodeLabeller(Several):
                 one.mask |= np.array([label not in there for label in one.data.tolist()], dtype=bool)
         if learn:
             self._learn(examples, labels)
+            if self.unknown is None:
+                _labels.warn_of_signs(y, [one.compressed() for one in labels])
         codes = []
         for one in labels:
             codes.append(np.full(one.shape, _labels.NO_LABEL, dtype=np.int64))
