@@ -98,12 +98,18 @@ def test_bad_input_is_told():
         (([(unary, edges, [pairs[0].transpose(1, 0, 2)[:, :0], *pairs[1:]])], y[:1]), r"X\[0\]\[2\]: edge 0 has features"),
         (([(unary, edges, [pairs[0], *short[1:]])], y[:1]), r"X\[0\]\[2\]\[1\] has 2 features"),
         (([x[0], (x[1][0], x[1][1], [t[:, :, :2] for t in x[1][2]])], y[:2]), r"X\[1\] has 2 features of pairs of labels"),
-        (([(nan, edges, pairs)], y[:1]), "unary_features: found NaN in row 0, column 0"),
+        (([(nan, edges, pairs)], y[:1]), r"X\[0\]\[0\]\[0\]\[0, 0\]: found nan, expected finite numbers"),
         (([(7, edges, pairs)], y[:1]), r"X\[0\]\[0\]: expected an array or a list of arrays"),
     ]
     for (inputs, labels), message in bad:
         with pytest.raises(ValueError, match=message):
             MrfSSVM(**COLUMNS).fit(inputs, labels)
+    for columns, message in (
+        ([0], "unary_columns: found 1 numbers, expected one per column: 2"), ([0.5, 0], r"unary_columns = \[0.5, 0\]: expected whole"),
+        ("ab", "unary_columns: expected numbers"), ([0, 9], "unary_columns and pair_columns: found no column of feature 4"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=f"^{message}"):
+            MrfSSVM(unary_columns=columns, pair_columns=COLUMNS["pair_columns"]).fit(x, y)
     with pytest.raises(ValueError, match="X has 2 features of labels and 3 of pairs of labels: .* unary_columns"):
         MrfSSVM().fit(x, y)
     with pytest.raises(ValueError, match="X has 5 features, but MrfSSVM is expecting 4 .* unary_columns"):

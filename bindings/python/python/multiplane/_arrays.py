@@ -22,18 +22,20 @@ def kind(item: Any) -> str:
 
 
 def numbers(x: Any, what: str) -> NDArray[Any]:
-    """An array of any shape; numbers of 32 bits stay as they are, others become 64."""
+    """An array of any shape of finite numbers; those of 32 bits stay as they are, others become 64."""
     if np.ma.isMaskedArray(x):
         raise ValueError(f"{what}: found a masked array: fill it, or leave out what is masked")
     found = np.asarray(x)
     if found.dtype.kind in "cMm":
         raise ValueError(f"{what}: found an array of {found.dtype}, expected real numbers")
-    if found.dtype == np.float32:
-        return found
     try:
-        return np.asarray(found, dtype=np.float64)
+        made = np.asarray(found, dtype=np.float32 if found.dtype == np.float32 else np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{what}: expected numbers, found an array of {found.dtype}") from None
+    if not np.isfinite(made).all():
+        at = np.argwhere(~np.isfinite(made))[0].tolist()
+        raise ValueError(f"{what}{at}: found {made[tuple(at)]}, expected finite numbers")
+    return made
 
 
 def edge_list(edges: NDArray[Any], what: str, nodes: int) -> NDArray[np.int64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -206,6 +207,12 @@ class GraphSSVM(NodeLabeller):
             if self._has_edge_features and one.edge_features is None and len(one.edges):
                 raise ValueError(f"X[{i}] has no edge features, but GraphSSVM was fitted on graphs that have them")
         return super()._unlabelled(examples, labels)
+
+    def _worded(self, text: str) -> str:
+        """What the core says of lists of graphs, by their places; of containers it names tensors."""
+        if self._seen is not None:
+            text = re.sub(r"edge_features: found (\S+) in row \d+ \(example (\d+)\)", r"X[\2][2]: found \1", text)
+        return super()._worded(text)
 
     # -- results --
 

@@ -45,6 +45,16 @@ def _tables(x: Any, dimensions: int, what: str) -> list[NDArray[Any]]:
     return found
 
 
+def _whole(columns: Any, name: str) -> NDArray[np.int64] | None:
+    """The features that columns are."""
+    if columns is None:
+        return None
+    found = numbers(columns, name)
+    if found.ndim != 1 or (found != np.round(found)).any():
+        raise ValueError(f"{name} = {columns!r}: expected whole numbers, the features of the columns")
+    return found.astype(np.int64)
+
+
 class MrfSSVM(NodeLabeller):
     """Labels the nodes of any pairwise model: one weight per feature, which all nodes and edges share.
 
@@ -138,7 +148,7 @@ class MrfSSVM(NodeLabeller):
             )
         counts = np.concatenate([m.counts for m in examples])
         sizes = np.concatenate([m.counts[m.edges[:, 0]] * m.counts[m.edges[:, 1]] for m in examples])
-        given = [None if one is None else np.asarray(one, dtype=np.int64) for one in columns]
+        given = [_whole(one, name) for one, name in zip(columns, ("unary_columns", "pair_columns"), strict=True)]
         return {
             "unary_features": unary,
             "label_offsets": offsets(counts.tolist()),

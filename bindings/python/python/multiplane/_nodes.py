@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, _labels, _validation
-from multiplane._arrays import is_path, offsets
+from multiplane._arrays import is_path, numbers, offsets
 from multiplane._fit_options import FitOptions, refuse_others, with_options
 from multiplane._report import Labellings
 from multiplane._several import Several
@@ -98,10 +98,7 @@ class NodeLabeller(Several):
         for i, one in enumerate(self._one_each(weights, examples, "node_weights")):
             if np.ma.isMaskedArray(weights[i]):
                 raise ValueError(f"node_weights[{i}]: found a masked array of {one.dtype}, expected a number for each node")
-            try:
-                found.append(np.asarray(one, dtype=np.float64))
-            except (TypeError, ValueError):
-                raise ValueError(f"node_weights[{i}]: expected numbers, found an array of {one.dtype}") from None
+            found.append(numbers(one, f"node_weights[{i}]").astype(np.float64, copy=False))
             if one.shape != (self._nodes(examples[i]),):
                 raise ValueError(f"node_weights[{i}] has the shape {one.shape}, expected ({self._nodes(examples[i])},)")
         return found
@@ -151,16 +148,20 @@ class NodeLabeller(Several):
     def _packed(
         self, examples: list[Any], labels: list[NDArray[np.int64]], weights: list[NDArray[np.float64]] | None
     ) -> _core.Dataset:
-        """The core's data set."""
-        return _core.dataset(
-            self._task,
-            **self._arrays(examples),
-            node_offsets=offsets([self._nodes(one) for one in examples]),
-            labels=np.concatenate(labels).astype(np.int64, copy=False),
-            edges=np.concatenate([one.edges for one in examples]).ravel(),
-            edge_offsets=offsets([len(one.edges) for one in examples]),
-            node_weights=None if weights is None else np.concatenate(weights),
-        )
+        """The core's data set; its errors name keywords, not tensors of containers."""
+        arrays = self._arrays(examples)
+        try:
+            return _core.dataset(
+                self._task,
+                **arrays,
+                node_offsets=offsets([self._nodes(one) for one in examples]),
+                labels=np.concatenate(labels).astype(np.int64, copy=False),
+                edges=np.concatenate([one.edges for one in examples]).ravel(),
+                edge_offsets=offsets([len(one.edges) for one in examples]),
+                node_weights=None if weights is None else np.concatenate(weights),
+            )
+        except ValueError as error:
+            raise ValueError(str(error).replace("_feature_columns", "_columns")) from None
 
     def _data(self, x: Any, y: Any) -> _core.Dataset:
         return self._dataset(x, y, learn=True)
