@@ -1,5 +1,7 @@
 """What taggers need: steps that are forbidden, probabilities of labels, treebanks."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -51,6 +53,27 @@ def test_no_answer_takes_a_forbidden_step(solver, tmp_path):
         ChainSSVM(transitions="bio", **work).fit([*x, x[0]], [*y, ["B", "O", *"I" * 7]])
     with pytest.raises(ValueError, match="expected bio, bioes, bilou"):
         ChainSSVM(transitions="O>X", **work).fit(x, y)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("kind", [ChainSSVM, TreeSSVM])
+def test_scores_tell_of_names_that_the_model_lacks(kind, bias):
+    """Once, where more than half of the features are not known by name; `predict` keeps silent."""
+    rng = np.random.default_rng(0)
+    tags = [["A", "B", "A"]] * 8
+    tokens = [[{f"is{tag}": 1.0, "x": float(rng.normal())} for tag in one] for one in tags]
+    of = lambda tokens: tokens if kind is ChainSSVM else [(one, [-1, 0, 1]) for one in tokens]
+    renamed = lambda names: [[{names.get(name, name): value for name, value in token.items()} for token in one] for one in tokens]
+    model = kind(lam=0.1, passes=3, bias=bias).fit(of(tokens), tags)
+    most = renamed({"isA": "a", "isB": "b", "x": "y"})
+    with pytest.warns(UserWarning, match="^48 of 48 features in X have names that the model does not know") as told:
+        model.score(of(most), tags)
+    assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(of(most))
+        model.score(of(renamed({"x": "y"})), tags)  # half
+        model.score(of(tokens), tags)
 
 
 def by_listing(model, x, labels):

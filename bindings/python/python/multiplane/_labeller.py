@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, Never, Self, Unpack
 
@@ -170,6 +171,27 @@ class PartLabeller(Several):
         self._refuse_others(asked)
         return self._dataset(asked, None), sizes
 
+    def _tell_of_unknown_names(self, X: Any) -> None:
+        """Warns if training saw less than half of the named features of the data, counted by places."""
+        data, _ = self._to_ask(X) if self._model.is_named() else (None, [])
+        if data is None:
+            return
+        try:
+            total = len(np.frombuffer(data.parts()[1], dtype=np.int64))
+        except ValueError:  # text
+            return
+        rows = _core.feature_rows(self._model, data)
+        if rows is None:
+            return
+        offsets, indices = (np.frombuffer(part, dtype=np.int64) for part in rows[:2])
+        bias = bool(json.loads(self._model.info())["spec"]["task"].get("bias", False))
+        unknown = total - len(indices) + int(bias) * (len(offsets) - 1)
+        if 2 * unknown > total:
+            warnings.warn(
+                f"{unknown} of {total} features in X have names that the model does not know, and are ignored: were they made as for fit?",
+                stacklevel=3,
+            )
+
     def _labelling(self, numbers: NDArray[np.uint32]) -> Any:
         return self.classes_[numbers]
 
@@ -198,6 +220,7 @@ class PartLabeller(Several):
         found = self.predict(X)
         if len(found) != len(truth):
             raise ValueError(f"X has {len(found)} examples, y has {len(truth)}")
+        self._tell_of_unknown_names(X)
         right = total = 0
         for i, (a, b) in enumerate(zip(found, truth, strict=True)):
             if len(a) != len(b):
