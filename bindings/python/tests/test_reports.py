@@ -11,6 +11,8 @@ import pytest
 
 from conftest import blobs, sequences
 from graph_data import grids, models
+
+import multiplane
 from multiplane import ArborescenceSSVM, BinarySSVM, ChainSSVM, GraphSSVM, MrfSSVM, MulticlassSSVM, MultiLabelSSVM, TreeSSVM
 
 matplotlib.use("Agg")
@@ -79,6 +81,27 @@ def test_the_report_is_that_of_the_command_line(cli, tmp_path):
     assert dict(found) == json.loads(done.stdout) and found["report"]["chunks"]["types"][0]["type"] == "NP"
     assert found["report"]["chunks"]["scheme"] == "BIO" and found["report"]["chunks"]["strict"]["chunks"] == 6
     assert str(found) == subprocess.run(ask, capture_output=True, text=True, check=True).stdout
+
+
+def test_chunks_score_models_in_searches():
+    """By the F1 of the report, fold by fold; labels that are no chunks have none."""
+    pytest.importorskip("sklearn")
+    from sklearn.model_selection import KFold, cross_val_score
+
+    words = [["the", "big", "cat", "sat"], ["a", "cat", "sat"], ["cat", "sat", "up"], ["the", "cat", "up"]]
+    tags = [["B-NP", "I-NP", "I-NP", "B-VP"], ["B-NP", "I-NP", "B-VP"], ["B-NP", "B-VP", "O"], ["B-NP", "I-NP", "O"]]
+    found = cross_val_score(ChainSSVM(passes=2), words, tags, cv=2, scoring=multiplane.chunk_scorer)
+    parts = lambda given, rows: [given[row] for row in rows]
+    expected = []
+    for train, test in KFold(2).split(words):
+        model = ChainSSVM(passes=2).fit(parts(words, train), parts(tags, train))
+        report = model.report(parts(words, test), parts(tags, test))
+        expected.append(report["report"]["chunks"]["f1"])
+        assert report["report"]["chunks"]["f1"] != report["accuracy"]
+    assert found.tolist() == expected and 0 < min(expected)
+    plain = [["D", "A", "N", "V"], ["D", "N", "V"]]
+    with pytest.raises(ValueError, match="chunk_scorer: labels are not tags of chunks"):
+        multiplane.chunk_scorer(ChainSSVM(passes=2).fit(words[:2], plain), words[:2], plain)
 
 
 def test_no_report():

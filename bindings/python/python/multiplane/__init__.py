@@ -42,7 +42,7 @@ from multiplane._multilabel import MultiLabelSSVM
 from multiplane._path import PathResult
 from multiplane._processes import LostWorkers
 from multiplane._pystruct import PyStructTask
-from multiplane._report import Report
+from multiplane._report import Report, chunk_scorer
 from multiplane._rows import BinarySSVM, MulticlassSSVM
 from multiplane._structured import HeuristicWarning, StructuredSVM
 from multiplane._tasks import Bounded, Pooled, Task
@@ -79,6 +79,7 @@ __all__ = [
     "UnusedParameterWarning",
     "Weight",
     "__version__",
+    "chunk_scorer",
     "infer",
     "load",
     "load_conll",

@@ -45,6 +45,16 @@ class Report(dict[str, Any]):
         return self._text
 
 
+def chunk_scorer(estimator: Any, X: Any, y: Any) -> float:
+    """The F1 of chunks of an estimator's predictions for ``X``, which ``report(X, y)["f1"]`` is: a ``scoring=`` for
+    ``cross_val_score`` and searches. Raises ValueError if labels are not tags of chunks.
+    """
+    report = estimator.report(X, y)
+    if (report["report"] or {}).get("chunks") is None:
+        raise ValueError("chunk_scorer: labels are not tags of chunks: expected O, and letters of BIO, BIOES or BILOU with types, as in B-NP")
+    return float(report["f1"])
+
+
 class Labellings(list[NDArray[Any]]):
     """A list of arrays, one for each example. As an array of NumPy it has an axis for examples alone unless all are of one
     length, so that ``sklearn.model_selection.cross_val_predict`` can put folds together.
