@@ -64,7 +64,7 @@ X, y = X[:40], y[:40]
 #
 # With two labels, and edges that only ever ask for agreement, the best labelling is a minimum cut, found exactly. So the gap is
 # *certified*: no weights have an objective below `dual_`. Features are sums over nodes here, so the lambdas that serve are large:
-# begin with `lam=1` rather than with the default, 1/n, or have it chosen, as here.
+# begin with `lam=1`, up to 100 where examples are few, or have it chosen, as here.
 
 # %%
 model = multiplane.GraphSSVM(lam="cv", gap="2%", clock="work", progress=False).fit(X, y)

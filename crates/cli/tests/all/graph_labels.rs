@@ -149,7 +149,7 @@ fn files_without_labels_are_predicted() {
     assert_eq!(predicted.stdout, scratch.succeed("predict --model m --data train.safetensors").stdout);
     assert_eq!(predicted.stderr, "", "prediction needs no labels, so nothing is to be said");
     assert_eq!(scratch.json("evaluate --model m --data new.safetensors")["loss"], Value::Null);
-    let nothing = "no node has a label (tensor `labels`): there is nothing to learn from";
+    let nothing = "no node has a label: there is nothing to learn from";
     assert_refused(&scratch, "train --task graph --data new.safetensors", nothing);
 
     scratch.write("models.safetensors", models(Some(&[1, 0, 1, 0])));
@@ -284,7 +284,7 @@ fn other_files_are_told() {
 fn small_default_lambdas_are_hinted_at() {
     let scratch = Scratch::new().with("train.safetensors", labelled(&KNOWN));
     let train = "train --task graph --data train.safetensors --clock work";
-    let hint = "hint: lambda = 1/n is small here; for task `graph` begin with 1, and 100 where";
+    let hint = "hint: lambda = 1/n is small here; for task `graph` begin with 1, up to 100 where";
     let [stderr, of_gap] =
         ["--passes 1", "--gap 80% --passes 50"].map(|stop| scratch.succeed(&format!("{train} {stop}")).stderr);
     assert!(stderr.contains(hint) && of_gap.contains(hint), "{stderr}{of_gap}");
@@ -293,7 +293,7 @@ fn small_default_lambdas_are_hinted_at() {
         assert!(!stderr.contains("lambda = 1/n"), "{other}: {stderr}");
     }
     let described = describe("task graph");
-    assert!(described.contains("lambda to begin with: 1, and 100 where"), "{described}");
+    assert!(described.contains("lambda to begin with: 1, up to 100 where"), "{described}");
 }
 
 /// Every loss of a task is listed, and described with the tasks that have it; oracles with bounds are not called exact.

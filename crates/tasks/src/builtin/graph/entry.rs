@@ -19,9 +19,7 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<GraphSpec>("graph")
     .summary("labelling the nodes of graphs, such as superpixels")
     .reads(&[&graphs::FORMAT, &crate::data::multilabel::FORMAT])
     .layout("unary[label][feature], edge[feature] (or pair[edge feature][label][label])")
-    .lambda(
-        "1, and 100 where examples are few: an example's features are sums over its nodes, and 1/n is far too small",
-    )
+    .lambda(super::super::pairwise::LAMBDA)
     .bounded()
     .oracle(
         "exact by minimum cuts (two labels) or on trees, else alpha-expansion and message passing with a proven bound",

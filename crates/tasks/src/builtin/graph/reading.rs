@@ -144,7 +144,7 @@ fn labels(inputs: &[GraphInput], warnings: &mut Vec<String>) -> Result<Vec<Strin
     labels.dedup();
     labels.retain(|label| *label != NO_LABEL);
     match labels[..] {
-        [] => return Err(OpenError::new("no node has a label (tensor `labels`): there is nothing to learn from")),
+        [] => return Err(OpenError::new("no node has a label: there is nothing to learn from")),
         [only] => warnings.push(format!("all nodes have the label {only}: there is nothing to learn")),
         _ => {}
     }

@@ -24,7 +24,7 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<MrfSpec>("mrf")
     .summary("any pairwise model given as tables of features, with weights that it shares")
     .reads(&[&mrf::FORMAT])
     .layout("[feature]")
-    .lambda("1, more where examples are few: an example's features are sums over its nodes, and 1/n is far too small")
+    .lambda(super::super::pairwise::LAMBDA)
     .bounded()
     .oracle("trees, cuts and small models exactly, else message passing with a proven bound")
     .lists_several()
@@ -83,7 +83,7 @@ pub(super) fn read(
     if model.is_none() {
         warnings.extend(check_use_of_weights(spec.loss, &truths)?);
         if truths.iter().all(|truth| truth.labelled().next().is_none()) {
-            return Err(OpenError::new("no node has a label (tensor `labels`): there is nothing to learn from"));
+            return Err(OpenError::new("no node has a label: there is nothing to learn from"));
         }
         warnings.extend(bare(&truths, ("models", "node")));
     }

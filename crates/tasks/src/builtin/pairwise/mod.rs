@@ -24,6 +24,10 @@ mod task;
 #[cfg(test)]
 pub(super) mod testing;
 
+/// The lambda to begin with, for the tasks on nodes and edges.
+pub(super) const LAMBDA: &str =
+    "1, up to 100 where examples are few: an example's features are sums over its nodes, and 1/n is far too small";
+
 pub use engines::EngineChoice;
 pub(super) use engines::{EngineLimits, Engines, quality};
 pub(super) use labelling::Judge;
