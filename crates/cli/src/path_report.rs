@@ -96,7 +96,7 @@ fn validation_table(validation: &CrossValidation, columns: Option<usize>) -> Str
     rows.sort_unstable();
     rows.dedup();
     for row in rows.iter().map(|&k| &losses[k]) {
-        table.push([row.lambda, row.mean_loss, row.std_loss].map(number));
+        table.push([number(row.lambda), number(row.mean_loss), row.std_loss.map_or("-".into(), number)]);
     }
     text += &table.text(columns);
     if rows.len() < losses.len() {

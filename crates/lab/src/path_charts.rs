@@ -149,10 +149,10 @@ fn validated(losses: &[ValidatedLambda], best: f64) -> [Series; 3] {
     let rows = || losses.iter().rev();
     let mean = rows().map(|row| (row.lambda, row.mean_loss)).collect();
     let bars = rows().flat_map(|row| {
-        let (lambda, mean, std) = (row.lambda, row.mean_loss, row.std_loss);
+        let (lambda, mean, std) = (row.lambda, row.mean_loss, row.std_loss.unwrap_or(0.0));
         [(lambda, mean - std), (lambda, mean + std), (lambda, f64::NAN)]
     });
-    let highest = rows().map(|row| row.mean_loss + row.std_loss).fold(0.0, f64::max);
+    let highest = rows().map(|row| row.mean_loss + row.std_loss.unwrap_or(0.0)).fold(0.0, f64::max);
     [
         series("cross-validated loss", 2, true, mean),
         series("deviation over folds", 2, false, bars.collect()),

@@ -72,8 +72,8 @@ class Estimator(Looked, Parameters):
         lam: The strength of the regulariser: a number, ``"1/n"``, or ``"c:X"`` with C = 1/(lambda n). ``"auto"`` searches for it
             on held-out examples, where neither solver nor stop is given and 500 variables can be held out; otherwise, and for a
             task of your own, it is 1/n. ``"cv"`` chooses it by cross-validation before the fit (``"cv:10"``: in 10 folds);
-            ``summary_["lambda_choice"]`` reports both. ``"scale"`` is the mean of x.x over n, which a task of your own does not
-            have.
+            ``summary_["lambda_choice"]`` reports both, with losses after training on a part. ``"scale"`` is the mean of x.x over n,
+            which a task of your own does not have.
         gap: The proven duality gap to stop at: a number, or percent of the primal as in ``"1%"``. If nothing else is given, the
             fit also stops after 1000 passes.
         passes: The oracle calls of training per example to stop after. Below 1 there is no certificate.

@@ -127,7 +127,7 @@ class PathResult:
                 ax.plot(self.lambdas_, losses, "--", label=label)
         held_out = (self.summary_.get("cross_validation") or {}).get("losses", [])
         if held_out:
-            at, mean, spread = (np.array([row[key] for row in held_out]) for key in ("lambda", "mean_loss", "std_loss"))
+            at, mean, spread = (np.array([row[key] for row in held_out], dtype=float) for key in ("lambda", "mean_loss", "std_loss"))
             (line,) = ax.plot(at, mean, "--", label="held-out loss")
             ax.fill_between(at, mean - spread, mean + spread, color=line.get_color(), alpha=0.2, linewidth=0)
         best = self._best_lambda()

@@ -208,8 +208,8 @@ fn chosen(choice: &LambdaChoice, n: usize, clock: ClockKind) -> String {
     let best = choice.losses.iter().find(|row| row.lambda == choice.lambda);
     let folds = if choice.folds == 1 { "fold" } else { "folds" };
     format!(
-        "  lambda  chosen by its loss on {} examples held out in {} {folds}, {}; {:.1} passes and {:.2} {} on top of \
-         those below\n",
+        "  lambda  chosen by its loss on {} examples held out in {} {folds}, {} after training on a part; {:.1} passes \
+         and {:.2} {} on top of those below\n",
         choice.held_out,
         choice.folds,
         number(best.map_or(f64::NAN, |row| row.mean_loss)),

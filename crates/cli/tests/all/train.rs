@@ -226,7 +226,8 @@ fn lambda_is_chosen() {
     assert_eq!(scratch.run(&given).code, Some(0));
     assert_eq!(std::fs::read(scratch.path("chosen")).unwrap(), std::fs::read(scratch.path("given")).unwrap());
     let text = scratch.run(&format!("{train} --lambda cv:3")).stdout;
-    assert!(text.contains("chosen by its loss on 80 examples held out in 3 folds"), "{text}");
+    assert!(text.contains("chosen by its loss on 80 examples held out in 3 folds, 0."), "{text}");
+    assert!(text.contains(" after training on a part; "), "{text}");
     for (arguments, message) in [
         (format!("{train} --svg x.svg"), "--svg: draws what `--lambda cv` went by"),
         (format!("{train} --lambda cv:folds"), "10 folds of"),

@@ -11,8 +11,8 @@ pub struct ValidatedLambda {
     pub lambda: f64,
     /// Mean over the folds of the mean task loss on the examples left out.
     pub mean_loss: f64,
-    /// Its standard deviation over the folds (n - 1).
-    pub std_loss: f64,
+    /// Its standard deviation over the folds (n - 1); nothing of one fold.
+    pub std_loss: Option<f64>,
 }
 
 /// How lambda was chosen, and what that took.
@@ -24,7 +24,7 @@ pub struct LambdaChoice {
     pub folds: usize,
     /// Examples held out, all in all.
     pub held_out: usize,
-    /// Losses on the examples held out, of the lambdas that all these folds tried, falling.
+    /// Losses on the examples held out, after training on a part, of the lambdas that all these folds tried, falling.
     pub losses: Vec<ValidatedLambda>,
     /// Losses of the first fold, which tried more.
     pub first_fold: Vec<ValidatedLambda>,

@@ -117,7 +117,7 @@ pub(super) fn summed_up(lambda: f64, losses: &[f64]) -> ValidatedLambda {
     let n = losses.len() as f64;
     let mean_loss = losses.iter().sum::<f64>() / n;
     let square = losses.iter().map(|loss| (loss - mean_loss) * (loss - mean_loss)).sum::<f64>();
-    ValidatedLambda { lambda, mean_loss, std_loss: (square / (n - 1.0).max(1.0)).sqrt() }
+    ValidatedLambda { lambda, mean_loss, std_loss: (n > 1.0).then(|| (square / (n - 1.0)).sqrt()) }
 }
 
 /// Random numbers for folds are drawn from a stream of their own.
@@ -211,11 +211,13 @@ pub(super) fn leaving_out_of_problem(
 mod tests {
     use super::*;
 
-    /// Mean and standard deviation of three losses.
+    /// Mean and standard deviation of three losses; one has none.
     #[test]
     fn losses_are_summed_up() {
         let row = summed_up(0.5, &[0.1, 0.2, 0.6]);
-        assert!((row.mean_loss - 0.3).abs() < 1e-15 && (row.std_loss - 0.07_f64.sqrt()).abs() < 1e-15, "{row:?}");
+        let of_three = row.std_loss.unwrap();
+        assert!((row.mean_loss - 0.3).abs() < 1e-15 && (of_three - 0.07_f64.sqrt()).abs() < 1e-15, "{row:?}");
+        assert_eq!(serde_json::json!(summed_up(0.5, &[0.25]))["std_loss"], serde_json::Value::Null);
     }
 
     /// Sizes differ by at most one, the seed decides who goes where, and impossible numbers are refused.
