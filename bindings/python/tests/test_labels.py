@@ -10,6 +10,9 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from graph_data import graph_arrays
+from test_graph_labels import save
+
 import multiplane
 from multiplane import BinarySSVM, ChainSSVM, GraphSSVM, MrfSSVM, MulticlassSSVM, TreeSSVM
 
@@ -303,6 +306,41 @@ def test_files_of_pairwise_models_hold_what_is_not_known(tmp_path):
     fitted.save(tmp_path / "model")
     found = multiplane.load(tmp_path / "model")
     assert found.unknown == 9 and found.score(INPUTS[MrfSSVM], y) == fitted.score(INPUTS[MrfSSVM], y)
+
+
+@pytest.mark.parametrize("kind", [ChainSSVM, TreeSSVM, GraphSSVM])
+def test_evaluate_leaves_out_what_python_did(kind, cli, tmp_path):
+    """The command line honours what a model file says of unknown labels, as Python's score does; other labels count as errors."""
+    rng = np.random.default_rng(5)
+    y = [[1, 0, 0, 255], [0, 1, 255, 1]] * 4
+    x = [np.array([[label + rng.normal() / 2, label == 0] for label in one]) for one in y]
+    if kind is GraphSSVM:
+        x = [(rows, PATH[:3]) for rows in x]
+        arrays = {**graph_arrays(x, [np.array(one) for one in y]), "edge_features": np.ones((3 * len(x), 1))}
+        save(tmp_path / "data", arrays)
+    elif kind is TreeSSVM:
+        x = [([{"a": float(row[0]), "b": float(row[1])} for row in rows], [-1, 0, 1, 2]) for rows in x]
+        node = lambda row, label, at: {"features": row, "label": str(label), **({"parent": at - 1} if at else {})}
+        lines = [{"nodes": [*map(node, rows, one, range(4))]} for (rows, _), one in zip(x, y)]
+    else:
+        x = [[{"a": float(row[0]), "b": float(row[1])} for row in rows] for rows in x]
+        lines = [{"tokens": rows, "labels": one} for rows, one in zip(x, y)]
+    if kind is not GraphSSVM:
+        (tmp_path / "data").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    def evaluate(y, **given):
+        fitted = kind(lam=0.1, gap="1%", **given).fit(x, y)
+        fitted.save(tmp_path / "model")
+        command = [cli, "evaluate", "--model", tmp_path / "model", "--data", tmp_path / "data", "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return fitted, json.loads(done.stdout)["accuracy"], done.stderr
+
+    mark = -1 if kind is GraphSSVM else None
+    for given in (255, [254, 255]):
+        fitted, found, told = evaluate(y, unknown=given)
+        assert found == fitted.score(x, y) > 0.9 and "never saw" not in told
+    fitted, found, told = evaluate([[mark if label == 255 else label for label in one] for one in y])
+    assert found <= 0.75 and "8 " in told and "never saw" in told
 
 
 def test_whole_floats_in_graphs():

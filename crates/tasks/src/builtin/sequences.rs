@@ -46,6 +46,9 @@ pub struct SequenceVocabulary {
     /// Labels of this data that training never saw, numbered after the others; no model holds them.
     #[serde(skip)]
     pub unseen: Vec<String>,
+    /// Names of labels that stand for one that is not known; see [`Vocabulary::unknown`].
+    #[serde(skip)]
+    pub unknown: Vec<String>,
     /// Kinds of the labels of training data, if their names do not say them.
     #[serde(skip)]
     pub label_kinds: Vec<LabelKind>,
@@ -202,7 +205,8 @@ impl Made {
 
 /// The vocabulary of a model, if its parts fit together.
 fn known_vocabulary(options: &SequenceOptions<'_>, vocabulary: &Vocabulary) -> Result<SequenceVocabulary, OpenError> {
-    let vocabulary: SequenceVocabulary = vocabulary.read()?;
+    let unknown = vocabulary.unknown_names();
+    let vocabulary = SequenceVocabulary { unknown, ..vocabulary.read()? };
     let named = vocabulary.space.dictionary.as_ref().map_or(0, |names| names.len() + usize::from(options.bias));
     let sound = !vocabulary.labels.is_empty()
         && vocabulary.labels == sorted(vocabulary.labels.iter().cloned())
@@ -247,18 +251,21 @@ pub(super) fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
     names
 }
 
-/// Numbers of the labels called `names`: those of `known`, then those of unseen ones, which are returned too.
-pub(super) fn numbers(names: &[String], known: &[String]) -> (Vec<u32>, Vec<String>) {
+/// Numbers of the labels called `names`: those of `known`, then those of unseen ones, which are returned too;
+/// [`UNLABELLED`] for `unknown` ones.
+pub(super) fn numbers(names: &[String], known: &[String], unknown: &[String]) -> (Vec<u32>, Vec<String>) {
     let mut unseen = Vec::new();
     let mut index = Strings::new();
     for name in known {
         index.intern(name);
     }
-    let number = |name: &String| {
-        index.find(name).unwrap_or_else(|| {
+    let number = |name: &String| match index.find(name) {
+        Some(number) => number,
+        None if unknown.contains(name) => UNLABELLED,
+        None => {
             unseen.push(name.clone());
             (known.len() + unseen.len() - 1) as u32
-        })
+        }
     };
     (names.iter().map(number).collect(), unseen)
 }
@@ -271,7 +278,7 @@ fn sequences(
     mut vocabulary: SequenceVocabulary,
     about_features: Option<String>,
 ) -> Sequences {
-    let (numbers, unseen) = numbers(names, &vocabulary.labels);
+    let (numbers, unseen) = numbers(names, &vocabulary.labels, &vocabulary.unknown);
     let given = |label: &&mut u32| **label != UNLABELLED;
     labels.iter_mut().flatten().filter(given).for_each(|label| *label = numbers[*label as usize]);
     let known = vocabulary.labels.len();

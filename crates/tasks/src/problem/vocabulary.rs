@@ -106,6 +106,12 @@ impl Vocabulary {
         Vocabulary { labels, label_kinds, unknown: None, features, own, dictionary, scale, support }
     }
 
+    /// Returns the names of the labels that stand for one that is not known.
+    pub fn unknown_names(&self) -> Vec<String> {
+        let given = self.unknown.iter().flat_map(|given| given.as_array().map_or(std::slice::from_ref(given), |of| of));
+        given.map(|label| label.as_str().map_or_else(|| label.to_string(), str::to_owned)).collect()
+    }
+
     /// Reads it as the vocabulary of a task.
     ///
     /// # Errors
@@ -154,6 +160,8 @@ mod tests {
         let Value::Object(own) = serde_json::json!({"counts": [2, 3]}) else { unreachable!() };
         let vocabulary = Vocabulary { own, ..serde_json::from_str(&text).unwrap() };
         assert_eq!(vocabulary.read::<Shapes>().unwrap(), shapes);
+        let names = |unknown| Vocabulary { unknown: Some(unknown), ..vocabulary.clone() }.unknown_names();
+        assert_eq!((names(255.into()), names(["?", "1"].into())), (vec!["255".into()], vec!["?".into(), "1".into()]));
         let other = Vocabulary { features: 3, ..vocabulary };
         assert!(other.read::<Shapes>().unwrap_err().to_string().contains("unknown field `features`"));
     }

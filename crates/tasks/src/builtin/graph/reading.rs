@@ -118,7 +118,9 @@ pub(super) fn read(
     check_factors(factors, vocabulary.labels.len())?;
     // Names that are no numbers, which a program may give labels, keep their places.
     let named = vocabulary.labels.iter().zip(0..);
-    let numbers: HashMap<i64, u32> = named.filter_map(|(label, place)| Some((label.parse().ok()?, place))).collect();
+    let unknown = model.map(Vocabulary::unknown_names).unwrap_or_default();
+    let all = unknown.iter().map(|name| (name, UNLABELLED)).chain(named);
+    let numbers: HashMap<i64, u32> = all.filter_map(|(label, number)| Some((label.parse().ok()?, number))).collect();
     let truths: Vec<Labelling> = inputs.iter().map(|input| truth((spec, factors), input, &numbers)).collect();
     let of_all = |number: u32| truths.iter().flat_map(|truth| &truth.labels).filter(|label| **label == number).count();
     warnings.extend(unseen_labels(of_all(UNSEEN), "node"));

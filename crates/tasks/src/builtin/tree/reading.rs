@@ -89,13 +89,14 @@ impl ReadTrees {
         }
         one_root(trees)?;
         let names: Vec<String> = trees.names.iter().map(str::to_owned).collect();
+        let unknown = vocabulary.map(Vocabulary::unknown_names).unwrap_or_default();
         let known = match vocabulary {
             Some(vocabulary) => known_vocabulary(vocabulary)?,
             None => learn(trees, bias)?,
         };
         let rows = rows(trees, bias, known, !is_training)?;
         let Reading { inputs, mut vocabulary, mut warnings, .. } = rows.scaled(scale, vocabulary)?;
-        let (numbers, unseen) = numbers(&names, &vocabulary.labels);
+        let (numbers, unseen) = numbers(&names, &vocabulary.labels, &unknown);
         let number = |label: &u32| numbers.get(*label as usize).copied().unwrap_or(UNLABELLED);
         let labels = (0..trees.len()).map(|tree| trees.labels[trees.range(tree)].iter().map(number).collect());
         let labels: Vec<Vec<u32>> = labels.collect();
