@@ -67,15 +67,14 @@ impl TokenAttributes {
             if let Ok(value) = value.cast::<PyString>() {
                 self.text.push('=');
                 add(&mut self.text, value)?;
-                self.end(start, 1.0, place)?;
+                self.end(1.0);
             } else if let Some(number) = number(&value)? {
-                self.end(start, number, place)?;
+                self.end(number);
             } else if let Some(numbers) = vector(&value)? {
                 let name = self.text.split_off(start);
                 for (k, number) in numbers.into_iter().enumerate() {
-                    let start = self.text.len();
                     self.text.push_str(&format!("{name}:{k}"));
-                    self.end(start, number, place)?;
+                    self.end(number);
                 }
             } else if is_nested(&value) {
                 if depth == DEEPEST {
@@ -109,24 +108,16 @@ impl TokenAttributes {
             names.sort_unstable();
         }
         for name in names {
-            let start = self.text.len();
             self.text.push_str(&self.prefix);
             self.text.push_str(&name);
-            self.end(start, 1.0, place)?;
+            self.end(1.0);
         }
         Ok(())
     }
 
-    /// Ends an attribute whose name began at `start`.
-    fn end(&mut self, start: usize, number: f64, place: TokenPlace) -> PyResult<()> {
-        let name = &self.text[start..];
-        if name.is_empty() || name.bytes().any(|byte| matches!(byte, b'\t' | b'\n' | b'\r')) {
-            return Err(
-                place.fault(format_args!("has the attribute {name:?}: expected a name without tabs and line breaks"))
-            );
-        }
+    /// Ends an attribute.
+    fn end(&mut self, number: f64) {
         self.attributes.push((self.text.len(), number));
-        Ok(())
     }
 
     /// Makes data of sequences of these lengths, with the label that `label` says of each token.
@@ -139,12 +130,22 @@ impl TokenAttributes {
         let (mut start, mut first, mut ends) = (0, 0, self.tokens.iter());
         for (i, &length) in lengths.iter().enumerate() {
             for (t, &last) in ends.by_ref().take(length).enumerate() {
+                let mut bad = None;
                 let named = self.attributes[first..last].iter().map(|&(end, number)| {
                     let name = &self.text[start..end];
                     start = end;
+                    if name.is_empty() || name.bytes().any(|byte| matches!(byte, b'\t' | b'\n' | b'\r')) {
+                        bad.get_or_insert(name);
+                    }
                     (name, number)
                 });
-                data.push_attributes(label(i, t), named).map_err(|fault| format!("X[{i}][{t}]: {fault}"))?;
+                let pushed = data.push_attributes(label(i, t), named);
+                if let Some(name) = bad {
+                    return Err(format!(
+                        "X[{i}][{t}] has the attribute {name:?}: expected a name without tabs and line breaks"
+                    ));
+                }
+                pushed.map_err(|fault| format!("X[{i}][{t}]: {fault}"))?;
                 first = last;
             }
             data.end_sequence();

@@ -129,17 +129,17 @@ impl Labels {
 pub(crate) fn dataset(kind: &str, given: Option<&Bound<'_, PyDict>>) -> PyResult<DatasetObject> {
     let given = Keywords(given.ok_or_else(|| value_error("no examples are given"))?);
     let data = match kind {
+        "attributes" => return attributes(&given),
         "classified" => classified(&given)?,
         "sets" => sets(&given)?,
         "sequences" => sequences(&given)?,
         "columns" => columns(&given)?,
-        "attributes" => attributes(&given)?,
         "tree" => trees(&given)?,
         "graph" => graphs(&given)?,
         "mrf" => mrfs(&given)?,
         _ => return Err(value_error(format!("no data of kind {kind}"))),
     };
-    Ok(DatasetObject { data })
+    Ok(data.into())
 }
 
 fn classified(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
@@ -230,8 +230,9 @@ fn columns(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
     Ok(Parsed::new(data))
 }
 
-/// Dicts, lists and sets of attributes, as a reader of CRFsuite's format has them. See [`Tagged::push_attributes`].
-fn attributes(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
+/// Dicts, lists and sets of attributes, as a reader of CRFsuite's format has them; made later where there are no labels. See
+/// [`Tagged::push_attributes`].
+fn attributes(given: &Keywords<'_, '_>) -> PyResult<DatasetObject> {
     let x = given.list("x")?;
     let labels = Labels::read(given, x.len())?;
     let (mut found, mut lengths) = (TokenAttributes::default(), Vec::with_capacity(x.len()));
@@ -240,8 +241,12 @@ fn attributes(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
         labels.check(i, length, "token")?;
         lengths.push(length);
     }
-    let make = || found.tagged(&lengths, |i, t| labels.of(i, t)).map(Parsed::new).map_err(value_error);
-    guarded(|| x.py().detach(make))
+    let is_question = labels.0.is_none();
+    let data = DatasetObject::later(move || found.tagged(&lengths, |i, t| labels.of(i, t)).map(Parsed::new));
+    if !is_question {
+        guarded(|| x.py().detach(|| data.data().map(|_| ())))?;
+    }
+    Ok(data)
 }
 
 /// Trees one by one: features of the nodes (rows, or a list of `(name, number)` for each), parents (none at the root; or

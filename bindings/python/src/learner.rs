@@ -37,7 +37,7 @@ impl LearnerObject {
     /// Predicts the examples of a piece, then learns from them, in windows of the stream's size: all or none; returns the mean
     /// loss of the predictions.
     fn learn(&self, py: Python<'_>, data: &DatasetObject) -> PyResult<f64> {
-        let data = data.data.clone();
+        let data = data.data()?.clone();
         guarded(|| py.detach(|| self.lock().learn_piece(&data).map_err(raised)))
     }
 

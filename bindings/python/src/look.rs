@@ -41,7 +41,7 @@ pub(crate) fn feature_rows<'py>(
     model: &ModelObject,
     data: &DatasetObject,
 ) -> PyResult<Option<Parts<'py>>> {
-    let problem = guarded(|| model.inner.open(data.data.clone().anonymous()).map_err(raised))?;
+    let problem = guarded(|| model.inner.open(data.data()?.clone().anonymous()).map_err(raised))?;
     let (mut rows, mut ends) = (SparseRows::new(model.inner.info.provenance.vocabulary.features), Vec::new());
     for block in 0..problem.blocks() {
         let Some(of_example) = problem.layout().rows(block) else { return Ok(None) };
@@ -62,7 +62,7 @@ pub(crate) fn report(
     names: Option<Vec<String>>,
 ) -> PyResult<Option<(String, String)>> {
     let work = || {
-        let problem = model.inner.open(data.data.clone().anonymous()).map_err(raised)?;
+        let problem = model.inner.open(data.data()?.clone().anonymous()).map_err(raised)?;
         let threads = threads_for(threads, &*problem).map_err(raised)?;
         let found = problem.predictor().evaluate_labels(&model.inner.weights(&*problem), threads);
         Ok(found.map_err(|error| PyRuntimeError::new_err(error.to_string()))?.map(|(evaluation, report)| {

@@ -70,7 +70,7 @@ impl ModelObject {
         question: impl FnOnce(&dyn Problem, &[f64], usize) -> Result<T, OracleError> + Send,
     ) -> PyResult<T> {
         let work = || {
-            let problem = self.inner.open(data.data.clone().anonymous()).map_err(raised)?;
+            let problem = self.inner.open(data.data()?.clone().anonymous()).map_err(raised)?;
             let threads = threads_for(threads, &*problem).map_err(raised)?;
             question(&*problem, &self.inner.weights(&*problem), threads)
                 .map_err(|error| PyRuntimeError::new_err(error.to_string()))
@@ -287,7 +287,7 @@ impl ModelObject {
 
     /// What a user should know of `data` beside this model.
     fn warnings(&self, data: &DatasetObject) -> PyResult<Vec<String>> {
-        guarded(|| Ok(self.inner.open(data.data.clone()).map_err(raised)?.warnings().to_vec()))
+        guarded(|| Ok(self.inner.open(data.data()?.clone()).map_err(raised)?.warnings().to_vec()))
     }
 
     /// On `data`: mean task loss, share of right variables, chunk F1 where there are chunks, and the number of examples of

@@ -253,7 +253,7 @@ pub(crate) fn check(
 /// Examines a built-in task on data: `spec` is the run's specification as JSON text.
 #[pyfunction]
 pub(crate) fn check_data(py: Python<'_>, spec: &str, data: &DatasetObject, extent: Extent) -> PyResult<String> {
-    let (tree, data) = (tree_of(spec)?, data.data.clone());
+    let (tree, data) = (tree_of(spec)?, data.data()?.clone());
     let work = || {
         let session = Session::on(RunSpec::from_tree(&tree).map_err(raised)?, data, None).map_err(raised)?;
         let problem = session.problem();

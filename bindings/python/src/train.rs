@@ -81,7 +81,7 @@ impl FitJob {
                     };
                     JobData::Task(problem, Arc::new(part))
                 }
-                Err(_) => JobData::Data(source.cast::<DatasetObject>()?.get().data.clone()),
+                Err(_) => JobData::Data(source.cast::<DatasetObject>()?.get().data()?.clone()),
             })
         };
         let task = source.cast::<UserTask>().ok().map(|task| task.get().parts.clone());
