@@ -35,6 +35,17 @@ fn the_latest_weights_are_saved_and_told() {
     assert_eq!(ran.stderr, "");
 }
 
+/// An answer that the gap does not tell from w = 0 is told as one.
+#[test]
+fn answers_within_the_gap_of_w_0_are_told() {
+    let scratch = scratch();
+    let train = "train --task binary --data rows.svm --solver fw --lambda 0.001 --out model --gap";
+    for (gap, told) in [("90%", 1), ("5%", 0)] {
+        let ran = scratch.succeed(&format!("{train} {gap}"));
+        assert_eq!(ran.complaints("warning: the primal value is ").len(), told, "{gap}: {}{}", ran.stdout, ran.stderr);
+    }
+}
+
 /// Parameters that are cut or without effect are told with both numbers, and what fits is not.
 #[test]
 fn what_has_no_effect_is_told() {
