@@ -68,7 +68,8 @@ pub(crate) fn of_multiclass(x: &SparseRows, classes: usize, dim: usize) -> Price
 pub(crate) fn of_chain(x: &SparseRows, labels: usize, dim: usize) -> Prices {
     let positions = x.len() as f64;
     let call = CALL + scores(x, labels, dim) + TRANSITION * positions * (labels * labels) as f64;
-    Prices::of_sizes(call, CODED_PLANE + CODED_POSITION * positions)
+    let (by_code, by_numbers) = (CODED_PLANE + CODED_POSITION * positions, STORED_PLANE + CODED_ENTRY * dim as f64);
+    Prices::of_sizes(call, by_code.min(by_numbers))
 }
 
 /// A sentence whose words have features from `columns` ones: scores of all arcs, and the best tree.
