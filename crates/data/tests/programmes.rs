@@ -59,7 +59,7 @@ impl Tensors {
 
 /// A container is known by its tensors, holds what was written, and its parts and fingerprint follow from its content.
 #[test]
-fn containers_are_read() {
+fn containers_of_programmes_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.safetensors");
     two().write(&path);
@@ -97,7 +97,7 @@ fn containers_are_read() {
 
 /// What is wrong with a container is told: the tensor or the example, what was found, and the rule.
 #[test]
-fn faults_of_containers_are_told() {
+fn faults_of_programmes_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.safetensors");
     let nan = f64::NAN;
@@ -132,7 +132,7 @@ const LP: &str = "Maximize\n obj: 2 a + 3 b\nSubject To\n r: a + b <= 1\nBinary\
 
 /// A table names files next to it; variables without a line have no features, and empty fields are not known.
 #[test]
-fn tables_are_read() {
+fn tables_of_programmes_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.csv");
     std::fs::write(folder.path().join("one.lp"), LP).unwrap();

@@ -25,18 +25,19 @@ impl SparseMatrix {
             ));
         }
         let matrix = SparseMatrix { starts, columns, values, width };
-        let mut last_row = vec![usize::MAX; width];
+        let mut sorted = Vec::new();
         for row in 0..matrix.rows() {
-            for (column, value) in matrix.row(row) {
-                if column >= width {
-                    return Err(format!("row {row}: found column {column}, expected 0 to {}", width.saturating_sub(1)));
-                }
-                if std::mem::replace(&mut last_row[column], row) == row {
-                    return Err(format!("row {row}: found column {column} twice"));
-                }
-                if !value.is_finite() {
-                    return Err(format!("row {row}: found {value} in column {column}, expected finite numbers"));
-                }
+            if let Some((column, value)) = matrix.row(row).find(|(_, value)| !value.is_finite()) {
+                return Err(format!("row {row}: found {value} in column {column}, expected finite numbers"));
+            }
+            sorted.clear();
+            sorted.extend(matrix.row(row).map(|entry| entry.0));
+            sorted.sort_unstable();
+            if let Some(column) = sorted.last().filter(|column| **column >= width) {
+                return Err(format!("row {row}: found column {column}, expected 0 to {}", width.saturating_sub(1)));
+            }
+            if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+                return Err(format!("row {row}: found column {} twice", twice[0]));
             }
         }
         Ok(matrix)

@@ -94,6 +94,8 @@ fn answers_are_those_of_enumeration() {
             check(&searched(&programme, &costs).unwrap(), best(&feasible), 0.0);
             let loose = solver.minimise(Costs { gap: 0.2, known: Some(&feasible[0]), ..Costs::of(&costs) }).unwrap();
             check(&loose, best(&feasible), 0.25 * best(&feasible).abs());
+            let hurried = Costs { seconds: 0.0, known: Some(&feasible[0]), ..Costs::of(&costs) };
+            check(&solver.minimise(hurried).unwrap(), best(&feasible), f64::INFINITY);
             let known = &feasible[below(&mut rng, feasible.len())];
             let held = below(&mut rng, known.len());
             let end = |bounds: &[f64]| (0..known.len()).map(|v| if v == held { known[v] } else { bounds[v] }).collect();
@@ -109,6 +111,66 @@ fn answers_are_those_of_enumeration() {
         branched += solver.branched;
     }
     assert!(branched > 50 && changed > 50, "{branched} {changed}");
+}
+
+/// A programme of six variables that are 0 or 1, with rows `entries y <= end`.
+fn binary(rows: &[(&[(u32, f64)], f64)]) -> Programme {
+    let entries = || rows.iter().flat_map(|row| row.0);
+    let mut starts = vec![0];
+    rows.iter().for_each(|row| starts.push(starts[starts.len() - 1] + row.0.len()));
+    let (columns, values) = (entries().map(|entry| entry.0).collect(), entries().map(|entry| entry.1).collect());
+    let matrix = SparseMatrix::new(starts, columns, values, 6).unwrap();
+    let (row_lower, row_upper) = (vec![f64::NEG_INFINITY; rows.len()], rows.iter().map(|row| row.1).collect());
+    let (lower, upper, integral) = (vec![0.0; 6], vec![1.0; 6], vec![true; 6]);
+    Programme { matrix, row_lower, row_upper, lower, upper, integral }.checked().unwrap()
+}
+
+/// Rows become what is said of them: see [`closer`].
+#[test]
+fn rows_become_closer() {
+    type Rows<'a> = &'a [(&'a [(u32, f64)], f64)];
+    let cases: [(Rows<'_>, Rows<'_>); 6] = [
+        (&[(&[(0, 2.0), (1, -1.0), (2, -1.0)], 0.0)], &[(&[(0, 1.0), (1, -1.0)], 0.0), (&[(0, 1.0), (2, -1.0)], 0.0)]),
+        (&[(&[(0, 1.0), (1, 1.0), (2, -2.0)], 0.0)], &[(&[(0, 1.0), (2, -1.0)], 0.0), (&[(1, 1.0), (2, -1.0)], 0.0)]),
+        (
+            &[(&[(0, 3.0), (1, -1.0), (2, -1.0), (3, -1.0)], 2.0)],
+            &[(&[(0, 1.0), (1, -1.0), (2, -1.0), (3, -1.0)], 0.0)],
+        ),
+        (
+            &[(&[(0, 1.0), (1, 1.0), (2, 1.0)], 2.0), (&[(0, 1.0), (1, 1.0), (2, 1.0), (3, -2.0)], 1.0)],
+            &[(&[(0, 1.0), (1, 1.0), (2, 1.0)], 2.0), (&[(0, 1.0), (1, 1.0), (2, 1.0), (3, -1.0)], 1.0)],
+        ),
+        (
+            &[(&[(0, 1.0), (2, -1.0)], 0.0), (&[(1, 1.0), (2, -1.0)], 0.0), (&[(0, 1.0), (1, 1.0)], 1.0)],
+            &[(&[(0, 1.0), (1, 1.0), (2, -1.0)], 0.0), (&[(0, 1.0), (2, -1.0)], 0.0), (&[(1, 1.0), (2, -1.0)], 0.0)],
+        ),
+        (&[(&[(0, 1.5), (1, -1.5)], 0.0)], &[(&[(0, 1.5), (1, -1.5)], 0.0)]),
+    ];
+    for (given, expected) in cases {
+        assert_eq!(closer(&binary(given)), binary(expected), "{given:?}");
+    }
+    let coupled: Rows<'_> = &[(&[(1, 1.0), (2, 1.0)], 1.0), (&[(0, 3.0), (1, -1.0), (2, -1.0)], 0.0)];
+    assert_eq!(closer(&binary(coupled)).upper, [0.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
+    assert_eq!(closer(&binary(&coupled[..1])).upper, [1.0; 6]);
+    for seed in 0..300 {
+        let mut rng = Random(seed);
+        let mut rows: Vec<(Vec<(u32, f64)>, f64)> = Vec::new();
+        for _ in 0..2 + below(&mut rng, 6) {
+            let mut order: Vec<u32> = (0..6).collect();
+            (1..6).for_each(|k| order.swap(k, below(&mut rng, k + 1)));
+            let (chosen, count) = (&order[..2 + below(&mut rng, 3)], below(&mut rng, 3) as f64);
+            let rest = chosen[1..].iter().map(|&column| (column, if seed % 2 == 0 { -1.0 } else { 1.0 }));
+            let first = match seed % 2 {
+                0 => (chosen[0], (chosen.len() - 1) as f64 + f64::from(rng.chance(0.3))),
+                _ => (chosen[0], if rng.chance(0.5) { 1.0 } else { -count }),
+            };
+            let row: Vec<(u32, f64)> = [first].into_iter().chain(rest).collect();
+            rows.push((row, if rng.chance(0.5) { 0.0 } else { count }));
+        }
+        let parts: Vec<(&[(u32, f64)], f64)> = rows.iter().map(|row| (&row.0[..], row.1)).collect();
+        let programme = binary(&parts);
+        assert_eq!(all(&closer(&programme)), all(&programme), "seed {seed}: {rows:?}");
+    }
 }
 
 /// Variables that are distances take at most these, and as much as is rewarded.
