@@ -1,12 +1,16 @@
 //! Integer programmes: linear rows over variables between bounds, some of them whole.
 
 use super::matrix::SparseMatrix;
+use crate::file::number;
 
 /// The distance from a whole number at which a value still stands for it. What it is rounded to must keep the rows.
 pub(super) const WHOLE: f64 = 1e-6;
 
 /// The largest fault of a row that is kept, relative to the sizes that are summed in it.
 const KEPT: f64 = 1e-7;
+
+/// The largest coefficient and bound: HiGHS refuses ten times as much.
+const LARGEST: f64 = 1e14;
 
 /// A bound on the relative error of one operation.
 const EPSILON: f64 = 2.3e-16;
@@ -36,7 +40,7 @@ impl Programme {
     ///
     /// # Errors
     ///
-    /// Arrays of other lengths, bounds of a variable that are not finite, bounds that nothing is between.
+    /// Arrays of other lengths, coefficients or bounds of a variable above 1e14, bounds that nothing is between.
     pub fn checked(mut self) -> Result<Self, String> {
         let (rows, variables) = (self.matrix.rows(), self.matrix.width());
         let lengths = [
@@ -53,11 +57,21 @@ impl Programme {
             return Err("it has no variables".into());
         }
         for v in 0..variables {
-            if let Some(end) = [self.lower[v], self.upper[v]].into_iter().find(|end| !end.is_finite()) {
-                return Err(format!("variable {v} has the bound {end}: costs that are learned need finite ones"));
+            let is_large = |end: &f64| end.is_nan() || end.abs() > LARGEST;
+            if let Some(end) = [self.lower[v], self.upper[v]].into_iter().find(is_large) {
+                let end = number(end);
+                return Err(format!(
+                    "variable {v} has the bound {end}: costs that are learned need finite ones, at most 1e14"
+                ));
             }
             if self.integral[v] {
                 (self.lower[v], self.upper[v]) = (self.lower[v].ceil() + 0.0, self.upper[v].floor() + 0.0);
+            }
+        }
+        for row in 0..rows {
+            if let Some((column, value)) = self.matrix.row(row).find(|entry| entry.1.abs() > LARGEST) {
+                let value = number(value);
+                return Err(format!("row {row} has {value} at variable {column}: expected sizes of at most 1e14"));
             }
         }
         let rows = self.row_lower.iter().zip(&self.row_upper).enumerate();
@@ -65,7 +79,7 @@ impl Programme {
         let is_empty = |(low, high): (f64, f64)| !(low <= high && low < f64::INFINITY && high > f64::NEG_INFINITY);
         for (what, (at, (&low, &high))) in rows.map(|one| ("row", one)).chain(variables.map(|one| ("variable", one))) {
             if is_empty((low, high)) {
-                return Err(format!("{what} {at} is between {low} and {high}: nothing is"));
+                return Err(format!("{what} {at} is between {} and {}: nothing is", number(low), number(high)));
             }
         }
         Ok(self)

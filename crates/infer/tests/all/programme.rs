@@ -222,6 +222,12 @@ fn faults_are_told() {
     assert!(
         with([0.0, 1.0], vec![0.0; 2], vec![1.0, f64::INFINITY]).unwrap_err().contains("variable 1 has the bound inf")
     );
+    assert!(with([0.0, 1.0], vec![0.0, -1e20], vec![1.0; 2]).unwrap_err().contains("variable 1 has the bound -1e20"));
+    let large = Programme {
+        matrix: matrix(vec![0], vec![1e20]).unwrap(),
+        ..with([0.0, 1.0], vec![0.0; 2], vec![1.0; 2]).unwrap()
+    };
+    assert_eq!(large.checked().unwrap_err(), "row 0 has 1e20 at variable 0: expected sizes of at most 1e14");
     let programme = with([3.0, 4.0], vec![0.0; 2], vec![1.0; 2]).unwrap();
     assert_eq!(programme.fault(&[1.0, 1.0]).unwrap(), "row 0 is 2, expected 3 to 4");
     assert_eq!(programme.fault(&[0.5, 1.0]).unwrap(), "variable 0 is 0.5, expected a whole number");

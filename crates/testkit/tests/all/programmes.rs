@@ -24,7 +24,7 @@ fn small(seed: u64) -> Small {
         let around = (4..).zip(&edges).filter(|(_, ends)| ends.contains(&node)).map(|(e, _)| (e, 1.0));
         rows.push((around.collect(), 1.0));
     }
-    if seed % 3 == 0 {
+    if seed.is_multiple_of(3) {
         rows.push(((0..4).map(|node| (node, 1.0 + f64::from(node % 2))).collect(), 4.0)); // fractional relaxations
     }
     let entries = || rows.iter().flat_map(|row| &row.0);
