@@ -67,6 +67,7 @@ pub mod gaps;
 pub mod hull;
 pub mod iterate;
 pub mod kernel;
+mod label;
 pub mod layout;
 pub mod linalg;
 pub mod lookahead;

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use crate::example::{Example, Examples, Memory};
+pub use crate::label::{TaskLabel, UNLABELLED};
 use crate::oracle::{Coded, Prices, Quality};
 use crate::plane::Plane;
 use crate::rng::Rng;
@@ -92,41 +93,6 @@ impl<'a, T: Task + ?Sized> Case<'a, T> {
         'a: 'w,
     {
         Question::augmented(Example { index: self.index, input: self.input, truth: self.truth }, w)
-    }
-}
-
-/// A labelling: a value of any type, known by numbers if it gives every variable of an input a label.
-pub trait TaskLabel: Clone + PartialEq {
-    /// Returns the label of every variable, which is the [code](Plane::code) of planes.
-    fn numbers(&self) -> Option<&[u32]> {
-        None
-    }
-
-    /// Returns the labelling with these labels.
-    fn from_numbers(_labels: Vec<u32>) -> Option<Self> {
-        None
-    }
-}
-
-/// The label of the only variable.
-impl TaskLabel for u32 {
-    fn numbers(&self) -> Option<&[u32]> {
-        Some(std::slice::from_ref(self))
-    }
-
-    fn from_numbers(labels: Vec<u32>) -> Option<Self> {
-        labels.first().copied()
-    }
-}
-
-/// The label of every variable.
-impl TaskLabel for Vec<u32> {
-    fn numbers(&self) -> Option<&[u32]> {
-        Some(self)
-    }
-
-    fn from_numbers(labels: Vec<u32>) -> Option<Self> {
-        Some(labels)
     }
 }
 
@@ -235,13 +201,15 @@ pub struct TaskCapabilities<'a, T: Task + ?Sized> {
     pub kbest: Option<&'a dyn KBest<T>>,
     /// Summing over labellings.
     pub marginals: Option<&'a dyn LabelMarginals<T>>,
+    /// Completing truths that are known in part, if not by decoding with penalties of other labels.
+    pub completion: Option<&'a dyn CompleteTruths<T>>,
 }
 
 impl<'a, T> TaskCapabilities<'a, T>
 where
     T: Task + RecombineLabels<T> + CodedFeatures<T> + ScoreMagnitudes<T> + KBest<T> + LabelMarginals<T>,
 {
-    /// Returns all capabilities.
+    /// Returns all capabilities of a task whose labellings are labels of variables.
     pub fn all(task: &'a T) -> Self {
         TaskCapabilities {
             variables: Some(task),
@@ -250,6 +218,7 @@ where
             magnitudes: Some(task),
             kbest: Some(task),
             marginals: Some(task),
+            completion: None,
         }
     }
 }
@@ -264,12 +233,10 @@ impl<T: Task + ?Sized> TaskCapabilities<'_, T> {
             magnitudes: None,
             kbest: None,
             marginals: None,
+            completion: None,
         }
     }
 }
-
-/// The label of a variable that is no part of a question: in every labelling it has this number too.
-pub const UNLABELLED: u32 = u32::MAX - 1;
 
 /// The variables of inputs, whose labels are the [numbers](TaskLabel::numbers) of a labelling.
 pub trait LabelledVariables<T: Task + ?Sized> {
@@ -295,6 +262,20 @@ pub trait LabelledVariables<T: Task + ?Sized> {
         };
         code.len() == truth.len() && code.iter().zip(truth).enumerate().all(is_label)
     }
+}
+
+/// Completes truths that are known in part, of labellings that are no lists of labels.
+pub trait CompleteTruths<T: Task + ?Sized> {
+    /// Returns if some of a truth is known, and not all.
+    fn is_partly_known(&self, truth: &T::Label) -> bool;
+
+    /// Returns the best labelling at `w` that agrees with the truth of an example, as a truth in which errors cost
+    /// what they cost in this one.
+    ///
+    /// # Errors
+    ///
+    /// No labelling agrees; the caller adds which example.
+    fn best_agreeing(&self, partly: ExampleOf<'_, T>, w: &[f64], scratch: &mut T::Scratch) -> Result<T::Label, String>;
 }
 
 /// Recombines labellings; needs [`LabelledVariables`] as well.

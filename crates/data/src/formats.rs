@@ -27,6 +27,8 @@ pub static FORMATS: &[Format] = &[
     &jsonl::FORMAT,
     &graphs::FORMAT,
     &mrf::FORMAT,
+    #[cfg(feature = "highs")]
+    &super::programmes::FORMAT,
     &opaque::FORMAT,
 ];
 
@@ -209,17 +211,19 @@ mod tests {
     /// A file of another kind is not guessed at, and the error lists what could be read.
     #[test]
     fn unknown_files_are_refused() {
+        let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+        let unlike = format!(
+            "f:2:1: found `It was a dark night`, which is none of the formats ({}): name it as data.format, e.g. \
+             data.format=conll",
+            names.join(", ")
+        );
+        assert!(names.starts_with(&["libsvm", "letter", "csv", "conll"]) && names.ends_with(&["opaque"]));
         assert_errors(
             |lines| classify(lines, None),
             &[
                 (b"", "f: found an empty file, expected a data file"),
                 (b"\n#\n", "f: found only blank lines or comments, expected a data file"),
-                (
-                    b"\nIt was a dark night\n",
-                    "f:2:1: found `It was a dark night`, which is none of the formats (libsvm, letter, csv, conll, \
-                     conllu, crfsuite, hmm, multilabel, tree, jsonl, graph, mrf, opaque): name it as data.format, e.g. \
-                     data.format=conll",
-                ),
+                (b"\nIt was a dark night\n", &unlike),
             ],
         );
     }

@@ -27,6 +27,8 @@ pub mod mrf;
 pub mod multilabel;
 pub mod opaque;
 mod pairwise;
+#[cfg(feature = "highs")]
+pub mod programmes;
 mod row_labels;
 mod row_reader;
 mod rows;

@@ -50,6 +50,7 @@
 //! * [`grid`]: images, whose edges follow from their size: two labels are cut without a list of edges;
 //! * [`marginals`]: sum-product: how probable labels are, and the log-partition;
 //! * [`maxflow`]: maximum flow and minimum cut by themselves;
+//! * `programme`, with the feature `highs`: integer programmes, solved by HiGHS;
 //! * [`mod@file`]: how data files are opened, plain or gzip, with errors that name line and column.
 //!
 //! Engines own their working memory and are meant to be used again: a second solve of a model of the same shape, with
@@ -92,6 +93,8 @@ pub mod min_marginals;
 pub mod mrf;
 mod pairs;
 pub mod persistency;
+#[cfg(feature = "highs")]
+pub mod programme;
 mod proof;
 pub mod registry;
 pub mod restricted;

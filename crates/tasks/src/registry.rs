@@ -13,6 +13,8 @@ pub static TASKS: &[TaskEntry] = &[
     graph::ENTRY,
     mrf::ENTRY,
     multilabel::ENTRY,
+    #[cfg(feature = "highs")]
+    crate::builtin::ilp::ENTRY,
     external::ENTRY,
 ];
 

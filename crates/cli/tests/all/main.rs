@@ -16,6 +16,7 @@ mod faults;
 mod graph;
 mod graph_labels;
 mod held_out;
+mod ilp;
 mod infer;
 mod infer_bad_files;
 mod interrupt;

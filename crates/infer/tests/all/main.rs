@@ -23,6 +23,8 @@ mod model;
 #[path = "../models/mod.rs"]
 mod models;
 mod persistency;
+#[cfg(feature = "highs")]
+mod programme;
 mod restricted;
 mod score_tree;
 mod several;

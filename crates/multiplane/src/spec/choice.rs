@@ -135,6 +135,11 @@ pub fn find_task(name: &str) -> Result<&'static TaskEntry, Error> {
             "task `user` is one that its user wrote in Python: only there are its features, loss and decode; \
              StructuredSVM.load(path, task) reads its models, and `multiplane show` their weights",
         ),
+        "ilp" => Error::input(
+            "task `ilp`: this program was built without HiGHS, which solves integer programmes: `cargo install --path \
+             crates/cli --features highs` builds it (it needs cmake, a C++ compiler and libclang), and the Python \
+             package `multiplane[ilp]` has it",
+        ),
         _ => Error::input(suggest::unknown("task", name, TASKS.iter().map(|entry| entry.name))),
     })
 }

@@ -7,6 +7,8 @@ mod classes;
 mod difference;
 mod enumerate;
 pub mod graph;
+#[cfg(feature = "highs")]
+pub mod ilp;
 pub mod kernelized;
 mod label_codes;
 mod lists;

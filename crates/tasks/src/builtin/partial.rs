@@ -61,11 +61,12 @@ impl<T: BuiltinTask> TaskProblem<T> {
 
     /// Returns the completed truths, how many of them are others than before, and the rise of their mean score.
     pub(super) fn completed_truths(&self, w: &[f64], threads: usize) -> CompletedTruths<T> {
-        let given = self.as_given();
+        let (given, own) = (self.as_given(), self.task.capabilities().completion);
+        let is_partly_known = |truth: &T::Label| is_partly_known(&*self.task, truth);
         let with = |truth: &T::Label, labels| self.task.capabilities().variables?.completed(truth, labels);
         let labels = |truth: &T::Label| truth.numbers().map(<[u32]>::to_vec).unwrap_or_default();
         let has_none = given.labels.iter().all(|truth| with(truth, labels(truth)).is_none());
-        if has_none || self.task.capabilities().kbest.is_none() {
+        if own.is_none() && (has_none || self.task.capabilities().kbest.is_none()) {
             return Ok(None);
         }
         let (mut labels, mut changed, mut rise) = (Vec::with_capacity(given.labels.len()), 0, 0.0);
@@ -74,8 +75,11 @@ impl<T: BuiltinTask> TaskProblem<T> {
             if !is_partly_known(partly) {
                 return Ok((partly.clone(), None));
             }
-            let best = self.best_agreeing(example, partly.numbers().unwrap_or_default(), w, worker)?;
-            let Some(best) = with(partly, best) else { return Err("its labels have no numbers".into()) };
+            let best = match self.task.capabilities().completion {
+                Some(own) => Some(own.best_agreeing(ExampleOf::<T> { truth: partly, ..example }, w, &mut worker.0)?),
+                None => with(partly, self.best_agreeing(example, partly.numbers().unwrap_or_default(), w, worker)?),
+            };
+            let Some(best) = best else { return Err("its labels have no numbers".into()) };
             if is_partly_known(example.truth) {
                 return Ok((best, Some(0.0)));
             }

@@ -68,7 +68,7 @@ impl<T: BuiltinTask> TaskProblem<T> {
             is_audited: false,
             has_fixed_scores: task.has_fixed_scores(),
             is_weighted: false,
-            is_partly_known: examples.labels.iter().any(is_partly_known),
+            is_partly_known: examples.labels.iter().any(|truth| is_partly_known(&task, truth)),
             total_weight: examples.labels.len() as f64,
             vocabulary: Vocabulary::of(vocabulary),
             fingerprint,

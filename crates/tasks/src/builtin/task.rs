@@ -125,7 +125,10 @@ pub(super) fn is_code_of(truth: &[u32], code: &[u32], labels: usize) -> bool {
 }
 
 /// Returns true if some variables have a label, and others do not.
-pub(super) fn is_partly_known(truth: &impl TaskLabel) -> bool {
+pub(super) fn is_partly_known<T: BuiltinTask>(task: &T, truth: &T::Label) -> bool {
+    if let Some(completion) = task.capabilities().completion {
+        return completion.is_partly_known(truth);
+    }
     let is_known = |label: &u32| *label != UNLABELLED;
     truth.numbers().is_some_and(|labels| labels.iter().any(is_known) && !labels.iter().all(is_known))
 }

@@ -22,6 +22,8 @@ mod oracles;
 mod pages;
 mod partial_linearization;
 mod path;
+#[cfg(feature = "highs")]
+mod programmes;
 mod promises;
 mod resume;
 mod rows;

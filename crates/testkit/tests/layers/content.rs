@@ -1,7 +1,7 @@
 //! What only some files may contain.
 
-/// Files that may hold `unsafe`: a prefetch, and the counting allocator of tests.
-const UNSAFE: [&str; 2] = ["core/src/linalg", "infer/tests/common/counting.rs"];
+/// Files that may hold `unsafe`: a prefetch, calls of the C functions of HiGHS, and the counting allocator of tests.
+const UNSAFE: [&str; 3] = ["core/src/linalg", "infer/src/programme/highs.rs", "infer/tests/common/counting.rs"];
 
 /// The folders of libraries: their code does not print, and is given time and settings by its caller.
 const LIBRARIES: [&str; 7] = [

@@ -6,8 +6,10 @@
 - ``Assignment``, ``ShortestPath``, ``Matching``, ``SpanningTree``, ``Knapsack``, ``TopK``: sets that need no integer programme.
 - ``DecisionSSVM``: costs predicted from inputs for good decisions (SPO+), from costs that came true.
 - ``FromFunction``: a solver of your own, as a function of costs.
+- ``save``: a file of programmes for the command line.
 """
 
+from multiplane.ilp._container import save
 from multiplane.ilp._decisions import DecisionSSVM
 from multiplane.ilp._estimator import IlpSSVM, Target
 from multiplane.ilp._feasible import Box, FeasibleSet, Least
@@ -16,5 +18,5 @@ from multiplane.ilp._shortcuts import Assignment, FromFunction, Knapsack, Matchi
 
 __all__ = [
     "Assignment", "Box", "DecisionSSVM", "FeasibleSet", "FromFunction", "IlpSSVM", "IntegerProgramme", "Knapsack", "Least",
-    "Matching", "ShortestPath", "SpanningTree", "Target", "TopK",
+    "Matching", "ShortestPath", "SpanningTree", "Target", "TopK", "save",
 ]  # fmt: skip

@@ -134,6 +134,7 @@ impl Task for Multilabel {
             magnitudes: if sweeps { None } else { Some(self) },
             marginals: if sweeps { None } else { Some(self) },
             kbest: Some(self),
+            completion: None,
         }
     }
 }
