@@ -17,8 +17,8 @@ use serde_json::{Map, Value};
 
 use crate::errors::{guarded, raised, unread, value_error};
 
-/// Examples in the form in which the built-in tasks take them. What Python gives is only copied under its lock: who first
-/// asks for the data makes them, without the lock.
+/// Examples in the form in which the built-in tasks take them. The data is made at its first use: predictions make it
+/// without Python's lock.
 #[pyclass(frozen, name = "Dataset", module = "multiplane._core")]
 pub(crate) struct DatasetObject(LazyLock<Made, Box<dyn FnOnce() -> Made + Send>>);
 

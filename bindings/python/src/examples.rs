@@ -230,8 +230,8 @@ fn columns(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
     Ok(Parsed::new(data))
 }
 
-/// Dicts, lists and sets of attributes, as a reader of CRFsuite's format has them; made later where there are no labels. See
-/// [`Tagged::push_attributes`].
+/// Dicts, lists and sets of attributes, as a reader of CRFsuite's format has them; made later where there are no
+/// labels. See [`Tagged::push_attributes`].
 fn attributes(given: &Keywords<'_, '_>) -> PyResult<DatasetObject> {
     let x = given.list("x")?;
     let labels = Labels::read(given, x.len())?;

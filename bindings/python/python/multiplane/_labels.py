@@ -99,7 +99,8 @@ class Unknown:
     def text(self) -> str:
         """The labels given, as a model file holds them: JSON without those that are missing in any case."""
         plain = [label.item() if isinstance(label, np.generic) else label for label in self.given or [] if not is_missing(label)]
-        return json.dumps(plain[0] if len(plain) == 1 else plain)
+        named = [str(a) if isinstance(a, bool) else int(a) if isinstance(a, float) and a.is_integer() else a for a in plain]
+        return json.dumps(named[0] if len(named) == 1 else named)
 
     def __contains__(self, label: Any) -> bool:
         return is_missing(label) or any(label == other and isinstance(label, str) == isinstance(other, str) for other in self.given or [])

@@ -35,7 +35,7 @@ fn the_latest_weights_are_saved_and_told() {
     assert_eq!(ran.stderr, "");
 }
 
-/// An answer that the gap does not tell from w = 0 is told as one.
+/// An answer that is better than w = 0 by less than the gap is told as one.
 #[test]
 fn answers_within_the_gap_of_w_0_are_told() {
     let scratch = scratch();

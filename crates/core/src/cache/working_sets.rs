@@ -452,37 +452,8 @@ fn leave_out(plane: Star<'_>, constraints: &[Constraint], image: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::oracle::{CodedPlanes, NoCapabilities};
+    use crate::oracle::NoCapabilities;
     use crate::plane::single;
-
-    /// An oracle that knows planes by code.
-    struct Knowing;
-
-    impl Capabilities for Knowing {
-        fn coded_planes(&mut self) -> Option<&mut dyn CodedPlanes> {
-            Some(self)
-        }
-    }
-
-    impl CodedPlanes for Knowing {
-        fn compile(&mut self, _: usize, _: &[u32], _: &mut Vec<u32>) {}
-        fn linear_scores(&mut self, _: usize, _: &[f64], _: Coded<'_>, _: &mut [f64]) {}
-        fn add_planes(&mut self, _: usize, _: Coded<'_>, _: &[f64], _: f64, _: &mut [f64]) {}
-    }
-
-    /// Planes are kept by code where that is shorter than their numbers: not of long labellings with few weights.
-    #[test]
-    fn the_shorter_form_is_kept() {
-        for (labels, by_code) in [(1, true), (2, true), (3, false), (100, false)] {
-            let mut plane = Plane::new();
-            (0..3).for_each(|weight| plane.push(weight, 1.0));
-            plane.seal();
-            plane.code_mut().resize(labels, 0);
-            let mut sets = WorkingSets::by_codes(1);
-            sets.insert(0, &plane, 0, None, &mut Knowing);
-            assert_eq!(sets.by_code(), by_code, "{labels} labels");
-        }
-    }
 
     fn keep(sets: &mut WorkingSets, block: usize, plane: &Plane, now: u32) {
         sets.insert(block, plane, now, None, &mut NoCapabilities);

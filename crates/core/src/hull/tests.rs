@@ -1,9 +1,9 @@
-//! Steps of all rules keep what a dual point promises.
+//! Steps of all rules keep what a dual point promises; planes are kept in the shorter form.
 
 use super::HullState;
 use crate::average::{Averaging, UpdateKind};
 use crate::dual::{BlockDual, BlockVisit, DualPoint, Solve, StepRule};
-use crate::oracle::NoCapabilities;
+use crate::oracle::{Capabilities, Coded, CodedPlanes, NoCapabilities};
 use crate::plane::Plane;
 use crate::rng::Rng;
 
@@ -36,5 +36,34 @@ fn steps_keep_every_promise() {
             assert!((mass - 1.0).abs() < 1e-11, "seed {seed}: mass {mass}");
             hull.sets_mut().prune(block, round.saturating_sub(5), 6);
         }
+    }
+}
+
+/// An oracle that knows planes by code.
+struct Knowing;
+
+impl Capabilities for Knowing {
+    fn coded_planes(&mut self) -> Option<&mut dyn CodedPlanes> {
+        Some(self)
+    }
+}
+
+impl CodedPlanes for Knowing {
+    fn compile(&mut self, _: usize, _: &[u32], _: &mut Vec<u32>) {}
+    fn linear_scores(&mut self, _: usize, _: &[f64], _: Coded<'_>, _: &mut [f64]) {}
+    fn add_planes(&mut self, _: usize, _: Coded<'_>, _: &[f64], _: f64, _: &mut [f64]) {}
+}
+
+/// Planes are kept by code where that is shorter than their numbers: not of long labellings with few weights.
+#[test]
+fn the_shorter_form_is_kept() {
+    for (labels, by_code) in [(1, true), (2, true), (3, false), (100, false)] {
+        let mut plane = Plane::new();
+        (0..3).for_each(|weight| plane.push(weight, 1.0));
+        plane.seal();
+        plane.code_mut().resize(labels, 0);
+        let mut hull = HullState::new(1, 3, 1.0.into(), Averaging::None);
+        hull.insert(0, &plane, 0, &mut Knowing);
+        assert_eq!(hull.sets().by_code(), by_code, "{labels} labels");
     }
 }

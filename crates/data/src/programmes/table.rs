@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use multiplane_infer::file::{DataError, Line, Lines};
-use multiplane_infer::programme::{Highs, ReadProgramme, SparseMatrix};
+use multiplane_infer::programme::{Highs, ReadProgramme, SparseMatrix, with_name};
 
 use super::examples::{ProgrammeExample, Programmes};
 
@@ -45,7 +45,12 @@ struct Filled {
 pub(super) fn read(path: &Path) -> Result<Programmes, DataError> {
     let mut lines = Lines::open(path)?;
     let (mut names, mut truth_at) = (Vec::new(), None);
-    let Some(head) = lines.next_line()? else { return Err(lines.nothing("a table of variables")) };
+    let head = loop {
+        let Some(line) = lines.next_line()? else { return Err(lines.nothing("a table of variables")) };
+        if !(line.text.trim().is_empty() || line.text.starts_with('#')) {
+            break line;
+        }
+    };
     if !is_head(head.text) {
         return Err(head.error(0, "the first line must be programme,variable,<names of features>,truth"));
     }
@@ -108,11 +113,8 @@ pub(super) fn read(path: &Path) -> Result<Programmes, DataError> {
             values.extend(row.iter().map(|entry| entry.1));
             starts.push(places.len());
         }
-        let fault = |fault: String| {
-            let named = fault.split_once("variable ").and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
-            let name = named.and_then(|v: usize| variables.get(v)).map(|name| format!(" (variable {name})"));
-            DataError::at(path, filled.line, 1, format!("{file}: {fault}{}", name.unwrap_or_default()))
-        };
+        let fault =
+            |fault: String| DataError::at(path, filled.line, 1, format!("{file}: {}", with_name(fault, &variables)));
         let features = SparseMatrix::new(starts, places, values, names.len()).map_err(fault)?;
         let example = ProgrammeExample { programme, features, costs, truth: filled.truth, weights: Vec::new() };
         examples.push(example.checked().map_err(fault)?);

@@ -82,6 +82,12 @@ impl Highs {
     pub fn load(programme: &Programme, is_integral: bool) -> Result<Highs, String> {
         let mut highs = Highs::new()?;
         let (matrix, costs) = (&programme.matrix, vec![0.0; programme.variables()]);
+        let of_variables = [matrix.width(), programme.upper.len(), programme.integral.len()];
+        let of_rows = [programme.row_lower.len(), programme.row_upper.len()];
+        if of_variables.iter().any(|&count| count != costs.len()) || of_rows.iter().any(|&count| count != matrix.rows())
+        {
+            return Err("bounds are not as many as variables and rows".into());
+        }
         let number = |count: usize| i32::try_from(count).map_err(|_| format!("{count} entries are too many for HiGHS"));
         let starts = matrix.starts().iter().map(|&start| number(start)).collect::<Result<Vec<i32>, _>>()?;
         let columns: Vec<i32> = matrix.columns().iter().map(|&column| column as i32).collect();
@@ -89,7 +95,7 @@ impl Highs {
         let kinds: Vec<i32> = programme.integral.iter().map(kind).collect();
         (highs.columns, highs.rows) = (costs.len(), matrix.rows());
         let (width, rows, entries) = (number(costs.len())?, number(matrix.rows())?, number(columns.len())?);
-        // SAFETY: `Programme::checked` has compared the lengths of the arrays, which HiGHS copies.
+        // SAFETY: the lengths of the arrays are compared above; HiGHS copies them.
         let status = unsafe {
             sys::Highs_passMip(
                 highs.pointer.as_ptr(),
@@ -152,7 +158,7 @@ impl Highs {
         }
     }
 
-    /// Forgets all but the model.
+    /// Clears solution, basis and counters.
     pub(super) fn clear(&mut self) {
         // SAFETY: the object is alive.
         unsafe { sys::Highs_clearSolver(self.pointer.as_ptr()) };
@@ -208,13 +214,20 @@ impl Highs {
     ///
     /// HiGHS cannot read it, it has quadratic terms or variables that may jump to 0, or a rule of programmes is broken.
     pub fn read(path: &Path) -> Result<ReadProgramme, String> {
-        let length = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
+        let about = std::fs::metadata(path).map_err(|error| error.to_string())?;
+        if !about.is_file() {
+            return Err("it is no file".into());
+        }
         let text = path.to_str().and_then(|path| CString::new(path).ok()).ok_or("its name is not UTF-8")?;
         let mut highs = Highs::new()?;
         let raw = highs.pointer.as_ptr();
         // SAFETY: the object is alive, the name ends with 0.
-        if unsafe { sys::Highs_readModel(raw, text.as_ptr()) } == sys::STATUS_ERROR {
+        let status = unsafe { sys::Highs_readModel(raw, text.as_ptr()) };
+        if status == sys::STATUS_ERROR {
             return Err("HiGHS cannot read it: expected an .mps or .lp file of linear rows and costs".into());
+        }
+        if status == sys::STATUS_WARNING && path.to_string_lossy().to_lowercase().contains(".mps") {
+            return Err("HiGHS leaves out some of it, such as entries of rows that are not declared".into());
         }
         // SAFETY: the object is alive, from here on; so are arrays, which are as long as it says.
         let counts = unsafe {
@@ -252,8 +265,8 @@ impl Highs {
             );
         }
         starts[rows] = entries as i32; // which HiGHS leaves out
-        let mut text = vec![0; (length as usize).max(512) + 1]; // no name is longer than the file
-        let names: Vec<String> = (0..columns).map(|column| highs.name(column, &mut text)).collect();
+        let mut text = vec![0; (about.len() as usize).max(512) + 1]; // no name is longer than the file
+        let names = (0..columns).map(|column| highs.name(column, &mut text)).collect::<Result<Vec<String>, _>>()?;
         if let Some(v) = kinds.iter().position(|kind| ![0, sys::VAR_TYPE_INTEGER].contains(kind)) {
             let name = &names[v];
             return Err(format!("variable {name} is semi-continuous, expected continuous and integer ones"));
@@ -268,17 +281,29 @@ impl Highs {
         let index = index.into_iter().map(|column| column as u32).collect();
         let matrix = SparseMatrix::new(starts, index, values, columns)?;
         let integral = kinds.iter().map(|&kind| kind == sys::VAR_TYPE_INTEGER).collect();
-        let programme = Programme { matrix, row_lower, row_upper, lower, upper, integral }.checked()?;
+        let programme = Programme { matrix, row_lower, row_upper, lower, upper, integral }.checked();
+        let programme = programme.map_err(|fault| with_name(fault, &names))?;
         Ok(ReadProgramme { programme, costs, names })
     }
 
     /// Returns the name of a column, by way of `text`, which must be longer.
-    fn name(&self, column: usize, text: &mut [c_char]) -> String {
+    fn name(&self, column: usize, text: &mut [c_char]) -> Result<String, String> {
+        text[0] = 0;
         // SAFETY: HiGHS writes a name that it has read from a file shorter than `text`, or made up, and a 0.
-        let name = unsafe {
-            sys::Highs_getColName(self.pointer.as_ptr(), column as i32, text.as_mut_ptr());
-            CStr::from_ptr(text.as_ptr())
+        let (status, name) = unsafe {
+            let status = sys::Highs_getColName(self.pointer.as_ptr(), column as i32, text.as_mut_ptr());
+            (status, CStr::from_ptr(text.as_ptr()))
         };
-        name.to_string_lossy().into_owned()
+        match status == sys::STATUS_ERROR || name.is_empty() {
+            true => Err("two variables have one name, or one has none".into()),
+            false => Ok(name.to_string_lossy().into_owned()),
+        }
     }
+}
+
+/// Adds the name of the variable that a fault gives by number.
+pub fn with_name(fault: String, names: &[String]) -> String {
+    let digits = |rest: &str| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<usize>().ok();
+    let named = fault.split_once("variable ").and_then(|(_, rest)| names.get(digits(rest)?));
+    named.map(|name| format!("{fault} (variable {name})")).unwrap_or(fault)
 }

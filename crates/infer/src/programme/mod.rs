@@ -1,5 +1,5 @@
-//! Integer programmes solved again and again with other costs, by HiGHS (feature `highs`): the relaxation first, bounds
-//! that duals prove, few variables in the search.
+//! Solves integer programmes for one cost vector after the other with HiGHS (feature `highs`): the relaxation first,
+//! bounds that duals prove, few variables in the search.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -23,7 +23,7 @@ mod rows;
 mod solver;
 
 pub use closer::closer;
-pub use highs::{Highs, ReadProgramme};
+pub use highs::{Highs, ReadProgramme, with_name};
 pub use matrix::SparseMatrix;
 pub use rows::{Bounds, Programme};
 pub use solver::{Costs, Least, ProgrammeSolver, searched};

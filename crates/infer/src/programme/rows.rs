@@ -12,6 +12,9 @@ const KEPT: f64 = 1e-7;
 /// The largest coefficient and bound: HiGHS refuses ten times as much.
 const LARGEST: f64 = 1e14;
 
+/// Ends of rows from here on are infinite to HiGHS.
+const HUGE: f64 = 1e20;
+
 /// A bound on the relative error of one operation.
 const EPSILON: f64 = 2.3e-16;
 
@@ -76,6 +79,11 @@ impl Programme {
         }
         let rows = self.row_lower.iter().zip(&self.row_upper).enumerate();
         let variables = self.lower.iter().zip(&self.upper).enumerate();
+        let is_huge = |(low, high): (&f64, &f64)| *low >= HUGE || *high <= -HUGE;
+        if let Some(row) = self.row_lower.iter().zip(&self.row_upper).position(is_huge) {
+            let (low, high) = (number(self.row_lower[row]), number(self.row_upper[row]));
+            return Err(format!("row {row} is between {low} and {high}: expected ends below 1e20 in size"));
+        }
         let is_empty = |(low, high): (f64, f64)| !(low <= high && low < f64::INFINITY && high > f64::NEG_INFINITY);
         for (what, (at, (&low, &high))) in rows.map(|one| ("row", one)).chain(variables.map(|one| ("variable", one))) {
             if is_empty((low, high)) {

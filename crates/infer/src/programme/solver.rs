@@ -1,4 +1,4 @@
-//! Vectors of low cost, for one costs after the other.
+//! Finds vectors of low cost.
 //!
 //! The relaxation comes first. If its solution is whole, it is the answer, with a bound that its duals prove. Otherwise
 //! the integer programme is solved twice: with those variables held that are whole in the relaxation, and, if that is
@@ -54,14 +54,10 @@ pub struct ProgrammeSolver {
     integer: Option<Highs>,
     /// The basis that every relaxation begins at: then no answer depends on the questions before.
     start: Option<Basis>,
-    /// Values, multipliers, by how much variables raise the bound, and room.
+    /// Values, multipliers, reduced costs, and room.
     room: [Vec<f64>; 4],
-    /// The number of questions.
-    pub calls: u64,
     /// The number of questions whose relaxation was not whole.
     pub branched: u64,
-    /// The number of these that needed the second search.
-    pub searched: u64,
 }
 
 impl ProgrammeSolver {
@@ -73,7 +69,7 @@ impl ProgrammeSolver {
     pub fn new(programme: Arc<Programme>) -> Result<Self, String> {
         let linear = Highs::load(&programme, false)?;
         let room = Default::default();
-        Ok(ProgrammeSolver { programme, linear, integer: None, start: None, room, calls: 0, branched: 0, searched: 0 })
+        Ok(ProgrammeSolver { programme, linear, integer: None, start: None, room, branched: 0 })
     }
 
     /// Lets the relaxations of all further questions begin at the solution of these costs.
@@ -93,7 +89,6 @@ impl ProgrammeSolver {
         let bounds = bounds.unwrap_or(programme.bounds());
         let begun = self.linear.seconds();
         let [mut values, mut duals, mut rest, mut sizes] = std::mem::take(&mut self.room);
-        self.calls += 1;
         let ended = self.relax(costs, bounds);
         self.linear.solution(&mut values, &mut duals);
         let bound = programme.bound(costs, &duals, bounds, (&mut rest, &mut sizes));
@@ -103,8 +98,11 @@ impl ProgrammeSolver {
             dot(costs, y) - bound <= gap + NEAR * size
         };
         let answer = match programme.rounded(&values, bounds).filter(is_near) {
-            _ if ended == SolverStatus::Infeasible => Ok(Least { y: None, bound: f64::INFINITY }),
-            Some(y) => Ok(Least { bound: bound.min(dot(costs, &y)), y: Some(y) }),
+            // Feasible within one tolerance, a known vector may be infeasible within another.
+            _ if ended == SolverStatus::Infeasible && question.known.is_none() => {
+                Ok(Least { y: None, bound: f64::INFINITY })
+            }
+            Some(y) => Ok(Least { y: Some(y), bound }),
             None if programme.integral.contains(&true) => {
                 let seconds = question.seconds - (self.linear.seconds() - begun);
                 let question = Costs { bounds: Some(bounds), gap, seconds, ..question };
@@ -115,6 +113,8 @@ impl ProgrammeSolver {
         self.room = [values, duals, rest, sizes];
         match answer? {
             Least { y: None, bound: f64::INFINITY } => Err("no vector is feasible".into()),
+            // A vector that breaks rows within the tolerance may cost less than those that keep them.
+            Least { y: Some(y), bound } => Ok(Least { bound: bound.min(dot(costs, &y)), y: Some(y) }),
             least => Ok(least),
         }
     }
@@ -155,7 +155,6 @@ impl ProgrammeSolver {
         if above <= gap || left <= 0.0 {
             return Ok(Least { y: best, bound });
         }
-        self.searched += 1;
         let still = |v: usize| programme.integral[v] && rest[v].abs() > above * (1.0 + 1e-9) + 1e-9;
         let held = |v: usize| still(v).then(|| if rest[v] > 0.0 { lower[v] } else { upper[v] });
         let found = self.among(Costs { seconds: left, ..question }, held)?;

@@ -227,9 +227,9 @@ impl Advice<'_> {
         }
     }
 
-    /// Returns what is to be said where the weights are the latest and w = 0 has a lower primal value, or where nothing
-    /// better than w = 0 was found, or nothing that the gap tells from it. Not of solvers that do not go by lambda, nor
-    /// with patience: P is none of their aims.
+    /// Returns a warning if the weights are hardly better than w = 0: w = 0 has a lower primal value, nothing better was
+    /// found, or the difference is at most the gap. Not of solvers that do not go by lambda, nor with patience: P is
+    /// none of their aims.
     pub fn doubt(&self, summary: &Summary) -> Option<String> {
         let (entry, zero) = (self.session.spec().solver.entry, summary.aside.primal_at_zero);
         let primal = summary.certificate.primal;
@@ -273,8 +273,8 @@ impl Advice<'_> {
         if is_reached && summary.certificate.gap.is_some_and(|gap| (0.0..=gap).contains(&(zero - primal))) {
             let (primal, zero) = (short(primal), short(zero));
             return Some(format!(
-                "the primal value is {primal}, and w = 0 has {zero}, within the gap: held-out data or a smaller gap tell \
-                 whether anything is learned"
+                "the primal value is {primal}; w = 0 has {zero}, which is higher by less than the gap: look at held-out \
+                 data, or ask for a smaller gap"
             ));
         }
         if !is_reached && summary.lower_at_zero().is_some() {

@@ -80,9 +80,9 @@ fn read(
     for (k, example) in found.examples().iter().enumerate() {
         let input = IlpInput { example: example.clone(), closer: Arc::new(closer(&example.programme)) };
         let mut truth = Solution::truth(spec.loss, example, &input.closer);
-        if spec.partial == IlpPartial::Fixed && model.is_none() {
+        if spec.partial == IlpPartial::Fixed {
             truth.values.iter_mut().filter(|value| value.is_nan()).for_each(|value| *value = 0.0);
-            if let Some(fault) = example.programme.fault(&truth.values) {
+            if let Some(fault) = example.programme.fault(&truth.values).filter(|_| model.is_none()) {
                 return Err(OpenError::new(format!(
                     "example {k}: with 0 for what is not known (task.partial=fixed), {fault}: task.partial=masked \
                      completes truths"
