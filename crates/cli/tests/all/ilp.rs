@@ -97,7 +97,7 @@ fn plans_are_learned() {
     assert!(!checked.contains("loss-at-truth") && !checked.contains("not-best"), "{checked}");
 }
 
-/// Truths that are known in part are completed in rounds, which are verified; `fixed` needs 0 to be feasible.
+/// Truths that are known in part are completed in rounds, which are verified; `fixed` takes 0, which must be feasible, and is verified.
 #[cfg(feature = "highs")]
 #[test]
 fn plans_are_completed() {
@@ -110,6 +110,14 @@ fn plans_are_completed() {
     assert!(number(&found, "test_loss") < 1.5, "{found:?}");
     let ran = scratch.run("train --task ilp --data train.csv --set task.partial=fixed --out f");
     assert!(ran.code == Some(2) && ran.stderr.contains("task.partial=masked completes truths"), "{}", ran.stderr);
+    planner(&scratch, "whole", 40, 6, u64::MAX);
+    let is_left_out = |line: &&str| ["x0,", "x1,"].iter().any(|item| line.contains(item));
+    let without = |line: &str| line.rsplit_once(',').map_or(String::new(), |(start, _)| format!("{start},"));
+    let text = scratch.text("whole.csv");
+    let lines = text.lines().map(|line| if is_left_out(&line) { without(line) } else { line.into() } + "\n");
+    scratch.write("whole.csv", lines.collect::<String>());
+    scratch.succeed("train --task ilp --data whole.csv --set task.partial=fixed --lambda 0.01 --out f");
+    assert_eq!(scratch.json("verify --model f --data whole.csv")["verified"], true);
 }
 
 /// What is wrong with a table is told with its place, and nothing is written.
