@@ -1,6 +1,6 @@
 //! Labellings as tasks know them.
 
-/// The label of a variable that is no part of a question: in every labelling it has this number too.
+/// The label of a variable that is left out of training: in every labelling it has this number too.
 pub const UNLABELLED: u32 = u32::MAX - 1;
 
 /// A labelling: a value of any type, known by numbers if it gives every variable of an input a label.

@@ -201,7 +201,7 @@ pub struct TaskCapabilities<'a, T: Task + ?Sized> {
     pub kbest: Option<&'a dyn KBest<T>>,
     /// Summing over labellings.
     pub marginals: Option<&'a dyn LabelMarginals<T>>,
-    /// Completing truths that are known in part, if not by decoding with penalties of other labels.
+    /// Completing truths that are known in part, for tasks that do not by decoding with penalties of other labels.
     pub completion: Option<&'a dyn CompleteTruths<T>>,
 }
 

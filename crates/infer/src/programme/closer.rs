@@ -36,7 +36,7 @@ impl RowBelow {
     }
 }
 
-/// Returns a programme with the same whole vectors, made from one row at a time, then from what several rows say. Only
+/// Returns a programme with the same whole vectors, made from one row at a time, then from rows that several imply. Only
 /// rows with one end and variables that are 0 or 1 change.
 ///
 /// - `k e <= a + b + ..` becomes `e <= a`, `e <= b`, ..; `e + f <= 2 a` becomes `e <= a`, `f <= a`.
@@ -124,7 +124,7 @@ fn closed(row: RowBelow, most: &HashMap<Vec<u32>, f64>, upper: &mut [f64]) -> Ve
     vec![row]
 }
 
-/// Changes what several rows say together.
+/// Strengthens rows that several rows imply.
 fn tightened(rows: Vec<RowBelow>) -> Vec<RowBelow> {
     // `k e <= a + b + ..`: what e implies.
     let ordered = |row: &RowBelow| {

@@ -138,8 +138,7 @@ impl Programme {
         (is_near && self.broken(&nearest).is_none()).then_some(nearest)
     }
 
-    /// Returns a lower bound on `costs y` between bounds; writes by how much one more of each variable raises it into
-    /// `rest`.
+    /// Returns a lower bound on `costs y` between bounds; writes the reduced costs into `rest`.
     ///
     /// By weak duality any multipliers of the rows prove one, so nothing depends on the tolerances of a solver. What
     /// rounding may have added is taken away.

@@ -1,4 +1,4 @@
-//! How the task is opened: programmes read as examples, and truths with what errors cost.
+//! How the task is opened: programmes read as examples, and truths with the costs of errors.
 
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@ pub enum IlpLoss {
     HammingMean,
 }
 
-/// The part that variables without a truth have in training.
+/// The treatment of variables whose truth is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IlpPartial {
@@ -32,7 +32,7 @@ pub enum IlpPartial {
 pub struct IlpSpec {
     /// The loss that the oracle adds to the scores, and whose mean evaluation reports.
     pub loss: IlpLoss,
-    /// The part that variables without a truth have in training.
+    /// The treatment of variables whose truth is not known.
     pub partial: IlpPartial,
     /// Features, from 0, whose weights stay >= 0.
     pub nonnegative: Vec<u32>,
