@@ -18,7 +18,7 @@ import pycrfsuite
 
 import multiplane
 from common import finish
-from conll import ITEMS, cell, default_data, sentences
+from conll import ITEMS, InputError, cell, default_data, sentences
 
 
 def features(sentence):
@@ -101,4 +101,4 @@ def main():
 
 
 if __name__ == "__main__":
-    finish(main)
+    finish(main, InputError)

@@ -44,6 +44,23 @@ def weights(path):
     return np.frombuffer(content[8 + size + start : 8 + size + end], dtype="<f8")
 
 
+def test_nothing_is_half_written(tmp_path, monkeypatch):
+    """A file is there whole or not at all: a failure keeps the old one, and leaves no other."""
+    X, Y = problem(np.random.default_rng(0))
+    (tmp_path / "a").write_bytes(b"old")
+
+    def full(*_):
+        raise OSError("no space left")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="no space left"):
+            save(X, Y, tmp_path / "a")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"] and (tmp_path / "a").read_bytes() == b"old"
+    save(X, Y, tmp_path / "a")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"] and len(tensors(tmp_path / "a")["lower"]) == 36
+
+
 @pytest.mark.parametrize("sense", ["min", "max"])
 def test_files_hold_all_of_a_problem(tmp_path, sense):
     X, Y = problem(np.random.default_rng(0))

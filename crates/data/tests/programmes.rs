@@ -14,7 +14,7 @@ struct Tensors {
     real: Vec<(&'static str, Vec<f64>)>,
 }
 
-/// Two programmes: one of two items, at most one of which is taken, and a whole variable up to 3.
+/// Two programmes: two items that exclude each other, and a whole variable up to 3.
 fn two() -> Tensors {
     let whole = vec![
         ("variable_offsets", vec![0, 2, 3]),
@@ -95,7 +95,7 @@ fn containers_of_programmes_are_read() {
     assert_eq!(seen.len(), count, "{seen:?}");
 }
 
-/// What is wrong with a container is told: the tensor or the example, what was found, and the rule.
+/// Faults of a container are told: the tensor or the example, the number found, and the rule.
 #[test]
 fn faults_of_programmes_are_told() {
     let folder = tempfile::tempdir().unwrap();

@@ -120,7 +120,7 @@ fn plans_are_completed() {
     assert_eq!(scratch.json("verify --model f --data whole.csv")["verified"], true);
 }
 
-/// What is wrong with a table is told with its place, and nothing is written.
+/// Faults of a table are told with their place, and nothing is written.
 #[cfg(feature = "highs")]
 #[test]
 fn bad_tables_are_refused() {

@@ -25,11 +25,13 @@ pub(super) fn read(path: &Path) -> Result<Programmes, DataError> {
         tensor.rows(1)?;
         Ok::<_, DataError>(tensor.reals()?.to_vec())
     };
+    let counted = |name: &str, found: usize, count: usize, per: &str| match found == count {
+        true => Ok(()),
+        false => Err(container.fault(format!("{name}: found {found} numbers, expected one for each {per}: {count}"))),
+    };
     let numbers = |name: &str, count: usize, per: &str| {
         let found = of(name)?;
-        let fault =
-            || container.fault(format!("{name}: found {} numbers, expected one for each {per}: {count}", found.len()));
-        if found.len() == count { Ok(found) } else { Err(fault()) }
+        counted(name, found.len(), count, per).map(|()| found)
     };
     let starts = |name: &str| offsets(&container.get(name)?);
     let (variables, rows) = (starts("variable_offsets")?, starts("row_offsets")?);
@@ -58,11 +60,7 @@ pub(super) fn read(path: &Path) -> Result<Programmes, DataError> {
     if let Some(at) = integral.iter().position(|kind| ![0, 1].contains(kind)) {
         return Err(tensor.fault(format_args!("found {} at {at}, expected 0 or 1", integral[at])));
     }
-    if integral.len() != all {
-        return Err(
-            tensor.fault(format_args!("found {} numbers, expected one for each variable: {all}", integral.len()))
-        );
-    }
+    counted("integral", integral.len(), all, "variable")?;
     let counts = starts("feature_count")?;
     let [features] = counts[..] else {
         return Err(container.fault(format!("feature_count: found {} numbers, expected 1", counts.len())));

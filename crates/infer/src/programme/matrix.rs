@@ -46,14 +46,12 @@ impl SparseMatrix {
     /// Takes rows as lists of (column, value), which must obey the rules of [`new`](SparseMatrix::new).
     pub(crate) fn of_rows<'a>(rows: impl IntoIterator<Item = &'a [(u32, f64)]>, width: usize) -> Self {
         let mut matrix = SparseMatrix { starts: vec![0], width, ..SparseMatrix::default() };
-        rows.into_iter().for_each(|row| matrix.push_row(row));
+        for row in rows {
+            matrix.columns.extend(row.iter().map(|entry| entry.0));
+            matrix.values.extend(row.iter().map(|entry| entry.1));
+            matrix.starts.push(matrix.columns.len());
+        }
         matrix
-    }
-
-    fn push_row(&mut self, row: &[(u32, f64)]) {
-        self.columns.extend(row.iter().map(|entry| entry.0));
-        self.values.extend(row.iter().map(|entry| entry.1));
-        self.starts.push(self.columns.len());
     }
 
     /// Returns the number of rows.

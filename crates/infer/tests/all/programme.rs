@@ -10,7 +10,7 @@ fn below(rng: &mut Random, count: usize) -> usize {
     rng.within(0, count - 1)
 }
 
-/// A programme of up to 6 whole variables with up to 5 rows, of which 0 or another vector is feasible.
+/// A programme of up to 6 whole variables with up to 5 rows, feasible at 0 or at another vector.
 fn random(rng: &mut Random) -> Programme {
     let (variables, rows) = (2 + below(rng, 5), 1 + below(rng, 5));
     let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());

@@ -71,7 +71,7 @@ fn a_short_search_chooses_where_nothing_is_named() {
     }
 }
 
-/// Where labels are nearly chance the search goes up from its first point, and comes to an end.
+/// On labels that are nearly random the search goes up from its first point, and ends.
 #[test]
 fn noise_wants_large_lambdas() {
     let file = tempfile::NamedTempFile::with_suffix(".csv").unwrap();

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import secrets
 from typing import Any
 
 import numpy as np
@@ -71,7 +73,16 @@ def save(X: Any, Y: Any, path: str | os.PathLike[str], *, sense: str = "min") ->
         head[name] = {"dtype": kind, "shape": [len(values)], "data_offsets": [end, end := end + values.nbytes]}
     text = json.dumps(head).encode()
     text += b" " * (-len(text) % 8)
-    with open(path, "wb") as file:
-        file.write(len(text).to_bytes(8, "little") + text)
-        for values in tensors.values():
-            file.write(values.tobytes())
+    part = f"{os.fspath(path)}.{secrets.token_hex(8)}"  # renamed when it is whole
+    try:
+        with open(part, "wb") as file:
+            file.write(len(text).to_bytes(8, "little") + text)
+            for values in tensors.values():
+                file.write(values.tobytes())
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(part)
+        raise
