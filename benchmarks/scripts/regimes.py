@@ -257,7 +257,7 @@ def train(program, problem, data, solver, gap, cap):
         command = [sys.executable, __file__, "--fit", str(data), repr(problem.strength / problem.n), gap, solver, str(cap)]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=20 * cap + 20)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20 * cap + 60)
         found = json.loads(done.stdout)
     except (subprocess.TimeoutExpired, ValueError):
         return None

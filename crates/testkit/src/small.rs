@@ -113,8 +113,7 @@ fn small_of<T: SharedTask>(
     variables: Variables,
 ) -> Small {
     let dim = task.dim();
-    let scale = 1.0 / examples.labels.len() as f64;
-    let plane = |x: &T::Input, truth: &T::Label, y: &T::Label| {
+    let plane = |(x, truth): (&T::Input, &T::Label), y: &T::Label, scale: f64| {
         let mut difference = Plane::new();
         task.features(x, y, scale, &mut difference);
         task.features(x, truth, -scale, &mut difference);
@@ -124,8 +123,11 @@ fn small_of<T: SharedTask>(
         densify(&difference, dim)
     };
     let all: Vec<Vec<T::Label>> = examples.labels.iter().map(all).collect();
-    let triples = examples.inputs.iter().zip(&examples.labels).zip(&all);
-    let planes = triples.map(|((x, truth), all)| all.iter().map(|y| plane(x, truth, y)).collect()).collect();
+    let pairs = examples.inputs.iter().zip(&examples.labels).zip(&all).enumerate();
+    let planes_of = |(i, (pair, all)): (usize, (_, &Vec<T::Label>))| {
+        all.iter().map(|y| plane(pair, y, examples.share(i))).collect()
+    };
+    let planes = pairs.map(planes_of).collect();
     let predicts = examples.labels.iter().all(predicts);
     let (task, examples) = (Arc::new(task), Arc::new(examples));
     let (of_task, of_examples, of_name) = (task.clone(), examples.clone(), name.clone());
@@ -159,7 +161,8 @@ pub fn random(seed: u64) -> Small {
     }
 }
 
-/// A multiclass problem of 9 weights and 40 rows of large numbers, which steps of one block at a time hardly move.
+/// A multiclass problem of 9 weights and 40 rows of large numbers, which steps of one block at a time hardly move. The
+/// rows of odd seeds have weights.
 pub fn long(seed: u64) -> Small {
     let mut rng = Rng::new(seed, 31);
     let (mut inputs, mut truths) = (vec![SparseRows::new(3); 40], Vec::new());
@@ -170,7 +173,11 @@ pub fn long(seed: u64) -> Small {
         truths.push(if rng.below(8) == 0 { rng.below(3) as u32 } else { planted });
     }
     let task = Multiclass::new(3, 3, costs(&mut rng, 3));
-    of_task(format!("long rows, seed {seed}"), task, Examples::new(inputs, truths), move |_| (0..3).collect())
+    let mut examples = Examples::new(inputs, truths);
+    if seed % 2 == 1 {
+        examples.weights = examples.labels.iter().map(|_| 0.1 + 2.0 * rng.unit()).collect();
+    }
+    of_task(format!("long rows, seed {seed}"), task, examples, move |_| (0..3).collect())
 }
 
 fn random_chain(seed: u64, rng: &mut Rng, n: usize, features: usize) -> Small {

@@ -37,7 +37,7 @@ impl<O: MaxOracle> Evaluator<O> {
             return None;
         }
         let (predictor, pace) = (&self.predictor, training.clock.pace());
-        let gap_near = |seen| predictor.is_near(seen, target.at(dual + predictor.gap(seen)), passes, pace);
+        let gap_near = |seen| predictor.is_near(seen, target.at(dual + predictor.gap(seen)), pace);
         training.solver.progress().gap_seen.is_none_or(gap_near).then_some(target)
     }
 
@@ -187,8 +187,8 @@ impl<O: MaxOracle> Evaluator<O> {
         }
         let progress = training.solver.progress();
         self.bounds.estimate = progress.gap_seen.map(|seen| self.predictor.gap(seen));
-        let (passes, pace) = (training.passes(), training.clock.pace());
-        let near = progress.gap_seen.is_none_or(|seen| self.predictor.is_near(seen, gap, passes, pace));
+        let pace = training.clock.pace();
+        let near = progress.gap_seen.is_none_or(|seen| self.predictor.is_near(seen, gap, pace));
         let Some(dual) = progress.dual.filter(|_| near) else { return false };
         let meter = self.meter(training);
         let w = &mut self.candidate;

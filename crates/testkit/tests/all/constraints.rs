@@ -70,10 +70,22 @@ fn the_constrained_optimum_is_reached() {
     }
 }
 
-/// The joint master keeps signs, frozen weights and priors: brackets hold the optimum, and it is reached.
+/// The joint master keeps signs, frozen weights, priors and weights of examples: brackets hold the optimum, and it is
+/// reached.
 #[test]
 fn the_joint_master_respects_constraints() {
-    for seed in 0..30 {
+    check_brackets(0..30);
+}
+
+/// The same on many problems.
+#[test]
+#[ignore = "takes minutes; with --release a quarter of that"]
+fn brackets_of_the_joint_master_hold_the_optimum() {
+    check_brackets(0..2000);
+}
+
+fn check_brackets(seeds: std::ops::Range<u64>) {
+    for seed in seeds {
         let (problem, regularizer, optimum) = constrained(small::long(seed), seed, 0.02);
         for (name, passes) in [("auto", 100.0), ("n-slack", 400.0)] {
             let (entry, name) = (find(name).unwrap(), format!("{name} on {}", problem.name));
