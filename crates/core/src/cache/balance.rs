@@ -17,8 +17,9 @@ pub struct Balance {
     /// The late gain, and the seconds that it took.
     gained: f64,
     seconds: f64,
-    /// Seconds left for approximate passes.
+    /// Seconds left for approximate passes, and for joint solves.
     left: f64,
+    joint_left: f64,
     /// Training time and dual value when the batch or pass in hand began.
     start: (f64, f64),
 }
@@ -34,7 +35,9 @@ impl Balance {
         let decay = (1.0 - LATE * share).max(0.0);
         (self.gained, self.seconds) = (decay * self.gained, decay * self.seconds);
         let (_, seconds) = self.add(now, value);
-        self.left = self.left.min(0.0) + SHARE * seconds; // what took too long is missing; what was left is not saved up
+        // What took too long is missing; what was left is not saved up.
+        self.left = self.left.min(0.0) + SHARE * seconds;
+        self.joint_left = self.joint_left.min(0.0) + SHARE * seconds;
     }
 
     /// An approximate pass ends. `by_slope` false: it need only have gained anything for others to follow.
@@ -47,9 +50,16 @@ impl Balance {
         }
     }
 
-    /// Returns whether time is left after the pass in hand.
-    pub fn has_time(&self, now: f64) -> bool {
-        self.left > now - self.start.0
+    /// An approximate pass ends with a joint solve of `joint` seconds, which are no debt of the passes to come.
+    pub fn end_joint(&mut self, now: f64, value: f64, joint: f64) {
+        let (_, seconds) = self.add(now, value);
+        self.left -= seconds - joint;
+        self.joint_left -= joint;
+    }
+
+    /// Returns whether there is time for a joint solve.
+    pub fn has_joint_time(&self) -> bool {
+        self.joint_left > 0.0
     }
 
     /// Returns whether there is time for an approximate pass.
@@ -137,6 +147,23 @@ mod tests {
         balance.begin(32.0, 3.0);
         balance.end_calls(33.0, 3.0, 0.01);
         assert!(balance.goes_on());
+    }
+
+    /// What a joint solve takes too long is missing for the next one, not for passes.
+    #[test]
+    fn joint_solves_have_a_share_of_their_own() {
+        let mut balance = Balance::default();
+        let calls = |balance: &mut Balance, from: f64| {
+            balance.begin(from, from);
+            balance.end_calls(from + 4.0, from + 1.0, 0.01);
+        };
+        calls(&mut balance, 0.0);
+        assert!(balance.has_joint_time());
+        balance.begin(4.0, 1.0);
+        balance.end_joint(10.0, 2.0, 5.0);
+        assert!(balance.goes_on() && !balance.has_joint_time(), "1 of 3 seconds for a pass, 5 of 3 for the solve");
+        calls(&mut balance, 10.0);
+        assert!(balance.has_joint_time(), "3 seconds where 2 are missing");
     }
 
     /// A pass that gains less than the run does of late is the last until more calls were made.

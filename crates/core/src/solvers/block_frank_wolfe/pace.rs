@@ -186,7 +186,7 @@ impl PassBudget {
         let (gained, seconds) = self.slope.of_pass(now, value);
         let (all_gained, all_seconds) = self.slope.of_iteration(now, value);
         let pays = promised * seconds > gained * price && promised * all_seconds > all_gained * price;
-        let affords = self.joint_seconds + price <= now && (self.batch.is_none() || self.balance.has_time(now));
+        let affords = self.joint_seconds + price <= now && (self.batch.is_none() || self.balance.has_joint_time());
         if !affords {
             return false;
         }
@@ -201,7 +201,7 @@ impl PassBudget {
     pub(super) fn end_joint(&mut self, seconds: f64, gained: f64, model_gap: f64, now: f64, value: f64) {
         self.joint_seconds += seconds;
         if self.batch.is_some() {
-            self.balance.end_pass(now, value, false);
+            self.balance.end_joint(now, value, seconds);
         }
         self.turn = 0; // labellings recombined at these weights are worth most
         let share = if model_gap > 0.0 { (gained / model_gap).clamp(0.0, 1.0) } else { 0.0 };
