@@ -16,7 +16,7 @@ pub(crate) struct Processes {
     pub(crate) start: Py<PyAny>,
     /// Number of workers.
     pub(crate) workers: usize,
-    /// True if the asking thread is one of them.
+    /// True if the asking thread is one of them; false if they are on a cluster.
     pub(crate) here: bool,
     /// Seconds that an answer may take.
     pub(crate) timeout: f64,

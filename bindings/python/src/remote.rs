@@ -90,7 +90,8 @@ impl Remote {
         let patience = Patience {
             limit: Duration::try_from_secs_f64(processes.timeout).unwrap_or(Duration::MAX),
             hint: "",
-            restarts: RESTARTS,
+            // Machines of a cluster come and go; a question that costs several workers is given up in any case.
+            restarts: if processes.here { RESTARTS } else { usize::MAX },
             stop: interrupt.flag.clone(),
         };
         let (again, interrupt) = (parts.clone(), interrupt.clone());

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import pickle
 import platform
+import re
 import socket
 import sys
 import threading
@@ -34,6 +35,9 @@ JOIN = 60.0
 STARTS = 3
 """Actors that may die one after the other before one of them was ready."""
 
+PLACED = 60.0
+"""Seconds in which the first actor has to be there, if ``timeout`` is less."""
+
 LOOK = 0.02
 """Seconds after which it is looked for actors that have joined."""
 
@@ -49,7 +53,7 @@ BATCH_SECONDS = 2e-3
 BATCH = 64
 """Questions in a batch, at most; ``LARGEST_BATCH`` of the core."""
 
-DRIVER = 1e-4
+DRIVER = 5e-5
 """Seconds that the driver takes for an answer, about: it reads it and makes its plane."""
 
 TRY = 1.0
@@ -191,7 +195,7 @@ def loaded(executor: str) -> Any:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", FutureWarning)  # of Ray to its own users
-                ray.init(address=address, logging_level="warning", ignore_reinit_error=True)
+                ray.init(address=address, logging_level="error", ignore_reinit_error=True)
         except Exception as error:  # is raised below
             failed.append(error)
 
@@ -261,36 +265,37 @@ class Cluster:
         executor: ``"ray"`` or an address.
         n_jobs: Number of actors; None or -1 are as many as the cluster has room for.
         options: What an actor needs, in Ray's words.
-        timeout: Seconds in which the first actor has to be there.
+        timeout: Seconds that an answer may take, and in which the first actor has to be there.
     """
 
     def __init__(self, executor: str, n_jobs: int | None, options: Mapping[str, Any] | None, timeout: float) -> None:
-        self.ray = ray = loaded(executor)
+        self._lock, self._closed = threading.RLock(), True
+        self.ray = loaded(executor)
         self.executor, self.timeout = executor, timeout
         if not isinstance(options, (Mapping, type(None))):
             raise ValueError(f"ray_options = {options!r}: expected a dict of options of Ray's actors, as num_cpus")
         self.options = {"num_cpus": 1, **(options or {})}
-        self._lock = threading.RLock()
         self._ready: list[_Actor] = []
         self._pending: list[_Actor] = []
         self._looked = self._begun = 0.0
         self._failed = 0  # actors that died before they were ready, in a row
         self._made = 0
         self._lost = 0
-        self._closed = False
         self._data: list[tuple[int, Any, list[Any], list[Any], Any]] = []
         self._w: tuple[int, bytes, list[Any]] = (0, b"", [b""])
         self._sent, self._received = 0, 0
         self._price: dict[str, float] = {}
         self._name = f"multiplane-{os.urandom(3).hex()}"
-        self.actors = self._room(n_jobs)
+        self._closed = False
         try:
-            self._oracles = ray.remote(Oracles)
+            self._oracles = self.ray.remote(Oracles)
+            self._oracles.options(**self.options)  # refuses what Ray does not know
+            self.actors = self._room(n_jobs)
             for _ in range(self.actors):
                 self._start()
         except (ValueError, TypeError) as error:
             self.close()
-            raise ValueError(f"ray_options: {_first_line(error)}") from None
+            raise ValueError(f"ray_options: {_first_line(error).split('. Valid ones')[0]}") from None
 
     _max_workers = property(lambda self: self.actors)
 
@@ -343,7 +348,7 @@ class Cluster:
 
     def wait(self) -> None:
         """Waits until an actor is ready."""
-        begun, is_told = time.monotonic(), False
+        begun, limit, is_told = time.monotonic(), max(self.timeout, PLACED), False
         while True:
             with self._lock:
                 if self._closed:
@@ -352,8 +357,8 @@ class Cluster:
                 if self._ready:
                     return
             waited = time.monotonic() - begun
-            if waited > self.timeout:
-                raise TimeoutError(f"executor = {self.executor!r}: no actor was there within timeout={self.timeout:g} s: {self._asked()}")
+            if waited > limit:
+                raise TimeoutError(f"executor = {self.executor!r}: no actor was there within {limit:g} s: {self._asked()}")
             if waited > CONNECT and not is_told:
                 is_told = True
                 warnings.warn(f"executor = {self.executor!r}: still no actor: {self._asked()}", ClusterWarning, stacklevel=2)
@@ -361,7 +366,7 @@ class Cluster:
 
     def _asked(self) -> str:
         asked = {key: value for key, value in self.options.items() if key in ("num_cpus", "num_gpus", "resources", "memory")}
-        there = {key: value for key, value in self.ray.available_resources().items() if ":" not in key}
+        there = {key: value for key, value in self.ray.available_resources().items() if ":" not in key and "memory" not in key}
         return f"one asks for {asked}, free are {there}"
 
     def _cause(self, error: Exception) -> str:
@@ -371,9 +376,9 @@ class Cluster:
             return text[text.index("No module named") :].splitlines()[0] + " on a node: install multiplane there, or send it by runtime_env"
         if isinstance(error, self.ray.exceptions.OutOfMemoryError):
             return "its node ran out of memory"
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-        reason = next((line for line in lines if "cause" in line.lower() or "exit" in line.lower()), lines[0] if lines else type(error).__name__)
-        return f"its actor ended ({reason[:300]})"
+        exit_type = re.search(r"Worker exit type: (\w+) Worker exit detail: ([^.]*)", text)
+        killed = "it was killed by ray.kill" if "`ray.kill`" in text else None
+        return f"its actor ended ({killed or (': '.join(exit_type.groups()) if exit_type else _first_line(error)[:200])})"
 
     def lost(self, actor: _Actor) -> None:
         """Replaces an actor."""
@@ -389,8 +394,9 @@ class Cluster:
         with self._lock:
             ended, self._closed = [] if self._closed else [*self._ready, *self._pending], True
             self._pending = []
-            for actor in ended if self.ray.is_initialized() else []:
-                self.ray.kill(actor.handle)
+            for actor in ended:
+                if self.ray.is_initialized():
+                    self.ray.kill(actor.handle)
 
     __del__ = close
 
@@ -526,7 +532,7 @@ class Cluster:
                 }
                 for actor in self._ready
             ]  # fmt: skip
-            counts = {"wanted": self.actors, "lost": self._lost, "sent_bytes": self._sent, "received_bytes": self._received}
+            counts = {"wanted": self.actors, "lost": self._lost, "run_seconds": seconds, "sent_bytes": self._sent, "received_bytes": self._received}
             return {"actors": actors, **counts, "price": self._price}
 
 
