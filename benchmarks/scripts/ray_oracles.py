@@ -6,7 +6,7 @@
     ray_oracles.py kills [--kills 100] [--actors 3] actors are killed at random moments, by Ray and by the system, in turn
 
 Every part compares the bytes of the model with those of one process. `kills` repeats fits of an oracle of 1 ms and kills an actor
-of each after a time drawn from 0.1 to 0.5 s, again and again, until there were enough kills; a fit that takes 120 s counts as
+of each after times drawn from 0.1 to 1 s, up to five times, until there were enough kills; a fit that takes 120 s counts as
 hung. Prints one JSON object; exit code 1 if bytes differ or a fit hangs.
 """
 
@@ -128,7 +128,8 @@ def kills(options):
         done, begun = threading.Event(), time.monotonic()
 
         def disturb(done=done):
-            while not done.wait(chance.uniform(0.1, 0.5)) and sum(killed.values()) < options.kills:
+            most = min(options.kills, sum(killed.values()) + options.each)  # actors take longer to start than to be killed
+            while not done.wait(chance.uniform(0.1, 1.0)) and sum(killed.values()) < most:
                 there = [actor for actor in ray.util.list_named_actors() if actor.startswith("multiplane-")]
                 if not there:
                     continue
@@ -183,6 +184,7 @@ def main():
     parser.add_argument("--clock", default="wall", help="by the wall clock decisions, and so bits, depend on measured times")
     parser.add_argument("--solver", default="auto")
     parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--each", type=int, default=5, help="kills of actors in one fit, at most")
     parser.add_argument("--actors", type=int, default=3)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

@@ -208,7 +208,10 @@ def loaded(executor: str) -> Any:
         if connecting.is_alive():
             raise ConnectionError(f"{named}: something listens there, but no Ray cluster answered within {JOIN:g} s")
     if failed:
-        raise ConnectionError(f"{named}: {_first_line(failed[0])}") from failed[0]
+        told, reason = str(failed[0].__cause__ or ""), _first_line(failed[0])
+        is_closed = "InvalidAuthToken" in told or "InvalidAuthToken" in str(failed[0])
+        hint = "; it asks for a token: see RAY_AUTH_MODE in Ray's documentation" if is_closed else ""
+        raise ConnectionError(f"{named}: {reason}{hint}") from failed[0]
     return ray
 
 

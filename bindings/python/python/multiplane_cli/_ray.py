@@ -42,79 +42,92 @@ class Program:
 
 def rewritten(arguments: list[str]) -> tuple[list[str], subprocess.Popen[bytes]]:
     """The command line with a relay in the place of the program, and the process that holds the connection to Ray. Raises Refused."""
-    left, executor = _without(arguments, "--executor")
-    task, command = _value(left, "--task", "task"), _value(left, None, "task.command")
+    left, executor = _taken(arguments, "--executor")
+    _, task = _taken(left, "--task")
+    left, command = _taken(left, "--set", "task.command=")
     if left[:1] != ["train"] or task != "external":
         what = f"`multiplane {left[0]}`" if left[:1] != ["train"] else f"task {task}"
         raise Refused(
             f"--executor: not for {what}: actors run programs of `train --task external`; the other tasks are compiled, and use "
             "the cores of one machine (--threads); a task in Python has StructuredSVM(task, executor=...)"
         )
-    if command is None:
+    if not command:
         raise Refused("--executor: needs --set task.command=PROGRAM on the command line")
-    words = json.loads(command) if command.lstrip().startswith("[") else shlex.split(command)
+    try:
+        words = json.loads(command) if command.lstrip().startswith("[") else shlex.split(command)
+    except ValueError as error:
+        raise Refused(f"task.command = {command}: {error}") from None
     holder = subprocess.Popen(
         [sys.executable, "-m", "multiplane_cli._ray", "hold", executor],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
     )  # fmt: skip
     assert holder.stdout is not None
-    told = json.loads(holder.stdout.readline() or b'{"error": "the connection to Ray ended"}')
+    told = json.loads(holder.stdout.readline() or b'{"error": "--executor: the connection to Ray ended"}')
     if "error" in told:
         raise Refused(told["error"])
-    relay = [sys.executable, "-m", "multiplane_cli._ray", "relay", told["address"], *words]
+    os.environ.update(told)
+    relay = [sys.executable, "-m", "multiplane_cli._ray", "relay", executor, *words]
     return [*left, "--set", f"task.command={json.dumps(relay)}"], holder
 
 
-def _without(arguments: list[str], option: str) -> tuple[list[str], str]:
-    """The arguments without an option, and its value."""
-    for at, word in enumerate(arguments):
-        if word.startswith(f"{option}="):
-            return arguments[:at] + arguments[at + 1 :], word[len(option) + 1 :]
+def _taken(arguments: list[str], option: str, head: str = "") -> tuple[list[str], str]:
+    """The arguments without an option whose value begins with ``head``, and the rest of the value; empty if it is not there."""
+    left, found, words = [], "", iter(arguments)
+    for word in words:
         if word == option:
-            return arguments[:at] + arguments[at + 2 :], (arguments[at + 1 : at + 2] or [""])[0]
-    raise Refused(f"{option} is missing")
+            value = next(words, "")
+            given = [word, value]
+        elif word.startswith(f"{option}="):
+            value = word[len(option) + 1 :]
+            given = [word]
+        else:
+            left.append(word)
+            continue
+        if value.startswith(head):
+            found = value[len(head) :]
+        else:
+            left += given
+    return left, found
 
 
-def _value(arguments: list[str], option: str | None, key: str) -> str | None:
-    """The value of an option or of ``--set key=value``, the last one."""
-    found = None
-    for word, after in zip(arguments, [*arguments[1:], ""], strict=True):
-        if option and word == option:
-            found = after
-        elif option and word.startswith(f"{option}="):
-            found = word[len(option) + 1 :]
-        elif word == "--set" and after.startswith(f"{key}="):
-            found = after[len(key) + 1 :]
-        elif word.startswith(f"--set={key}="):
-            found = word[len(f"--set={key}=") :]
-    return found
+def connected(executor: str) -> Any:
+    """Connects to the cluster; prints of Ray go to standard error. Raises whatever is wrong."""
+    os.dup2(2, 1)
+    from multiplane._ray import loaded
+
+    return loaded(executor)
+
+
+def in_a_line(error: Exception) -> str:
+    """What is wrong, in the words of the command line."""
+    return str(error).replace("executor = ", "--executor ")
 
 
 def hold(executor: str) -> None:
-    """Connects to the cluster, says its address, and stays until standard input ends: a cluster of this machine lives as long."""
+    """Connects to the cluster, says how others do, and stays until standard input ends: a cluster of this machine lives as long."""
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what Ray prints
     try:
-        from multiplane._ray import loaded
-
-        ray = loaded(executor)
-        address = executor if executor != "ray" else ray.get_runtime_context().gcs_address
-        told = {"address": address}
+        ray = connected(executor)
+        told = {}
+        if executor == "ray" and "RAY_ADDRESS" not in os.environ:
+            told = {"RAY_ADDRESS": ray.get_runtime_context().gcs_address}
+            told["RAY_AUTH_MODE"] = os.environ.get("RAY_AUTH_MODE", "token")  # of clusters that ray.init starts
     except Exception as error:  # told in one line
-        told = {"error": str(error).replace("executor = ", "--executor ")}
+        told = {"error": in_a_line(error)}
     out.write(json.dumps(told).encode() + b"\n")
     out.flush()
-    if "address" in told:
+    if "error" not in told:
         sys.stdin.buffer.read()
 
 
-def relay(address: str, words: list[str]) -> int:
+def relay(executor: str, words: list[str]) -> int:
     """Passes lines on to the program in an actor, and answers back, until one of the two ends."""
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what Ray prints
-    import ray
-
-    ray.init(address=address, logging_level="error")
+    try:
+        ray = connected(executor)
+    except Exception as error:  # told in one line
+        print(f"error: {in_a_line(error)}", file=sys.stderr)
+        return 1
     program: Any = ray.remote(Program).options(num_cpus=1).remote(words, os.getcwd())
     for line in sys.stdin.buffer:
         kind = json.loads(line)["type"]
