@@ -191,7 +191,7 @@ def main():
     if options.part == "overhead":
         options.examples = options.examples or 5000
     warnings.simplefilter("ignore", ClusterWarning)
-    ray.init(num_cpus=max(4, options.actors), include_dashboard=False, log_to_driver=False, logging_level="error")
+    ray.init("local", num_cpus=max(4, options.actors), include_dashboard=False, log_to_driver=False, logging_level="error")
     found, is_good = {"overhead": overhead, "speed": speed, "kills": kills}[options.part](options)
     print(json.dumps(found, indent=1))
     return 0 if is_good else 1

@@ -2,8 +2,8 @@
 
 import os
 import pickle
-import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -11,10 +11,10 @@ import warnings
 
 import numpy as np
 import pytest
-from conftest import blobs
+from conftest import REPOSITORY, blobs
 from problems import Multiclass
 
-from multiplane import ClusterWarning, LostWorkers, StructuredSVM
+from multiplane import ChainSSVM, ClusterWarning, LostWorkers, StructuredSVM
 from multiplane import _ray
 from multiplane._ray import Cluster, Ticket, estimate, unpicklable
 
@@ -30,7 +30,7 @@ def local():
     """A cluster of local processes."""
     here = os.path.dirname(__file__)
     environment = {"env_vars": {"PYTHONPATH": here}}
-    ray.init(num_cpus=8, include_dashboard=False, logging_level="error", log_to_driver=True, runtime_env=environment)
+    ray.init("local", num_cpus=8, include_dashboard=False, logging_level="error", log_to_driver=True, runtime_env=environment)
     yield
     ray.shutdown()
 
@@ -297,3 +297,43 @@ def test_tickets_share_the_actors_that_are_there():
     cluster.close()
     with pytest.raises(EOFError, match="the cluster was left"):
         two.receive(1.0)
+
+
+def run(*arguments, **given):
+    """The wheel's command on this cluster."""
+    address = {"RAY_ADDRESS": ray.get_runtime_context().gcs_address, "RAY_AUTH_MODE": os.environ.get("RAY_AUTH_MODE", "token")}
+    command = [sys.executable, "-m", "multiplane", "train", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=os.environ | address, **given)
+
+
+def test_programs_of_the_command_run_in_actors(tmp_path):
+    """``train --task external --executor ray`` writes the same model; a program that is not there is told as without Ray."""
+    (tmp_path / "train.svm").write_text("3 1:1 2:0.5\n5 2:1\n3 1:-0.5\n")
+    program = REPOSITORY / "examples" / "external" / "multiclass.py"
+    task = ["--task", "external", "--set", f"task.command={sys.executable} {program}"]
+    plain = [*task, "--data", "train.svm", "--clock", "work", "--passes", "4", "--quiet"]
+    for out, more in (("here", []), ("there", ["--executor", "ray"])):
+        done = run(*plain, "--out", out, *more, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "here").read_bytes() == (tmp_path / "there").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--task", "multiclass"], "--executor: not for task multiclass: actors run programs of `train --task external`"),
+        (["--task", "external"], "--executor: needs --set task.command=PROGRAM"),
+        (["--task", "external", "--set=task.command=[1"], "task.command = [1: Expecting"),
+        (["--task", "external", "--set", "task.command=a b", "--executor=ray://127.0.0.1:1"], "nothing answers there"),
+    ],
+)
+def test_the_command_refuses_in_one_line(arguments, told):
+    """Tasks that are compiled, and addresses where nothing is."""
+    done = run("--executor", "ray", *arguments)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and told in done.stderr, done.stderr
+
+
+def test_compiled_oracles_have_no_actors():
+    """One line says whose keyword it is."""
+    with pytest.raises(TypeError, match="executor.: it is of estimators whose oracle is written in Python, as StructuredSVM"):
+        ChainSSVM(executor="ray")

@@ -7,6 +7,7 @@ is there, and one that is lost takes nothing with it but what it had in hand.
 
 from __future__ import annotations
 
+import importlib
 import os
 import pickle
 import platform
@@ -32,8 +33,11 @@ CONNECT = 10.0
 JOIN = 60.0
 """Seconds in which a cluster that has accepted one has to answer."""
 
-STARTS = 3
+STARTS = 10
 """Actors that may die one after the other before one of them was ready."""
+
+ASKED = 3
+"""Actors that may die of a function."""
 
 PLACED = 60.0
 """Seconds in which the first actor has to be there, if ``timeout`` is less."""
@@ -102,9 +106,7 @@ class Oracles:
 
     def about(self) -> tuple[dict[str, str], str]:
         """Versions, and the address of the node."""
-        import ray
-
-        return versions(), ray.util.get_node_ip_address()
+        return versions(), _package().util.get_node_ip_address()
 
     def hold(self, key: int, held: list[Any]) -> str | None:
         """Takes a task with its examples out of the object store, and returns why that is not possible, if so."""
@@ -115,10 +117,8 @@ class Oracles:
         return None
 
     def _decoder(self, key: int, held: list[Any]) -> Decoder:
-        import ray
-
         if key not in self._held:
-            self._held[key] = Decoder(*ray.get(held[0]))
+            self._held[key] = Decoder(*_package().get(held[0]))
             for old in list(self._held)[:-HELD]:
                 del self._held[old]
         return self._held[key]
@@ -157,17 +157,18 @@ class Oracles:
 
 def _weights(sent: list[Any]) -> Any:
     """Weights that came as bytes, or are in the object store."""
-    import ray
-
-    return np.frombuffer(sent[0] if isinstance(sent[0], bytes) else ray.get(sent[0]), dtype="<f8")
+    return np.frombuffer(sent[0] if isinstance(sent[0], bytes) else _package().get(sent[0]), dtype="<f8")
 
 
 def versions() -> dict[str, str]:
     """The versions that must be the same everywhere."""
-    import ray
-
     python = ".".join(platform.python_version_tuple()[:2])
-    return {"python": python, "multiplane": _core.__version__, "ray": ray.__version__}
+    return {"python": python, "multiplane": _core.__version__, "ray": _package().__version__}
+
+
+def _package() -> Any:
+    """The package ray, which need not be there."""
+    return importlib.import_module("ray")
 
 
 # -- in the driver --
@@ -180,7 +181,7 @@ def loaded(executor: str) -> Any:
     if executor != "ray" and not executor.startswith("ray://"):
         raise ValueError(f'executor = {executor!r}: expected "ray", "ray://HOST:PORT" or an executor of concurrent.futures')
     try:
-        import ray
+        ray = _package()
     except ImportError:
         raise ImportError(f'executor = {executor!r}: needs the package ray: pip install "multiplane[ray]"') from None
     if ray.is_initialized():
@@ -209,8 +210,8 @@ def loaded(executor: str) -> Any:
             raise ConnectionError(f"{named}: something listens there, but no Ray cluster answered within {JOIN:g} s")
     if failed:
         told, reason = str(failed[0].__cause__ or ""), _first_line(failed[0])
-        is_closed = "InvalidAuthToken" in told or "InvalidAuthToken" in str(failed[0])
-        hint = "; it asks for a token: see RAY_AUTH_MODE in Ray's documentation" if is_closed else ""
+        is_closed = "InvalidAuthToken" in told or "InvalidAuthToken" in str(failed[0]) or "timeout" in reason
+        hint = "; it may ask for a token: see RAY_AUTH_MODE in Ray's documentation" if is_closed else ""
         raise ConnectionError(f"{named}: {reason}{hint}") from failed[0]
     return ray
 
@@ -335,8 +336,9 @@ class Cluster:
                 theirs, actor.node = self.ray.get(about)
             except self.ray.exceptions.RayError as error:
                 self._failed += 1
-                if self._failed >= STARTS:
-                    raise RuntimeError(f"executor = {self.executor!r}: {STARTS} actors could not start: {self._cause(error)}") from None
+                if self._failed >= STARTS or "creation task" in str(error) or "No module named" in str(error):
+                    many = f"{self._failed} actors" if self._failed > 1 else "an actor"
+                    raise RuntimeError(f"executor = {self.executor!r}: {many} could not start: {self._cause(error)}") from None
                 self._start()
                 continue
             ours = versions()
@@ -463,7 +465,9 @@ class Cluster:
                     yield min(self._ready, key=lambda actor: actor.open)
                     return
 
-    def ask(self, held: tuple[int, list[Any]], version: int, weights: list[Any], examples: list[int], augmented: bool) -> tuple[Any, _Actor]:
+    def ask(
+        self, held: tuple[int, list[Any]], version: int, weights: list[Any], examples: list[int], augmented: bool
+    ) -> tuple[Any, _Actor]:
         """Sends questions to the actor that has the fewest; returns the address of the answer, and the actor."""
         with self._free() as actor:
             is_new = actor.version != version
@@ -535,8 +539,9 @@ class Cluster:
                 }
                 for actor in self._ready
             ]  # fmt: skip
-            counts = {"wanted": self.actors, "lost": self._lost, "run_seconds": seconds, "sent_bytes": self._sent, "received_bytes": self._received}
-            return {"actors": actors, **counts, "price": self._price}
+            counts = {"wanted": self.actors, "lost": self._lost, "run_seconds": seconds}
+            moved = {"sent_bytes": self._sent, "received_bytes": self._received}
+            return {"actors": actors, **counts, **moved, "price": self._price}
 
 
 class _Result:
@@ -549,7 +554,7 @@ class _Result:
     def result(self) -> Any:
         """Waits for it. An actor that is lost meanwhile is replaced, and another one asked."""
         exceptions = self._cluster.ray.exceptions
-        for left in reversed(range(STARTS)):
+        for left in reversed(range(ASKED)):
             try:
                 found = self._cluster.ray.get(self._address, timeout=self._cluster.timeout)
                 self._actor.open -= 1
