@@ -6,11 +6,12 @@
     ray_oracles.py kills [--kills 100] [--actors 3] actors are killed at random moments, by Ray and by the system, in turn
 
 Every part compares the bytes of the model with those of one process. `kills` repeats fits of an oracle of 1 ms and kills an actor
-of each after times drawn from 0.1 to 1 s, up to five times, until there were enough kills; a fit that takes 120 s counts as
-hung. Prints one JSON object; exit code 1 if bytes differ or a fit hangs.
+of each after times drawn from 0.1 to 1 s, up to five times, until there were enough kills; a fit without
+a record for 120 s counts as hung. Prints one JSON object; exit code 1 if bytes differ or a fit hangs.
 """
 
 import argparse
+import faulthandler
 import json
 import os
 import random
@@ -64,11 +65,11 @@ def data(n, width=8, seed=0):
     return list(2.0 * rng.normal(size=(4, width))[y] + 2.0 * rng.normal(size=(n, width))), y.tolist()
 
 
-def fitted(task, x, y, actors=None, **given):
+def fitted(task, x, y, actors=None, callbacks=None, **given):
     """A fit, and the seconds of its run without those in which actors start."""
     model = StructuredSVM(task, executor="ray" if actors else None, n_jobs=actors, **{"clock": "work", **given})
     begun = time.perf_counter()
-    model.fit(x, y)
+    model.fit(x, y, callbacks=callbacks)
     wall = time.perf_counter() - begun
     return model, wall, model.summary_["cluster"]["run_seconds"] if actors else wall
 
@@ -119,7 +120,7 @@ def in_processes(task, x, y, jobs, **given):
 def kills(options):
     """Kills of actors: by ray.kill, and by SIGKILL of its process."""
     x, y = data(options.examples or 120)
-    given = {"solver": "fw", "passes": 40}
+    given = {"solver": "fw", "passes": 20}
     expected = StructuredSVM(Classes(), clock="work", **given).fit(x, y).coef_.tobytes()
     chance, killed = random.Random(options.seed), {"ray.kill": 0, "SIGKILL": 0}
     outcomes = {"fits": 0, "same": 0, "hung": 0, "failed": []}
@@ -146,22 +147,25 @@ def kills(options):
 
         killer = threading.Thread(target=disturb)
         killer.start()
-        result = {}
+        result = {"at": time.monotonic()}
 
         def fit(result=result):
             try:
-                result["model"], *_ = fitted(Classes(1e-3), x, y, options.actors, **given)
+                note = lambda record: result.update(at=time.monotonic())  # noqa: E731
+                result["model"], *_ = fitted(Classes(1e-3), x, y, options.actors, note, **given)
             except Exception as error:
                 result["error"] = error
 
         fitting = threading.Thread(target=fit, daemon=True)
         fitting.start()
-        fitting.join(HUNG)
+        while fitting.is_alive() and time.monotonic() - result["at"] < HUNG:
+            fitting.join(1.0)
         done.set()
         killer.join()
         outcomes["fits"] += 1
         if fitting.is_alive():
             outcomes["hung"] += 1
+            faulthandler.dump_traceback()
         elif "error" in result:
             outcomes["failed"].append(f"{type(result['error']).__name__}: {result['error']}"[:300])
         else:

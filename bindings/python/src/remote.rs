@@ -13,8 +13,8 @@ use crate::errors::value_error;
 use crate::interrupt::Interrupt;
 use crate::parts::Parts;
 
-/// A worker that Python starts: an object with `send(number, message)`, `receive(seconds)` and `kill()`. Ctrl-C while it is
-/// asked stops the work.
+/// A worker that Python starts: an object with `send(number, message)`, `receive(seconds)` and `kill()`. Ctrl-C while
+/// it is asked stops the work.
 struct PythonTransport(Py<PyAny>, Interrupt);
 
 /// The text of an exception, which is the reason that users read.

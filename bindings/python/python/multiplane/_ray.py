@@ -200,14 +200,12 @@ def loaded(executor: str) -> Any:
         except Exception as error:  # is raised below
             failed.append(error)
 
-    if not address or address == "local":
-        connect()
-    else:  # Ray itself may wait for minutes
-        connecting = threading.Thread(target=connect, daemon=True)
-        connecting.start()
-        connecting.join(JOIN)
-        if connecting.is_alive():
-            raise ConnectionError(f"{named}: something listens there, but no Ray cluster answered within {JOIN:g} s")
+    connecting = threading.Thread(target=connect, daemon=True)  # Ray itself may wait for minutes
+    connecting.start()
+    connecting.join(JOIN)
+    if connecting.is_alive():
+        what = "something listens there, but" if address else "one ran on this machine (`ray stop` forgets it):"
+        raise ConnectionError(f"{named}: {what} no Ray cluster answered within {JOIN:g} s")
     if failed:
         told, reason = str(failed[0].__cause__ or ""), _first_line(failed[0])
         is_closed = "InvalidAuthToken" in told or "InvalidAuthToken" in str(failed[0]) or "timeout" in reason
@@ -343,6 +341,7 @@ class Cluster:
                 continue
             ours = versions()
             if theirs != ours:
+                self.ray.kill(actor.handle)
                 differ = [f"{name} {ours[name]} here and {theirs[name]} there" for name in ours if theirs[name] != ours[name]]
                 raise RuntimeError(
                     f"executor = {self.executor!r}: versions differ between the driver and node {actor.node}: {', '.join(differ)}; "
