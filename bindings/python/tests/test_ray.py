@@ -337,3 +337,15 @@ def test_compiled_oracles_have_no_actors():
     """One line says whose keyword it is."""
     with pytest.raises(TypeError, match="executor.: it is of estimators whose oracle is written in Python, as StructuredSVM"):
         ChainSSVM(executor="ray")
+
+
+def test_integer_programmes_run_in_actors():
+    """IlpSSVM has the same bits; its programmes and their solver travel."""
+    pytest.importorskip("scipy")
+    from multiplane.ilp import IlpSSVM, IntegerProgramme
+
+    rng = np.random.default_rng(0)
+    x = [(IntegerProgramme(np.ones((1, 5)), 1.0, 3.0), rng.normal(size=(5, 3))) for _ in range(6)]
+    y = [np.array([1.0, 0.0, 0.0, 1.0, 0.0])] * 6
+    here, there = (IlpSSVM(passes=3, clock="work", **on).fit(x, y) for on in ({}, {"executor": "ray", "n_jobs": 2}))
+    assert here.coef_.tobytes() == there.coef_.tobytes() and len(there.summary_["cluster"]["actors"]) >= 1
