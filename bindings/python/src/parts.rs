@@ -10,12 +10,14 @@ use crate::errors::value_error;
 /// A labelling, shared.
 pub(crate) type Label = Arc<Py<PyAny>>;
 
-/// Workers elsewhere that decode besides the asking thread.
+/// Workers elsewhere.
 pub(crate) struct Processes {
     /// `start(xs, ys)` starts one: an object with `send(number, message)`, `receive(seconds)` and `kill()`.
     pub(crate) start: Py<PyAny>,
-    /// Number of workers, the asking thread among them.
+    /// Number of workers.
     pub(crate) workers: usize,
+    /// True if the asking thread is one of them; false if they are on a cluster.
+    pub(crate) here: bool,
     /// Seconds that an answer may take.
     pub(crate) timeout: f64,
 }

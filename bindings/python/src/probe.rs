@@ -241,7 +241,7 @@ pub(crate) fn check(
     ys: &Bound<'_, PyList>,
     extent: Extent,
 ) -> PyResult<String> {
-    let user = UserTask::new(task, xs, ys, String::new(), None, 1, 0.0)?;
+    let user = UserTask::new(task, xs, ys, String::new(), None, 1, 0.0, true)?;
     let mut probe = PythonProbe::new(py, user.parts.clone(), task)?;
     let diagnosis = guarded(|| Ok(examine(&mut probe, &extent.plan())))?;
     match probe.stopped {

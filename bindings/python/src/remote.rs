@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use multiplane_core::executor::{Connection, Patience, PoolStats, RESTARTS, Transport};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
@@ -12,11 +13,15 @@ use crate::errors::value_error;
 use crate::interrupt::Interrupt;
 use crate::parts::Parts;
 
-/// A worker that Python starts: an object with `send(number, message)`, `receive(seconds)` and `kill()`.
-struct PythonTransport(Py<PyAny>);
+/// A worker that Python starts: an object with `send(number, message)`, `receive(seconds)` and `kill()`. Ctrl-C while
+/// it is asked stops the work.
+struct PythonTransport(Py<PyAny>, Interrupt);
 
 /// The text of an exception, which is the reason that users read.
-fn text(py: Python<'_>, error: &PyErr) -> String {
+fn text(py: Python<'_>, error: &PyErr, interrupt: &Interrupt) -> String {
+    if !error.is_instance_of::<PyException>(py) {
+        return interrupt.keep(error.clone_ref(py));
+    }
     match error.is_instance_of::<pyo3::exceptions::PyOSError>(py)
         || error.is_instance_of::<pyo3::exceptions::PyEOFError>(py)
     {
@@ -29,7 +34,7 @@ impl Transport for PythonTransport {
     fn send(&mut self, number: u64, message: Vec<u8>) -> Result<(), String> {
         Python::attach(|py| {
             let sent = self.0.bind(py).call_method1("send", (number, PyBytes::new(py, &message)));
-            sent.map(drop).map_err(|error| text(py, &error))
+            sent.map(drop).map_err(|error| text(py, &error, &self.1))
         })
     }
 
@@ -37,7 +42,7 @@ impl Transport for PythonTransport {
         Python::attach(|py| {
             let came = self.0.bind(py).call_method1("receive", (limit.as_secs_f64(),));
             let read = came.and_then(|came| came.extract::<Option<(u64, Bound<'_, PyBytes>)>>());
-            let read = read.map_err(|error| text(py, &error))?;
+            let read = read.map_err(|error| text(py, &error, &self.1))?;
             Ok(read.map(|(number, message)| (number, message.as_bytes().to_vec())))
         })
     }
@@ -85,15 +90,17 @@ impl Remote {
         let patience = Patience {
             limit: Duration::try_from_secs_f64(processes.timeout).unwrap_or(Duration::MAX),
             hint: "",
-            restarts: RESTARTS,
+            // Machines of a cluster come and go; a question that costs several workers is given up in any case.
+            restarts: if processes.here { RESTARTS } else { usize::MAX },
             stop: interrupt.flag.clone(),
         };
-        let again = parts.clone();
+        let (again, interrupt) = (parts.clone(), interrupt.clone());
         let start = move |py: Python<'_>| -> PyResult<PythonTransport> {
             let start = again.processes.as_ref().map(|processes| processes.start.bind(py));
             let chosen = |from: &[Py<PyAny>]| PyList::new(py, from.iter().map(|one| one.bind(py)));
             let start = start.ok_or_else(|| value_error("there are no processes"))?;
-            Ok(PythonTransport(start.call1((chosen(&again.xs)?, chosen(&again.ys)?))?.unbind()))
+            let worker = start.call1((chosen(&again.xs)?, chosen(&again.ys)?))?.unbind();
+            Ok(PythonTransport(worker, interrupt.clone()))
         };
         let first = Python::attach(&start).map_err(|error| error.to_string())?;
         let restart = move || Python::attach(&start).map_err(|error| format!("it could not be started again: {error}"));

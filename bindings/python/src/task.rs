@@ -40,9 +40,10 @@ fn declared<'py>(task: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<Bound<
 impl UserTask {
     /// Takes a task (`dim`, `features`, `loss`, `decode`) and lists of inputs and labels. `identity` says what it is
     /// in a model file. With `start`, which starts a worker elsewhere for lists of inputs and labels, so many `workers` decode,
-    /// the asking thread among them; each may take `timeout` seconds for an answer.
+    /// the asking thread among them if `here`; each may take `timeout` seconds for an answer.
     #[new]
-    #[pyo3(signature = (task, xs, ys, identity, start=None, workers=1, timeout=600.0))]
+    #[pyo3(signature = (task, xs, ys, identity, start=None, workers=1, timeout=600.0, here=true))]
+    #[allow(clippy::too_many_arguments)] // keywords of one caller
     pub(crate) fn new(
         task: &Bound<'_, PyAny>,
         xs: &Bound<'_, PyList>,
@@ -51,6 +52,7 @@ impl UserTask {
         start: Option<Py<PyAny>>,
         workers: usize,
         timeout: f64,
+        here: bool,
     ) -> PyResult<Self> {
         let py = task.py();
         if xs.is_empty() {
@@ -87,7 +89,7 @@ impl UserTask {
         };
         // Processes decode one by one, and who decodes must not change a bit.
         let decode_many = if start.is_some() { None } else { method("decode_many").ok() };
-        let processes = start.map(|start| Processes { start, workers, timeout });
+        let processes = start.map(|start| Processes { start, workers, here, timeout });
         let fixed = method("fixed_score").ok();
         let batch = declared(task, "batch")?.map(|batch| batch.extract::<usize>()).transpose()?;
         let shape = Shape {
@@ -151,7 +153,8 @@ impl UserTask {
 
     /// The task as the library sees it. The first exception of the user's methods goes to `interrupt`.
     pub(crate) fn problem(&self, py: Python<'_>, interrupt: &Interrupt) -> PyResult<Arc<dyn Problem>> {
-        Ok(Arc::new(self.foreign(py, interrupt, 1)?))
+        let here = self.parts.processes.as_ref().is_none_or(|processes| processes.here);
+        Ok(Arc::new(self.foreign(py, interrupt, usize::from(here))?))
     }
 
     /// The same, whose workers are elsewhere from this place on.

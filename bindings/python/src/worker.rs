@@ -3,6 +3,7 @@
 //! Every call costs one attachment to the interpreter (some 0.1 us where the thread has a state already) and the copy
 //! of w into one read-only array.
 
+use std::slice;
 use std::sync::{Arc, PoisonError};
 
 use multiplane::oracle::Quality;
@@ -245,6 +246,11 @@ impl ForeignTask for PythonWorker {
     }
 
     fn decode(&mut self, example: usize, w: &[f64], augmented: bool) -> Result<(Label, Quality), String> {
+        if self.remote.is_some() {
+            let mut answer = ForeignAnswer::default();
+            self.answer(example, w, augmented, &mut answer)?;
+            return answer.label.map(|label| (label, answer.quality)).ok_or_else(|| "no answer".into());
+        }
         self.ask(example, |py| {
             self.refresh(py, w)?;
             let (label, quality) = self.decoded(py, example, augmented)?;
@@ -263,6 +269,9 @@ impl ForeignTask for PythonWorker {
         augmented: bool,
         out: &mut ForeignAnswer<Label>,
     ) -> Result<(), String> {
+        if self.remote.is_some() {
+            return self.answers(&[example], w, augmented, slice::from_mut(out)).map_err(|(_, reason)| reason);
+        }
         self.ask(example, |py| {
             self.refresh(py, w)?;
             let found = self.decoded(py, example, augmented)?;

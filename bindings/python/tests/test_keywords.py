@@ -28,7 +28,7 @@ BESIDE = {
 """What a keyword needs beside it."""
 
 ELSEWHERE = {
-    "task": "the object that is asked", "executor": "who decodes", "timeout": "of processes", "warm_start": "where a fit begins",
+    "task": "the object that is asked", "executor": "who decodes", "ray_options": "what an actor needs", "timeout": "of processes", "warm_start": "where a fit begins",
     "progress": "what is shown", "prior": "a file for the time of a fit", "unknown": "how labels are read", "template": "how examples are read",
     "min_count": "how examples are read", "unary_columns": "how examples are read", "pair_columns": "how examples are read",
 }  # fmt: skip

@@ -22,6 +22,7 @@ PAGES = [
     "docs/mrf.md",
     "docs/trees.md",
     "docs/integer-programmes.md",
+    "docs/cluster.md",
 ]
 
 

@@ -148,6 +148,9 @@ fn special(known: &KnownOptions, name: &str, value: Option<&str>) -> Option<Stri
         "v" | "verbose" if known.has("record") && known.has("quiet") => {
             "progress is shown on a terminal, --record FILE writes all there is to know, --quiet says nothing".into()
         }
+        "executor" if known.trains() => {
+            "the command of the Python package has it, for --task external: pip install \"multiplane[ray]\"".into()
+        }
         "cv" if known.trains() => match value.filter(|value| value.parse::<u32>().is_ok()) {
             Some(folds) => format!("give --lambda cv:{folds}"),
             None => "give --lambda cv".into(),

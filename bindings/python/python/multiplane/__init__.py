@@ -42,6 +42,7 @@ from multiplane._multilabel import MultiLabelSSVM
 from multiplane._path import PathResult
 from multiplane._processes import LostWorkers
 from multiplane._pystruct import PyStructTask
+from multiplane._ray import ClusterWarning
 from multiplane._report import Report, chunk_scorer
 from multiplane._rows import BinarySSVM, MulticlassSSVM
 from multiplane._structured import HeuristicWarning, StructuredSVM
@@ -54,6 +55,7 @@ __all__ = [
     "Bounded",
     "BrokenPromiseWarning",
     "ChainSSVM",
+    "ClusterWarning",
     "ConvergenceWarning",
     "Explanation",
     "Finding",

@@ -101,33 +101,47 @@ def _work(pipe: Any, inherited: Sequence[Any], task: Any, xs: Sequence[Any], ys:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the parent alone
     for other in inherited:
         other.close()
-    w, described = np.zeros(0), set[int]()
+    decoder = Decoder(task, xs, ys)
     while True:
         try:
             message = pipe.recv_bytes()
+            weights, examples, augmented = pickle.loads(message[8:])
+            if weights is not None:
+                decoder.w = np.frombuffer(weights, dtype="<f8")
+            pipe.send_bytes(message[:8] + decoder.reply(examples, augmented))
         except (EOFError, OSError):
             return
-        weights, examples, augmented = pickle.loads(message[8:])
-        w = w if weights is None else np.frombuffer(weights, dtype="<f8")
+
+
+class Decoder:
+    """A task with its examples, in the process that decodes them at the weights ``w``."""
+
+    def __init__(self, task: Any, xs: Sequence[Any], ys: Sequence[Any]) -> None:
+        self.task, self.xs, self.ys = task, xs, ys
+        self.w = np.zeros(0)
+        self.example: int | None = None  # that is decoded now
+        self._described = set[int]()
+
+    def reply(self, examples: Sequence[int], augmented: bool) -> bytes:
+        """Decodes some examples: the pickle of their answers and None, or of no answer and the exception of one."""
         answers, failed = [], None
         try:
             for i in examples:
-                first = augmented and i not in described
-                answers.append(_answer(task, xs[i], w, ys[i], augmented, i, first))
-                described.update([i] if first else [])
+                self.example = i
+                first = augmented and i not in self._described
+                answers.append(_answer(self.task, self.xs[i], self.w, self.ys[i], augmented, i, first))
+                self._described.update([i] if first else [])
         except Exception as error:  # goes to the caller of fit
             error.add_note("in the process that it was raised in:\n" + "".join(traceback.format_exception(error)).rstrip())
             answers, failed = [], error
+        finally:
+            self.example = None
         try:
-            answer = pickle.dumps((answers, failed))
+            return pickle.dumps((answers, failed))
         except Exception as error:  # what cannot be pickled
             what = "the exception" if failed is not None else "an answer"
             told = TypeError(f"{what} cannot be sent from a process: {type(error).__name__}: {error}: {failed or ''}")
-            answer = pickle.dumps(([], told))
-        try:
-            pipe.send_bytes(message[:8] + answer)
-        except OSError:
-            return
+            return pickle.dumps(([], told))
 
 
 def _answer(task: Any, x: Any, w: NDArray[np.float64], truth: Any, augmented: bool, number: int, first: bool) -> Any:

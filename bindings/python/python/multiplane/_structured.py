@@ -25,6 +25,7 @@ from multiplane._labeller import listed
 from multiplane._path import PathResult, further
 from multiplane._processes import Process, refusal
 from multiplane._pystruct import PyStructTask, is_model
+from multiplane._ray import Cluster, ClusterWarning, Ticket
 from multiplane._sklearn import tags
 from multiplane._tasks import Bounded, Pooled, _declared, kept
 from multiplane._words import refuse_keywords
@@ -70,6 +71,7 @@ class OracleEstimator(Estimator):
 
     executor: Any = None
     timeout: float = 600.0
+    ray_options: dict[str, Any] | None = None
 
     def _brought(self) -> Any:
         """The task, or what is translated to one."""
@@ -79,6 +81,33 @@ class OracleEstimator(Estimator):
         """The task, with PyStruct's interface translated."""
         task = self._brought()
         return PyStructTask(task) if is_model(task) else task
+
+    def _joined(self) -> Cluster | None:
+        """The actors of a Ray cluster, if such are asked for. They are there until :meth:`_left`."""
+        if not isinstance(self.executor, str):
+            if self.ray_options is not None:
+                raise ValueError('ray_options: there are no actors: executor="ray" asks for them')
+            return None
+        if not self.timeout > 0:
+            raise ValueError(f"timeout = {self.timeout!r}: must be greater than 0")
+        if "_cluster" not in self.__dict__:
+            self._workers()  # refuses numbers that are none
+            self.__dict__["_cluster"] = Cluster(self.executor, self.n_jobs, self.ray_options, self.timeout)
+        cluster: Cluster = self.__dict__["_cluster"]
+        return cluster
+
+    def _left(self) -> None:
+        """Ends the actors."""
+        cluster = self.__dict__.pop("_cluster", None)
+        if cluster is not None:
+            cluster.close()
+
+    def _on_cluster(self, cluster: Cluster, x: list[Any], y: list[Any]) -> _core.UserTask:
+        """The task on these examples, decoded by actors."""
+        task = self._adapted()
+        cluster.opened(task, x, y)
+        start, workers = partial(Ticket, cluster, task), min(cluster.actors, len(x))
+        return _core.UserTask(task, x, y, self._identity(), start=start, workers=workers, timeout=self.timeout, here=False)
 
     def _user_task(self, x: list[Any], y: list[Any], begun: float = math.inf) -> _core.UserTask | None:
         """The task on these examples, decoded by processes; None if they should be decoded here: because that is asked for,
@@ -119,21 +148,31 @@ class OracleEstimator(Estimator):
         initialize = getattr(task, "initialize", None)
         if callable(initialize):
             initialize(x, y)
+        cluster = self._joined() if len(x) == len(y) and x else None  # or the core says so
+        if cluster is not None:
+            found = self._on_cluster(cluster, x, y)
+            needs_more = bool(self.ray_options and self.ray_options.keys() - {"num_cpus"})
+            if advice := cluster.weigh(task, x, y, not needs_more):
+                warnings.warn(advice, ClusterWarning, stacklevel=3)
+            return found
         spread = self._user_task(x, y) if len(x) == len(y) else None  # or the core says so
         return spread or _core.UserTask(self._pooled(task), x, y, self._identity())
 
     def _pooled(self, task: Any) -> Any:
         """The task, decoded by the workers of the executor if there is one."""
-        return task if self.executor is None else Pooled(task, self.executor)
+        executor = self._joined() or self.executor
+        return task if executor is None else Pooled(task, executor)
 
     def _tree(self) -> dict[str, Any]:
         tree = super()._tree()
         if "class" in tree["task"]:
             raise ValueError("params['task.class']: the class of the task is that of the object that is given")
         tree["task"]["class"] = self._identity()
-        if _declared(self._adapted(), "releases_gil"):
+        if isinstance(self.executor, str):
+            tree["threads"] = 1  # actors decode
+        elif _declared(self._adapted(), "releases_gil"):
             return tree
-        if self.n_jobs is not None:
+        elif self.n_jobs is not None:
             tree["threads"] = 1  # processes decode
         elif tree["threads"] == 0:
             tree["threads"] = 1
@@ -164,9 +203,12 @@ class OracleEstimator(Estimator):
                 self._last = None
                 test = self._tested(X_test, Y_test)
                 self._train(source, test, same, lambda model, calls: self._broken_promise(model, calls, X, Y), options)
+                if (cluster := self._joined()) is not None:
+                    self.summary_["cluster"] = cluster.report()
                 if test is not None:  # of the weights that are kept
                     self.summary_ |= {"train_loss": 1.0 - self.score(X, Y), "test_loss": 1.0 - self.score(X_test, Y_test)}
             finally:  # the digest is one of the new state, where there is one
+                self._left()
                 if self.warm_start and getattr(self, "_fit", None) is not before:
                     self._last = self._content(X, Y)
         if _declared(self._adapted(), "quality") is None:
@@ -185,7 +227,8 @@ class OracleEstimator(Estimator):
         x, y = listed(X, "X_test"), listed(Y, "Y_test")
         if len(x) != len(y) or not x:
             raise ValueError(f"X_test has {len(x)} examples, Y_test has {len(y)}: expected as many, and at least one")
-        return _core.UserTask(self._adapted(), x, y, self._identity())
+        cluster = self._joined()
+        return self._on_cluster(cluster, x, y) if cluster else _core.UserTask(self._adapted(), x, y, self._identity())
 
     def _content(self, X: Any, Y: Any) -> str | None:
         """A digest of the task's ``fingerprint()`` and the examples, by which the next fit recognises them. Without
@@ -213,6 +256,7 @@ class OracleEstimator(Estimator):
         task = self._adapted()
         if _declared(task, "quality") != "exact":
             return None
+        task = self._pooled(task) if isinstance(self.executor, str) else task
         w = _frozen(np.frombuffer(model.w(), dtype=np.float64).copy())
         counts = int(np.clip(SHARE * calls / HELD, *SAMPLED)), SAMPLED[1]
         sampled, more = (np.unique(np.linspace(0, len(X) - 1, count).astype(int)) for count in counts)
@@ -246,7 +290,12 @@ class OracleEstimator(Estimator):
         """The predicted labelling of every input."""
         self._check_fitted()
         x = listed(X, "X")
-        found = self._decoded(x, _frozen(self.coef_.copy()))
+        joined = "_cluster" in self.__dict__  # by fit, which has not ended
+        try:
+            found = self._decoded(x, _frozen(self.coef_.copy()))
+        finally:
+            if not joined:
+                self._left()
         return [answer.y if isinstance(answer, Bounded) else answer for answer in found]
 
     def predict_top(self, X: Any, m: int) -> NoReturn:
@@ -269,7 +318,9 @@ class OracleEstimator(Estimator):
 
     def _decoded(self, x: list[Any], w: NDArray[np.float64]) -> list[Any]:
         """Decodes without truths. Some come first: processes are started where the rest takes long enough."""
-        task = self._adapted()
+        task, cluster = self._adapted(), self._joined() if x else None
+        if cluster is not None:
+            return self._on_cluster(cluster, x, [None] * len(x)).decode(w)
         many = callable(getattr(task, "decode_many", None)) or self.executor is not None
         alone = many or self.n_jobs is None or self._workers() == 1 or bool(_declared(task, "releases_gil"))
         first: list[Any] = []
@@ -324,7 +375,10 @@ class OracleEstimator(Estimator):
         more = further(cv)
         made = self._unfitted()
         outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa, "lambda_max": lambda_max}
-        return made._path(self, made._source(X, Y), outer, None, more)
+        try:
+            return made._path(self, made._source(X, Y), outer, None, more)
+        finally:
+            made._left()
 
     def check(
         self, X: Any, Y: Any, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0,
@@ -359,7 +413,8 @@ class OracleEstimator(Estimator):
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         state.pop("_last", None)
-        state["executor"] = None  # processes do not travel
+        state.pop("_cluster", None)
+        state["executor"] = self.executor if isinstance(self.executor, str) else None  # processes do not travel
         return state
 
     def __sklearn_clone__(self) -> Self:
@@ -382,8 +437,10 @@ class StructuredSVM(OracleEstimator):
     Args:
         task: The task; see ``multiplane.Task`` for its methods. A model with PyStruct's interface is one too.
         executor: A ``concurrent.futures`` executor over whose workers decoding at one w is spread. Without one,
-            ``n_jobs`` spreads it over threads where the task declares ``releases_gil``, else over processes.
-        timeout: Seconds after which a process that has not answered is ended, and its examples are given to others.
+            ``n_jobs`` spreads it over threads where the task declares ``releases_gil``, else over processes. ``"ray"`` or
+            ``"ray://HOST:PORT"``: ``n_jobs`` actors of a Ray cluster decode, by default as many as it has room for.
+        timeout: Seconds after which a process or actor that has not answered is ended, and its examples are given to others.
+        ray_options: What an actor needs, in Ray's words: ``{"num_cpus": 4, "num_gpus": 1, "resources": ..., "runtime_env": ...}``.
     """
 
     _task = "user"

@@ -54,6 +54,8 @@ def advice(name: str, known: Collection[str], value: Any = None) -> str:
     keyword, text = WORDS.get(name, ("", ""))
     if name in OF_FIT:
         return f": it is an argument of `fit`: write fit(X, y, {name}={_shown(value)})"
+    if name in ("executor", "ray_options"):
+        return ": it is of estimators whose oracle is written in Python, as StructuredSVM; compiled oracles run in threads (n_jobs)"
     if "holdout" in (name, keyword) and "holdout" not in known:
         return f": write {_HOLDOUT}"
     if text:

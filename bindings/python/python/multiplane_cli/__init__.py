@@ -19,5 +19,17 @@ def main() -> int:
         return 1
     core = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(core)
-    code: int = core.run_command(["multiplane", *sys.argv[1:]])
+    arguments, holder = sys.argv[1:], None
+    if any(word.split("=")[0] == "--executor" for word in arguments):
+        from multiplane_cli._ray import Refused, rewritten
+
+        try:
+            arguments, holder = rewritten(arguments)
+        except Refused as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 2
+    code: int = core.run_command(["multiplane", *arguments])
+    if holder is not None and holder.stdin is not None:
+        holder.stdin.close()
+        holder.wait()
     return code

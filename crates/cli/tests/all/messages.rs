@@ -233,6 +233,10 @@ fn near_misses_are_recognised() {
         (format!("{train} --set folds=1"), "unknown parameter `folds`: did you mean `data.folds`?"),
         (format!("{train} --set lamda=1"), "did you mean `lambda`?"),
         (format!("{train} -C 0.1"), "there is no option -C: give --lambda c:0.1 for C = 0.1"),
+        (
+            format!("{train} --executor ray"),
+            "there is no option --executor: the command of the Python package has it, for --task external: pip install",
+        ),
         (format!("{train} -v"), "there is no option -v: progress is shown on a terminal"),
         ("train no.toml".into(), "expected a run specification (RUN.toml); data is given by --data"),
         ("train run.toml".into(), "run.toml:5:1: unknown parameter of data: `foldz`: did you mean `folds`?"),
