@@ -274,10 +274,9 @@ class IlpSSVM(OracleEstimator):
 
     def _solver_for(self, sizes: list[int]) -> Any:
         """The solver of examples of these sizes: auto needs more calls than bundle for few, unless the gap is very small."""
-        is_relative = self.gap.endswith("%") if isinstance(self.gap, str) else self.gap is self.passes is self.calls is self.seconds is None
         is_free = self.solver == "auto" and not any(str(name).split(".")[0] == "solver" for name in self.params or ())
         are_few = sum(sizes) ** 2 <= FEW * sum(size * size for size in sizes)
-        return "bundle" if is_free and is_relative and are_few and self._costed.quality != "heuristic" else self.solver
+        return "bundle" if is_free and self._is_relative() and are_few and self._costed.quality != "heuristic" else self.solver
 
     def _lambda(self, count: int) -> float | None:
         """lambda as a number, of so many examples; None if it is to be chosen."""
