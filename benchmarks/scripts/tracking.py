@@ -301,10 +301,10 @@ def overhead(options):
 
     _solver.Highspy._run = timed
     for size in options.movies:
-        found = []
+        found, movies = [], trackers(size)  # which are there before the fit
         for _ in range(options.repeats):
             inside, start = 0.0, time.process_time()
-            made = losses(trackers(size))
+            made = losses(movies)
             converted = time.process_time()
             for loss in made:
                 for _, part in loss.programme.parts():

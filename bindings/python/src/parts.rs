@@ -26,6 +26,8 @@ pub(crate) struct Processes {
 pub(crate) struct Parts {
     pub(crate) decode: Py<PyAny>,
     pub(crate) decode_many: Option<Py<PyAny>>,
+    /// Features and losses of many labellings at once, if the task has a method for that.
+    pub(crate) describe_many: Option<Py<PyAny>>,
     /// The workers elsewhere, if there are some.
     pub(crate) processes: Option<Processes>,
     pub(crate) features: Py<PyAny>,
@@ -52,6 +54,7 @@ impl Parts {
         Parts {
             decode: method(&self.decode),
             decode_many: self.decode_many.as_ref().map(method),
+            describe_many: self.describe_many.as_ref().map(method),
             processes: self.processes.as_ref().map(|all| Processes { start: method(&all.start), ..*all }),
             features: method(&self.features),
             loss: method(&self.loss),

@@ -112,6 +112,7 @@ impl UserTask {
             declared: quality.transpose()?,
             batch: if decode_many.is_some() { batch.unwrap_or(256).max(1) } else { 1 },
             decode_many,
+            describe_many: method("describe_many").ok(),
             processes,
             shape,
         };

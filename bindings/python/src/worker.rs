@@ -16,7 +16,7 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
-use crate::arrays::array;
+use crate::arrays::{RowsArgument, array, numbers};
 use crate::errors::value_error;
 use crate::features;
 use crate::interrupt::Interrupt;
@@ -126,6 +126,48 @@ impl PythonWorker {
         label.is(&self.parts.ys[example]).then_some(told)
     }
 
+    /// Asks for features and losses of many labellings at once.
+    fn describe_many(
+        &self,
+        py: Python<'_>,
+        describe: &Py<PyAny>,
+        examples: &[usize],
+        labels: &[Py<PyAny>],
+        out: &mut [ForeignAnswer<Label>],
+    ) -> PyResult<()> {
+        let chosen = |from: &[Py<PyAny>]| PyList::new(py, examples.iter().map(|&example| from[example].bind(py)));
+        let (xs, truths) = (chosen(&self.parts.xs)?, chosen(&self.parts.ys)?);
+        let (features, losses): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
+            describe.bind(py).call1((xs, truths, PyList::new(py, labels)?))?.extract()?;
+        let features = RowsArgument::read(&features, "describe_many: features")?;
+        let losses = numbers::<f64>(&losses, "float64")?;
+        let (count, dim) = (examples.len(), self.parts.shape.dim);
+        if (features.rows, features.columns, losses.len()) != (count, dim, count) {
+            let (rows, columns, others) = (features.rows, features.columns, losses.len());
+            return Err(value_error(format!(
+                "describe_many returned {rows} x {columns} features and {others} losses: expected {count} x {dim} \
+                 and {count}"
+            )));
+        }
+        let mut read = Ok(());
+        let mut answers = examples.iter().zip(losses).zip(labels.iter().zip(out));
+        features.each_row("describe_many: features", |columns, values| {
+            let Some(((&example, loss), (label, answer))) = answers.next() else { return };
+            answer.features.clear();
+            let mut entries = columns.iter().zip(values);
+            let pushed = entries.try_for_each(|(&column, &value)| answer.features.push(column.into(), value, dim));
+            let described = pushed.map_err(value_error).and_then(|()| {
+                answer.loss = checked_loss(loss, example)?;
+                answer.features.fixed = self.parts.fixed_score(py, example, label)?;
+                Ok(())
+            });
+            if read.is_ok() {
+                read = described;
+            }
+        })?;
+        read
+    }
+
     /// A labelling with how far it can be trusted: where no bound came with it, or nothing is declared, not at all.
     fn judged(&self, answer: Bound<'_, PyAny>) -> PyResult<(Py<PyAny>, Quality)> {
         let (label, bound) = self.parts.split(answer)?;
@@ -203,7 +245,11 @@ fn noted(py: Python<'_>, error: PyErr, example: usize) -> PyErr {
 /// A loss, checked.
 fn read_number(loss: &Bound<'_, PyAny>, example: usize) -> PyResult<f64> {
     let wrong = |_| value_error(format!("example {example}: loss(truth, y) returned {loss}: expected a number"));
-    let value: f64 = loss.extract().map_err(wrong)?;
+    checked_loss(loss.extract().map_err(wrong)?, example)
+}
+
+/// Refuses a number that is no loss.
+fn checked_loss(value: f64, example: usize) -> PyResult<f64> {
     if !(value.is_finite() && value >= -LOSS_ROUNDING) {
         return Err(value_error(format!(
             "example {example}: loss(truth, y) returned {value}: expected a finite number >= 0"
@@ -334,6 +380,23 @@ impl ForeignTask for PythonWorker {
             Ok(found.iter().map(Bound::unbind).collect::<Vec<_>>())
         });
         let labels = labels.map_err(|reason| (0, reason))?;
+        if let Some(describe) = &self.parts.describe_many {
+            let described = self.ask(examples.first().copied().unwrap_or(0), |py| {
+                let judged = labels.into_iter().map(|label| self.judged(label.into_bound(py)));
+                let (labels, qualities): (Vec<_>, Vec<_>) = judged.collect::<PyResult<Vec<_>>>()?.into_iter().unzip();
+                self.describe_many(py, describe, examples, &labels, out)?;
+                for ((&example, answer), (label, quality)) in
+                    examples.iter().zip(out).zip(labels.into_iter().zip(qualities))
+                {
+                    (answer.label, answer.quality) = (Some(Arc::new(label)), quality);
+                    if augmented {
+                        self.note_bound(example, w, answer);
+                    }
+                }
+                Ok(())
+            });
+            return described.map_err(|reason| (0, reason));
+        }
         for (slot, ((&example, answer), label)) in examples.iter().zip(out).zip(labels).enumerate() {
             let described = self.ask(example, |py| {
                 let found = self.judged(label.into_bound(py))?;

@@ -74,6 +74,19 @@ class Batched(Multiclass):
         return [self.decode(x, w, None if truths is None else truths[i]) for i, x in enumerate(xs)]
 
 
+class Described(Batched):
+    """Gives features and losses of many answers at once; ``change(features, losses)`` spoils them."""
+
+    def __init__(self, change=lambda features, losses: (features, losses)):
+        super().__init__()
+        self.change, self.described = change, 0
+
+    def describe_many(self, xs, truths, ys):
+        self.described += len(ys)
+        features = np.array([self.features(x, y) for x, y in zip(xs, ys, strict=True)])
+        return self.change(features, np.array([self.loss(truth, y) for truth, y in zip(truths, ys, strict=True)]))
+
+
 class Loose(Multiclass):
     """A decoder that gives a bound above what it found."""
 

@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ pytest.importorskip("scipy")
 from scipy.optimize import minimize
 
 from multiplane.ilp import Assignment, DecisionSSVM, FromFunction, IntegerProgramme, Matching, ShortestPath, TopK
+from multiplane.ilp._decisions import RegretTask
 
 EDGES = [(k, k + 1) for k in (0, 1, 3, 4, 6, 7)] + [(k, k + 3) for k in range(6)]
 PATHS = ShortestPath(EDGES, 0, 8)
@@ -55,6 +57,31 @@ def test_the_hinge_at_any_weights_is_spo_plus():
         assert np.mean(found) == pytest.approx(spo_plus(np.array(x) @ w.reshape(12, 5).T, C))
     z = np.ones(12)
     assert sparse(task, x[0], z)[1] == pytest.approx(-2.0 * np.outer(z, x[0]).ravel())
+
+
+@pytest.mark.parametrize("quality", ["exact", "heuristic"])
+def test_features_and_regrets_at_once_are_those_one_by_one(quality):
+    """To the bit, as warm starts need it. A cost below the best is no loss of a heuristic, but one of an exact solver."""
+    x, best = DecisionSSVM(PATHS)._examples(X, C)
+    worse = [replace(truth, cost=truth.cost + 0.5) for truth in best]
+    task = RegretTask(FromFunction(lambda costs: PATHS.minimise(costs).y, 12, quality=quality), 12, 5)
+    zs = [*FEASIBLE[[0, 3, 5]], *[truth.decision for truth in best[3:]]]
+    features, losses = task.describe_many(x, worse, zs)
+    for one, truth, z, row, loss in zip(x, worse, zs, features, losses, strict=True):
+        at, values = sparse(task, one, z)
+        assert np.array_equal(row[at], values) and np.count_nonzero(row) == np.count_nonzero(values)
+        assert loss == task.loss(truth, z)
+    assert (losses.min() < -0.4) == (quality == "exact") and losses.max() > 0.0
+
+
+def test_auto_is_a_bundle_where_answers_are_quick_and_gaps_in_percent():
+    for solver, given in (
+        ("bundle", {}), ("bundle", {"gap": "2%"}), ("auto", {"gap": 0.1}), ("auto", {"warm_start": True}),
+        ("auto", {"params": {"solver.gap_check": 5}}), ("auto", {"feasible": lambda costs: PATHS.minimise(costs).y, "quality": "exact"}),
+    ):  # fmt: skip
+        model = DecisionSSVM(**{"feasible": PATHS, "lam": 0.1} | given).fit(X, C)
+        assert model.certified_ and model.summary_["solver"] == solver, given
+        assert model.solver == "auto"
 
 
 def sparse(task, x, z):

@@ -6,9 +6,10 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 import numpy as np
 import pytest
 from conftest import blobs
-from problems import Batched, Loose, Multiclass, Undeclared
+from problems import Batched, Described, Loose, Multiclass, Undeclared
+from scipy.sparse import csr_array
 
-from multiplane import Bounded, HeuristicWarning, MulticlassSSVM, Pooled, StructuredSVM, Task, _structured
+from multiplane import Bounded, BrokenPromiseWarning, HeuristicWarning, MulticlassSSVM, Pooled, StructuredSVM, Task, _structured
 
 X, Y = blobs()
 X, Y = list(X), Y.tolist()
@@ -52,6 +53,41 @@ def test_decode_many(usual):
     assert np.array_equal(model.coef_, usual)
     assert 1 < max(task.batches) <= 7
     assert model.predict(X) == fitted(Multiclass()).predict(X)
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_describe_many(is_sparse, usual):
+    """The same bits from features and losses of many answers at once."""
+    task = Described((lambda features, losses: (csr_array(features), losses.tolist())) if is_sparse else lambda *both: both)
+    assert np.array_equal(fitted(task).coef_, usual)
+    assert task.described >= sum(task.batches) > 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda features, losses: (features[:, :-1], losses), r"returned (\d+) x 11 features and \1 losses: expected \1 x 12 and \1"),
+        (lambda features, losses: (features, losses[1:]), r"returned (\d+) x 12 features and \d+ losses: expected \1 x 12 and \1"),
+        (lambda features, losses: (features * np.nan, losses), r"describe_many: features\[0, 0\] is NaN"),
+        (lambda features, losses: (features, losses - 2.0), r"example \d+: loss.truth, y. returned -\d: expected a finite number >= 0"),
+        (lambda features, losses: (features, ["much"] * len(losses)), "could not convert string to float"),
+    ],
+)  # fmt: skip
+def test_descriptions_that_cannot_be_are_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        fitted(Described(change))
+
+
+def test_other_losses_at_once_than_one_by_one_certify_nothing():
+    """Of an example whose answers are not compared with each other while the run lasts."""
+
+    class Raised(Described):
+        def describe_many(self, xs, truths, ys):
+            features, losses = super().describe_many(xs, truths, ys)
+            return features, np.where([x is X[29] for x in xs], 1.5 * losses, losses)
+
+    with pytest.warns(BrokenPromiseWarning, match="describe_many gives the answer for example 29 the score"):
+        assert not fitted(Raised(), lam=20.0).certified_
 
 
 def test_an_undeclared_quality_is_heuristic():

@@ -113,7 +113,8 @@ fn small_of<T: SharedTask>(
     variables: Variables,
 ) -> Small {
     let dim = task.dim();
-    let plane = |(x, truth): (&T::Input, &T::Label), y: &T::Label, scale: f64| {
+    let plane = |i: usize, y: &T::Label| {
+        let (x, truth, scale) = (&examples.inputs[i], &examples.labels[i], examples.share(i));
         let mut difference = Plane::new();
         task.features(x, y, scale, &mut difference);
         task.features(x, truth, -scale, &mut difference);
@@ -123,11 +124,7 @@ fn small_of<T: SharedTask>(
         densify(&difference, dim)
     };
     let all: Vec<Vec<T::Label>> = examples.labels.iter().map(all).collect();
-    let pairs = examples.inputs.iter().zip(&examples.labels).zip(&all).enumerate();
-    let planes_of = |(i, (pair, all)): (usize, (_, &Vec<T::Label>))| {
-        all.iter().map(|y| plane(pair, y, examples.share(i))).collect()
-    };
-    let planes = pairs.map(planes_of).collect();
+    let planes = (0..all.len()).map(|i| all[i].iter().map(|y| plane(i, y)).collect()).collect();
     let predicts = examples.labels.iter().all(predicts);
     let (task, examples) = (Arc::new(task), Arc::new(examples));
     let (of_task, of_examples, of_name) = (task.clone(), examples.clone(), name.clone());
@@ -161,8 +158,7 @@ pub fn random(seed: u64) -> Small {
     }
 }
 
-/// A multiclass problem of 9 weights and 40 rows of large numbers, which steps of one block at a time hardly move. The
-/// rows of odd seeds have weights.
+/// A multiclass problem of 9 weights and 40 rows of large numbers, which steps of one block at a time hardly move.
 pub fn long(seed: u64) -> Small {
     let mut rng = Rng::new(seed, 31);
     let (mut inputs, mut truths) = (vec![SparseRows::new(3); 40], Vec::new());
@@ -174,9 +170,7 @@ pub fn long(seed: u64) -> Small {
     }
     let task = Multiclass::new(3, 3, costs(&mut rng, 3));
     let mut examples = Examples::new(inputs, truths);
-    if seed % 2 == 1 {
-        examples.weights = examples.labels.iter().map(|_| 0.1 + 2.0 * rng.unit()).collect();
-    }
+    examples.weights = (0..40 * (seed % 2)).map(|_| 0.1 + 2.0 * rng.unit()).collect(); // of odd seeds
     of_task(format!("long rows, seed {seed}"), task, examples, move |_| (0..3).collect())
 }
 
@@ -426,8 +420,7 @@ fn push_row(rng: &mut Rng, x: &mut SparseRows, features: usize) {
         _ => rng.unit() * 2.0 - 1.0,
     };
     let values: Vec<f64> = (0..features).map(|_| value(rng)).collect();
-    let indices: Vec<u32> = (0..features as u32).collect();
-    x.push(&indices, &values);
+    x.push(&(0..features as u32).collect::<Vec<_>>(), &values);
 }
 
 fn rows(rng: &mut Rng, n: usize, features: usize, labels: usize) -> Examples<SparseRows, u32> {

@@ -40,6 +40,9 @@ SHARE = 0.01
 HELD = 4
 """Calls for each."""
 
+FEW = 4
+"""Examples of a batch on which ``describe_many`` is compared with features and losses."""
+
 UNSEEN = 0.05
 """More than that, where all take no longer than this, in seconds. A decoder that is what it says passes either way."""
 
@@ -158,6 +161,12 @@ class OracleEstimator(Estimator):
         spread = self._user_task(x, y) if len(x) == len(y) else None  # or the core says so
         return spread or _core.UserTask(self._pooled(task), x, y, self._identity())
 
+    def _is_relative(self) -> bool:
+        """If training stops at a gap in percent for good: warm starts may go on to any other."""
+        if self.warm_start:
+            return False
+        return self.gap.endswith("%") if isinstance(self.gap, str) else self.gap is self.passes is self.calls is self.seconds is None
+
     def _pooled(self, task: Any) -> Any:
         """The task, decoded by the workers of the executor if there is one."""
         executor = self._joined() or self.executor
@@ -261,29 +270,29 @@ class OracleEstimator(Estimator):
         counts = int(np.clip(SHARE * calls / HELD, *SAMPLED)), SAMPLED[1]
         sampled, more = (np.unique(np.linspace(0, len(X) - 1, count).astype(int)) for count in counts)
         begun, chosen = time.perf_counter(), [*sampled, *np.setdiff1d(more, sampled)]
+        most = (_declared(task, "batch") or len(chosen)) if callable(getattr(task, "decode_many", None)) else 1
         asked = 0
-        for k, i in enumerate(chosen):
-            if k >= len(sampled) and time.perf_counter() - begun > UNSEEN:
-                break
-            x, truth = X[i], Y[i]
-            if k == asked:  # few at first: nothing tells what they take
-                batch = (chosen[k : len(sampled)] or chosen[k:])[: _declared(task, "batch") or len(chosen)]
-                asked += len(batch)
-                answers = iter(_several(task, [X[j] for j in batch], [Y[j] for j in batch], w))
-
-            def score(y: Any, x: Any = x, truth: Any = truth) -> tuple[float, float]:
-                entries = _core.UserTask.read_features(task.features(x, y), len(w))
-                parts = [*(w[index] * value for index, value in entries), _fixed_score(task, x, y)]
-                return sum(parts) + task.loss(truth, y), sum(map(abs, parts))
-
-            best_one, *other_ones = next(answers)
-            (best, size), *others = map(score, (best_one, truth, *other_ones))
-            if any(other > best + 1e-6 * (1.0 + size + more) for other, more in others):
+        while asked < len(chosen) and (asked < len(sampled) or time.perf_counter() - begun <= UNSEEN):
+            batch = (chosen[asked : len(sampled)] or chosen[asked:])[:most]  # few at first: nothing tells what they take
+            asked += len(batch)
+            xs, truths = [X[i] for i in batch], [Y[i] for i in batch]
+            best_ones, *other_ones = _several(task, xs, truths, w)
+            best, size = _scored(task, xs, truths, best_ones, w)
+            one_by_one, _ = _scored(task, xs[:FEW], truths[:FEW], best_ones[:FEW], w, False)
+            odd = np.flatnonzero(np.abs(one_by_one - best[:FEW]) > 1e-6 * (1.0 + size[:FEW]))
+            if len(odd):
                 return (
-                    f"decode is declared exact, but its answer for example {i} with the loss added scores {best:.6g}, "
-                    f"and another labelling {max(other for other, _ in others):.6g}: certified_ is False; check(X, Y) "
-                    "looks for the reason"
+                    f"describe_many gives the answer for example {batch[odd[0]]} the score {best[odd[0]]:.6g} with the loss added, "
+                    f"features and loss {one_by_one[odd[0]]:.6g}: certified_ is False"
                 )
+            for found, more_size in (_scored(task, xs, truths, ys, w) for ys in (truths, *other_ones)):
+                wrong = np.flatnonzero(found > best + 1e-6 * (1.0 + size + more_size))
+                if len(wrong):
+                    i = wrong[0]
+                    return (
+                        f"decode is declared exact, but its answer for example {batch[i]} with the loss added scores {best[i]:.6g}, "
+                        f"and another labelling {found[i]:.6g}: certified_ is False; check(X, Y) looks for the reason"
+                    )
         return None
 
     def predict(self, X: Any) -> list[Any]:
@@ -468,17 +477,36 @@ def explained(text: str, cause: str) -> str:
     return text.replace(rule, f"{rule}. Probably {cause}") if "returned -" in text and cause not in text else text
 
 
-def _several(task: Any, xs: list[Any], truths: list[Any], w: NDArray[np.float64]) -> Iterator[tuple[Any, ...]]:
-    """Answers for each example: at w with the loss and without, and at half and twice of w. These are labellings, too: a loss that
+def _several(task: Any, xs: list[Any], truths: list[Any], w: NDArray[np.float64]) -> list[list[Any]]:
+    """Answers for the examples: at w with the loss and without, and at half and twice of w. These are labellings, too: a loss that
     counts half is found by half of the weights.
     """
-    ways = (w, truths), (w, None), (_frozen(0.5 * w), truths), (_frozen(2.0 * w), truths)
     many = getattr(task, "decode_many", None)
-    if callable(many):
-        yield from zip(*(list(map(kept, many(xs, at, of_all))) for at, of_all in ways), strict=True)
-        return
-    for x, truth in zip(xs, truths, strict=True):
-        yield tuple(kept(task.decode(x, at) if of_all is None else task.decode(x, at, truth)) for at, of_all in ways)
+
+    def answers(at: NDArray[np.float64], of_all: list[Any] | None) -> list[Any]:
+        if callable(many):
+            return list(map(kept, many(xs, at, of_all)))
+        if of_all is None:
+            return [kept(task.decode(x, at)) for x in xs]
+        return [kept(task.decode(x, at, truth)) for x, truth in zip(xs, of_all, strict=True)]
+
+    return [answers(w, truths), answers(w, None), answers(_frozen(0.5 * w), truths), answers(_frozen(2.0 * w), truths)]
+
+
+def _scored(
+    task: Any, xs: list[Any], truths: list[Any], ys: list[Any], w: NDArray[np.float64], at_once: bool = True
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Scores of labellings with the loss added, and the sums of their terms' sizes, ``[n]`` each."""
+    fixed = np.array([_fixed_score(task, x, y) for x, y in zip(xs, ys, strict=True)])
+    if at_once and callable(getattr(task, "describe_many", None)):
+        features, losses = task.describe_many(xs, truths, ys)
+        return features @ w + losses + fixed, abs(features) @ abs(w) + np.abs(losses) + np.abs(fixed)
+    found, sizes = np.zeros(len(xs)), np.zeros(len(xs))
+    for i, (x, truth, y) in enumerate(zip(xs, truths, ys, strict=True)):
+        entries = _core.UserTask.read_features(task.features(x, y), len(w))
+        parts = [*(w[index] * value for index, value in entries), fixed[i], task.loss(truth, y)]
+        found[i], sizes[i] = sum(parts), sum(map(abs, parts))
+    return found, sizes
 
 
 def are_given(X: Any, Y: Any, what: str = "Y_test") -> bool:

@@ -46,6 +46,8 @@ class Task(Protocol):
     - ``quality``: ``"exact"`` (decode finds the best labelling), ``"upper-bound"`` (decode returns :class:`Bounded`)
       or ``"heuristic"``. Undeclared counts as heuristic: gaps are then estimates and never certified.
     - ``decode_many(xs, w, truths)``: many examples at one w, as a list; ``truths`` is None for prediction.
+    - ``describe_many(xs, truths, ys)``: features ``[n, dim]`` (dense or SciPy sparse) and losses ``[n]`` of what ``decode_many``
+      answered, the same as ``features`` and ``loss`` give; for warm starts to the bit.
     - ``fixed_score(x, y)``: a part of the score that is not learned, such as a prior or a smoothness cost, a number. ``decode`` adds
       it to ``w . features(x, y)`` itself, and its bounds hold it; not with ``rescaling="slack"``.
     - ``batch``: how many examples ``decode_many`` is given at most (256).

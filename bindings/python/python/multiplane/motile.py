@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from multiplane._history import History
-from multiplane.ilp._estimator import IlpSSVM, Target
+from multiplane.ilp._estimator import IlpSSVM
+from multiplane.ilp._examples import Target
 from multiplane.ilp._feasible import Vector, numbers
 from multiplane.ilp._programme import IntegerProgramme
 

@@ -11,7 +11,8 @@
 
 from multiplane.ilp._container import save
 from multiplane.ilp._decisions import DecisionSSVM
-from multiplane.ilp._estimator import IlpSSVM, Target
+from multiplane.ilp._estimator import IlpSSVM
+from multiplane.ilp._examples import Target
 from multiplane.ilp._feasible import Box, FeasibleSet, Least
 from multiplane.ilp._programme import IntegerProgramme
 from multiplane.ilp._shortcuts import Assignment, FromFunction, Knapsack, Matching, ShortestPath, SpanningTree, TopK

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from multiplane._labeller import listed
 from multiplane.ilp._estimator import IlpSSVM
 from multiplane.ilp._programme import IntegerProgramme
 
@@ -29,12 +28,12 @@ def save(X: Any, Y: Any, path: str | os.PathLike[str], *, sense: str = "min") ->
     """
     estimator = IlpSSVM(sense=sense)
     instances = estimator._instances(X)
-    given = estimator._solutions(instances, listed(Y, "Y"))
+    given = estimator._solutions(instances, Y)
     programmes: list[IntegerProgramme] = []
-    for i, (x, (_, _, linear)) in enumerate(zip(instances, given, strict=True)):
+    for i, (x, one) in enumerate(zip(instances, given, strict=True)):
         if not isinstance(x.feasible, IntegerProgramme):
             raise ValueError(f"X[{i}] is a {type(x.feasible).__name__}: a file holds integer programmes")
-        if linear is not None:
+        if one.linear is not None:
             raise ValueError(f"Y[{i}] has a linear loss, Target(costs=...): a file holds weights of errors")
         programmes.append(x.feasible)
     features = csr_array(vstack([csr_array(-x.features) for x in instances]))
@@ -60,8 +59,8 @@ def save(X: Any, Y: Any, path: str | os.PathLike[str], *, sense: str = "min") ->
     real = {name: joined([getattr(programme, name) for programme in programmes]) for name in ("lower", "upper", "row_lower", "row_upper")}
     real |= {
         "costs": joined([x.costs for x in instances]),
-        "truth": joined([values for values, _, _ in given]),
-        "weights": joined([weights for _, weights, _ in given]),
+        "truth": joined([one.values for one in given]),
+        "weights": joined([one.weights for one in given]),
         "matrix_values": joined([matrix.data for matrix in matrices]),
         "feature_values": features.data,
     }

@@ -17,11 +17,15 @@ from multiplane._structured import OracleEstimator, are_given, explained, parame
 from multiplane._tasks import Bounded
 from multiplane.ilp._feasible import FeasibleSet, Least, Vector, decided
 from multiplane.ilp._shortcuts import FromFunction
+from multiplane.solvers import Bundle
 
 Table = NDArray[np.float64]
 
 DENSE = 0.3
 """The share of variables that are not 0 from which on features are a dense vector."""
+
+QUICK = Bundle(master={"accuracy": 0.5})
+"""``solver="auto"`` of sets that are quick, if the gap is in percent: saving calls would take longer than the calls."""
 
 LOOKED_AT = 50
 """The examples whose best decisions are compared under each other's costs."""
@@ -67,10 +71,22 @@ class RegretTask:
     def loss(self, truth: Best, z: Any) -> float:
         """The regret: how much more the decision costs than the best. Rounding and heuristics do not put it below 0."""
         z = _decision(z)
-        found = float(truth.costs @ z) - truth.cost
-        if found >= 0.0 or self.quality == "heuristic":
-            return max(0.0, found)
-        return 0.0 if -found <= 1e-9 * float(np.abs(truth.costs) @ (np.abs(z) + np.abs(truth.decision))) else found
+        found = float(_costs_of(z[None], truth.costs[None])[0]) - truth.cost
+        return found if found >= 0.0 else self._rounded(found, truth, z)
+
+    def _rounded(self, found: float, truth: Best, z: Vector) -> float:
+        """A regret below 0: 0 if rounding or a heuristic explains it."""
+        size = float(np.abs(truth.costs) @ (np.abs(z) + np.abs(truth.decision)))
+        return 0.0 if self.quality == "heuristic" or -found <= 1e-9 * size else found
+
+    def describe_many(self, xs: list[Vector], truths: list[Best], zs: list[Any]) -> tuple[Table, Vector]:
+        """Features ``[n, dim]`` and losses ``[n]`` of a decision for each example, the same bits as one by one."""
+        decisions = np.array([_decision(z) for z in zs])
+        features = (-2.0 * decisions)[:, :, None] * np.array(xs)[:, None, :]
+        losses = _costs_of(decisions, np.array([truth.costs for truth in truths])) - [truth.cost for truth in truths]
+        for i in np.flatnonzero(losses < 0.0):
+            losses[i] = self._rounded(losses[i], truths[i], decisions[i])
+        return features.reshape(len(zs), -1), losses
 
     def decode(self, x: Vector, w: Vector, truth: Best | None = None) -> Any:
         return self.decode_many([x], w, None if truth is None else [truth])[0]
@@ -103,6 +119,8 @@ class DecisionSSVM(OracleEstimator):
         sense: ``"min"``, or ``"max"`` where ``C`` are gains.
         quality: What the function promises: ``"exact"`` or ``"heuristic"``, whose gaps are estimates. Feasible sets know their own.
         fit_intercept: If False, predicted costs are ``X @ coef_.T``.
+
+    On paths, assignments and top-k choices ``solver="auto"`` is a ``Bundle`` if the gap is in percent.
     """
 
     _task = "user"
@@ -201,6 +219,12 @@ class DecisionSSVM(OracleEstimator):
             made._regrets = self._regrets
         return made
 
+    def _tree(self) -> dict[str, Any]:
+        tree = super()._tree()
+        if tree["solver"] == {"name": "auto"} and self._is_relative() and self._regrets.feasible.is_quick:
+            tree["solver"] = QUICK._tree()
+        return tree
+
     def _worded(self, text: str) -> str:
         return explained(text, 'feasible misses the best decision: it has the other sense than C, or is a heuristic with quality="exact"')
 
@@ -294,6 +318,12 @@ class Negated:
 
     def __call__(self, costs: Vector) -> Any:
         return self.solve(-costs)
+
+
+def _costs_of(decisions: Table, costs: Table) -> Vector:
+    """The cost of each decision, the same bits however many there are."""
+    found: Vector = (costs[:, None, :] @ decisions[:, :, None])[:, 0, 0]
+    return found
 
 
 def _decision(z: Any) -> Vector:

@@ -6,12 +6,9 @@ import math
 import os
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Never, Self, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
 
 from multiplane import _core
 from multiplane._check import Findings, examine
@@ -21,7 +18,8 @@ from multiplane._labeller import listed
 from multiplane._structured import OracleEstimator, are_given, explained, parameters_of, with_parameters
 from multiplane._words import refuse_keywords
 from multiplane.ilp._doctor import examined
-from multiplane.ilp._feasible import Box, FeasibleSet, Vector, decided, numbers
+from multiplane.ilp._examples import Given, agreeing, feasible, instances_of, parts_of, solutions_of, truths_with
+from multiplane.ilp._feasible import Box, Vector, decided
 from multiplane.ilp._programme import IntegerProgramme
 from multiplane.ilp._task import Instance, Labelled, LinearTask, Truth
 
@@ -36,21 +34,6 @@ ROUNDS = 50
 
 COARSE = "5%"
 """The gap of fits between completions while these still lower the objective by more."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """A true vector with a loss of its own.
-
-    Attributes:
-        values: The vector, ``[variables]``; NaN or masked where the truth is not known.
-        weights: What one unit of error of each variable costs, or one number for all.
-        costs: In place of weights: the loss of ``y`` is ``costs @ (y - values)``, which no feasible vector may have below 0.
-    """
-
-    values: Any
-    weights: Any = None
-    costs: Any = None
 
 
 class IlpSSVM(OracleEstimator):
@@ -94,89 +77,23 @@ class IlpSSVM(OracleEstimator):
     # -- data --
 
     def _instances(self, X: Any) -> list[Instance]:
-        found = [self._instance(x, f"X[{i}]") for i, x in enumerate(listed(X, "X"))]
-        widths = [instance.features.shape[1] for instance in found]
-        odd = next((i for i, width in enumerate(widths) if width != widths[0]), None)
-        if odd is not None:
-            raise ValueError(f"X[{odd}] has {widths[odd]} features, X[0] has {widths[0]}: expected as many")
-        return found
+        return instances_of(X, self._sign())
+
+    def _solutions(self, instances: list[Instance], Y: Any) -> list[Given]:
+        return solutions_of(instances, Y, self.loss == "hamming-mean")
+
+    def _measured(self, Y: Any, instances: list[Instance], what: str) -> list[Truth]:
+        """Truths to measure on: values that are not known cost nothing."""
+        if isinstance(Y, list) and Y and all(isinstance(one, Truth) for one in Y):
+            return Y
+        given = solutions_of(instances, Y, self.loss == "hamming-mean", what)
+        values = [np.where(one.known, one.values, x.feasible.lower) for one, x in zip(given, instances, strict=True)]
+        return truths_with(given, values, instances, what)
 
     def _sign(self) -> float:
         """What costs are multiplied by to be minimised."""
         self._checked()
         return 1.0 if self.sense == "min" else -1.0
-
-    def _instance(self, x: Any, what: str) -> Instance:
-        if isinstance(x, Instance):
-            return x
-        if not isinstance(x, (tuple, list)) or len(x) not in (2, 3) or not isinstance(x[0], FeasibleSet):
-            raise ValueError(f"{what}: expected (feasible, features) or (feasible, features, costs), found {type(x).__name__}")
-        size, sign = len(x[0]), self._sign()
-        try:
-            features = csr_array(x[1], dtype=np.float64) if issparse(x[1]) else np.array(x[1], dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(f"{what}: features are not numbers [variables, d]") from None
-        if features.ndim != 2 or features.shape[0] != size or not features.shape[1]:
-            raise ValueError(f"{what}: features have the shape {features.shape}: expected ({size}, d), a row for each variable, and d > 0")
-        if not np.isfinite(features.data if issparse(features) else features).all():
-            raise ValueError(f"{what}: a feature is not finite")
-        costs = numbers(0.0 if len(x) == 2 else x[2], size, f"{what}: costs")
-        if not np.isfinite(costs).all():
-            raise ValueError(f"{what}: costs[{int(np.argmin(np.isfinite(costs)))}] is not finite")
-        return Instance(x[0], sign * features, sign * costs)
-
-    def _solution(self, y: Any, x: Instance, what: str) -> tuple[Vector, Vector, Vector | None]:
-        """Returns the values of a truth (0 where they are not known), what errors cost, and a linear loss if there is one."""
-        target = y if isinstance(y, Target) else Target(y)
-        size, lower, upper = len(x.feasible), x.feasible.lower, x.feasible.upper
-        try:
-            values = np.ma.filled(np.ma.asarray(target.values, dtype=np.float64), np.nan)
-        except (TypeError, ValueError):
-            raise ValueError(f"{what}: expected numbers, one for each variable") from None
-        if values.shape != (size,):
-            raise ValueError(f"{what} has the shape {values.shape}: expected ({size},), as many as variables")
-        known = ~np.isnan(values)
-        wrong = np.flatnonzero(known & ((values < lower) | (values > upper)))
-        if len(wrong):
-            v = wrong[0]
-            raise ValueError(f"{what}[{v}] is {values[v]:g}: the variable is between {lower[v]:g} and {upper[v]:g}")
-        if target.costs is not None and target.weights is not None:
-            raise ValueError(f"{what}: weights and costs of a Target: give one of them")
-        unit = 1.0 / max(1, int(known.sum())) if self.loss == "hamming-mean" else 1.0
-        weights = numbers(unit if target.weights is None else target.weights, size, f"{what}: weights")
-        wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0.0)))
-        if len(wrong):
-            raise ValueError(f"{what}: weights[{wrong[0]}] is {weights[wrong[0]]:g}: expected a finite number >= 0")
-        linear = None if target.costs is None else numbers(target.costs, size, f"{what}: costs")
-        return values, np.where(known, weights, 0.0), linear
-
-    def _solutions(self, instances: list[Instance], y: list[Any]) -> list[tuple[Vector, Vector, Vector | None]]:
-        """What is given of each truth: see :meth:`_solution`."""
-        if len(instances) != len(y) or not y:
-            raise ValueError(f"X has {len(instances)} examples, Y has {len(y)}: expected as many, and at least one")
-        return [self._solution(one, x, f"Y[{i}]") for i, (one, x) in enumerate(zip(y, instances, strict=True))]
-
-    def _feasible(self, instances: list[Instance], given: list[tuple[Vector, Vector, Vector | None]]) -> list[Truth]:
-        """Truths that are known altogether. Raises ValueError for one that is not feasible."""
-        for i, ((values, _, _), x) in enumerate(zip(given, instances, strict=True)):
-            fault = x.feasible.fault(values)
-            if fault:
-                raise ValueError(f"Y[{i}] is not feasible: {fault}")
-        return [self._truth(*one, x, f"Y[{i}]") for i, (one, x) in enumerate(zip(given, instances, strict=True))]
-
-    def _truth(self, values: Vector, weights: Vector, linear: Vector | None, x: Instance, what: str) -> Truth:
-        """A truth that is known altogether: a loss between bounds becomes variables of a programme of its own."""
-        lower, upper = x.feasible.lower, x.feasible.upper
-        if linear is not None:
-            return Truth(values, linear)
-        inside = np.flatnonzero((weights > 0.0) & (values > lower) & (values < upper))
-        costs = np.where(values == lower, weights, np.where(values == upper, -weights, 0.0))
-        if not len(inside):
-            return Truth(values, costs)
-        if not isinstance(x.feasible, IntegerProgramme):
-            v = inside[0]
-            raise ValueError(f"{what}[{v}] is {values[v]:g}, between its bounds: expected an IntegerProgramme, or Target(costs=...)")
-        return Truth(values, costs, inside, weights[inside], x.feasible.with_distances(inside, values[inside]))
 
     # -- training --
 
@@ -192,15 +109,13 @@ class IlpSSVM(OracleEstimator):
 
     def _made_task(self, instances: list[Instance]) -> LinearTask:
         width = instances[0].features.shape[1]
-        columns = list(np.atleast_1d(np.asarray(() if self.nonnegative is None else self.nonnegative, dtype=np.int64)).tolist())
+        columns = np.atleast_1d(np.asarray(() if self.nonnegative is None else self.nonnegative, dtype=np.int64)).tolist()
         wrong = [column for column in columns if not 0 <= column < width]
         if wrong:
             raise ValueError(f"nonnegative: found {wrong[0]}: the features have the columns 0 to {width - 1}")
-        exact = all(instance.feasible.quality == "exact" for instance in instances)
-        are_bounded = {"exact", "upper-bound"}.issuperset(instance.feasible.quality for instance in instances)
-        quality = "exact" if exact else "upper-bound" if are_bounded else "heuristic"
+        worst = max((instance.feasible.quality for instance in instances), key=("exact", "upper-bound", "heuristic").index)
         task = LinearTask(
-            width, quality, [(column, column + 1) for column in columns], self._accuracy(),
+            width, worst, [(column, column + 1) for column in columns], self._accuracy(),
             self.oracle_gap or 0.0, self.oracle_seconds or math.inf,
         )  # fmt: skip
         alone = len({id(instance.feasible) for instance in instances}) == len(instances)
@@ -219,9 +134,9 @@ class IlpSSVM(OracleEstimator):
         if not all(isinstance(one, Truth) for one in y):  # not from fit, which has made it all
             self._checked()
             given = self._solutions(instances, y)
-            if any(np.isnan(values).any() for values, _, _ in given):
+            if not all(one.known.all() for one in given):
                 raise ValueError("Y: not for a path where solutions are partly unknown: fit completes them")
-            y = self._feasible(instances, given)
+            y = feasible(instances, given)
             self._costed = self._made_task(instances)
         return super()._source(instances, y)
 
@@ -232,21 +147,20 @@ class IlpSSVM(OracleEstimator):
         """
         with self._all_or_nothing():
             self._checked()
-            instances, y = self._instances(X), listed(Y, "Y")
-            given = self._solutions(instances, y)
+            instances = self._instances(X)
+            given = self._solutions(instances, Y)
             self._costed = self._made_task(instances)
             test: dict[str, Any] = {}
             if are_given(X_test, Y_test):
-                seen, labels = self._instances(X_test), listed(Y_test, "Y_test")
-                test = {"X_test": seen, "Y_test": self._truths(labels, seen, "Y_test")}
+                seen = self._instances(X_test)
+                test = {"X_test": seen, "Y_test": self._measured(Y_test, seen, "Y_test")}
             if self.partial == "fixed":
                 self._fit_fixed(instances, given, test, options)
-            elif any(np.isnan(values).any() for values, _, _ in given):
+            elif not all(one.known.all() for one in given):
                 self._costed.quality = "upper-bound" if self._costed.quality == "exact" else self._costed.quality
                 self._fit_masked(instances, given, test, options)
             else:
-                truths = self._feasible(instances, given)
-                self._learn(instances, truths, test, options)
+                self._learn(instances, feasible(instances, given), test, options)
         return self
 
     def _learn(self, instances: list[Instance], truths: list[Truth], test: dict[str, Any], options: FitOptions) -> None:
@@ -255,7 +169,7 @@ class IlpSSVM(OracleEstimator):
         asked, lam = (self.lam, self.solver), self._lambda(len(instances))
         parts = [x.feasible.parts() if lam is not None else [(np.arange(len(x.feasible)), x.feasible)] for x in instances]
         scale = sum(map(len, parts)) / len(instances)
-        split = [_parts(x, truth, of_x, scale) for x, truth, of_x in zip(instances, truths, parts, strict=True)]
+        split = [parts_of(x, truth, of_x, scale) for x, truth, of_x in zip(instances, truths, parts, strict=True)]
         try:
             self.lam = self.lam if lam is None else lam
             self.solver = self._solver_for([len(x.feasible) for some in split for x, _ in some])
@@ -274,10 +188,9 @@ class IlpSSVM(OracleEstimator):
 
     def _solver_for(self, sizes: list[int]) -> Any:
         """The solver of examples of these sizes: auto needs more calls than bundle for few, unless the gap is very small."""
-        is_relative = self.gap.endswith("%") if isinstance(self.gap, str) else self.gap is self.passes is self.calls is self.seconds is None
         is_free = self.solver == "auto" and not any(str(name).split(".")[0] == "solver" for name in self.params or ())
         are_few = sum(sizes) ** 2 <= FEW * sum(size * size for size in sizes)
-        return "bundle" if is_free and is_relative and are_few and self._costed.quality != "heuristic" else self.solver
+        return "bundle" if is_free and self._is_relative() and are_few and self._costed.quality != "heuristic" else self.solver
 
     def _lambda(self, count: int) -> float | None:
         """lambda as a number, of so many examples; None if it is to be chosen."""
@@ -288,22 +201,7 @@ class IlpSSVM(OracleEstimator):
         except (TypeError, ValueError, ZeroDivisionError):
             return None
 
-    def _truths(self, y: list[Any], instances: list[Instance], what: str) -> list[Truth]:
-        """Truths that are known altogether, to measure on."""
-        if len(y) != len(instances):
-            raise ValueError(f"{what} has {len(y)} solutions for {len(instances)} examples")
-        found = []
-        for i, (one, x) in enumerate(zip(y, instances, strict=True)):
-            if isinstance(one, Truth):
-                found.append(one)
-                continue
-            values, weights, linear = self._solution(one, x, f"{what}[{i}]")
-            found.append(self._truth(np.where(np.isnan(values), x.feasible.lower, values), weights, linear, x, f"{what}[{i}]"))
-        return found
-
-    def _fit_masked(
-        self, instances: list[Instance], given: list[tuple[Vector, Vector, Vector | None]], test: dict[str, Any], options: FitOptions
-    ) -> None:
+    def _fit_masked(self, instances: list[Instance], given: list[Given], test: dict[str, Any], options: FitOptions) -> None:
         """Completes and trains in turns (the concave-convex procedure): each turn lowers the objective, or is the last.
 
         The first turn chooses lambda for all, as they have one objective.
@@ -311,18 +209,12 @@ class IlpSSVM(OracleEstimator):
         for name in ("checkpoint", "resume"):
             if options.get(name) is not None:
                 raise ValueError(f"{name}: not where solutions are partly unknown, which takes several fits")
-        known = [~np.isnan(values) for values, _, _ in given]
-        w = self._first_weights(instances, given, known)
-        completed = self._completed(instances, given, known, w)
+        completed = agreeing(instances, given, self._first_weights(instances, given))
         asked, lam, is_coarse = self.gap, self.lam, True
         choice: dict[str, Any] = {}
         rounds: list[dict[str, float]] = []
         while True:
-            parts = zip(given, completed, known, instances, strict=True)
-            truths = [
-                self._truth(y, weights, None if linear is None else np.where(is_known, linear, 0.0), x, f"Y[{i}]")
-                for i, ((_, weights, linear), y, is_known, x) in enumerate(parts)
-            ]
+            truths = truths_with(given, completed, instances)
             before = dict(self.__dict__)
             try:
                 self.gap = COARSE if is_coarse else asked
@@ -333,7 +225,7 @@ class IlpSSVM(OracleEstimator):
                 self.gap, self.lam = asked, lam
             choice = choice or {key: value for key, value in self.summary_.items() if key == "lambda_choice"}
             self.summary_ |= choice
-            again = self._completed(instances, given, known, self.coef_)
+            again = agreeing(instances, given, self.coef_)
             pairs = zip(instances, completed, again, strict=True)
             fall = float(np.mean([(x.features @ self.coef_ + x.costs) @ (old - new) for x, old, new in pairs]))
             objective = self.primal_ - max(0.0, fall)
@@ -354,9 +246,7 @@ class IlpSSVM(OracleEstimator):
                 break
         self.rounds_ = rounds
 
-    def _fit_fixed(
-        self, instances: list[Instance], given: list[tuple[Vector, Vector, Vector | None]], test: dict[str, Any], options: FitOptions
-    ) -> None:
+    def _fit_fixed(self, instances: list[Instance], given: list[Given], test: dict[str, Any], options: FitOptions) -> None:
         """Trains with 0 in the place of what is not known, feasible or not.
 
         A truth ``t`` that is not feasible has no plane of its own. With ``y0``, the feasible vector of the least loss, in its place
@@ -371,14 +261,13 @@ class IlpSSVM(OracleEstimator):
             raise ValueError(f'lam = {self.lam!r}: with partial="fixed" it must be a number or "1/n"')
         change = np.zeros(instances[0].features.shape[1])
         truths, constant, size = [], 0.0, 0.0
-        for i, ((values, weights, linear), x) in enumerate(zip(given, instances, strict=True)):
-            known = ~np.isnan(values)
-            t = np.where(known, values, 0.0)
-            first = self._truth(t, weights, None if linear is None else np.where(known, linear, 0.0), x, f"Y[{i}]")
-            y0 = t if x.feasible.fault(t) is None and linear is None else decided(x.feasible.minimise(first.costs))
+        for i, (one, x) in enumerate(zip(given, instances, strict=True)):
+            t = np.where(one.known, one.values, 0.0)
+            first = one.completed(t, x, f"Y[{i}]")
+            y0 = t if x.feasible.fault(t) is None and one.linear is None else decided(x.feasible.minimise(first.costs))
             if len(first.inside) and np.any(y0 != t):
                 v = first.inside[0]
-                raise ValueError(f"Y[{i}] is not feasible, and {values[v]:g} is between the bounds of variable {v}")
+                raise ValueError(f"Y[{i}] is not feasible, and {t[v]:g} is between the bounds of variable {v}")
             truths.append(Truth(y0, first.costs, first.inside, first.weights, first.feasible))
             change += x.features.T @ (t - y0) / len(given)
             constant += (first.loss(y0) + float(x.costs @ (t - y0))) / len(given)
@@ -396,14 +285,13 @@ class IlpSSVM(OracleEstimator):
             record.update({name: record[name] + added for name, added in bounds.items() if record.get(name) is not None})
         self._take(self._model.moved(shift.tolist(), (bounds["primal"], bounds["dual"])), self.summary_)
 
-    def _first_weights(
-        self, instances: list[Instance], given: list[tuple[Vector, Vector, Vector | None]], known: list[NDArray[np.bool_]]
-    ) -> Vector:
+    def _first_weights(self, instances: list[Instance], given: list[Given]) -> Vector:
         """Weights for the first completion, learned from known values alone, as if no rows tied them to others."""
         boxes, solutions = [], []
-        for x, (values, _, _), is_known in zip(instances, given, known, strict=True):
-            if is_known.any():
-                used = np.flatnonzero(is_known & ((values == x.feasible.lower) | (values == x.feasible.upper)))
+        for x, one in zip(instances, given, strict=True):
+            values = one.values
+            if one.known.any():
+                used = np.flatnonzero(one.known & ((values == x.feasible.lower) | (values == x.feasible.upper)))
                 boxes.append((Box(x.feasible.lower[used], x.feasible.upper[used]), x.features[used], x.costs[used]))
                 solutions.append(values[used])
         if not boxes:
@@ -414,24 +302,6 @@ class IlpSSVM(OracleEstimator):
             warnings.simplefilter("ignore")
             found: Vector = first.fit(boxes, solutions).coef_
             return found
-
-    def _completed(
-        self, instances: list[Instance], given: list[tuple[Vector, Vector, Vector | None]], known: list[NDArray[np.bool_]], w: Vector
-    ) -> list[Vector]:
-        """The best vectors that agree with what is known. Raises ValueError where none does."""
-        found = []
-        for i, (x, (values, _, _), is_known) in enumerate(zip(instances, given, known, strict=True)):
-            costs = x.features @ w + x.costs
-            y = x.feasible.nearest(costs, np.where(is_known, values, x.feasible.lower), is_known.astype(float))
-            wrong = np.flatnonzero(is_known & (y != values))
-            if len(wrong):
-                v = wrong[0]
-                raise ValueError(
-                    f"what is known of Y[{i}] is not feasible: of the nearest feasible vector variable {v} is {y[v]:g}, and {values[v]:g} "
-                    f"was given ({len(wrong)} such)"
-                )
-            found.append(y)
-        return found
 
     def _worded(self, text: str) -> str:
         return explained(text, "Target(costs=...) has the other sense (true vectors have the least), or the true vector is not the best")
@@ -450,19 +320,14 @@ class IlpSSVM(OracleEstimator):
         """
         refuse_keywords(unknown, self, "check")
         self._checked()
-        instances, y = self._instances(X), listed(Y, "Y")
-        given = self._solutions(instances, y)
-        faults = examined(instances, [values for values, _, _ in given])
+        instances = self._instances(X)
+        given = self._solutions(instances, Y)
+        faults = examined(instances, [one.values for one in given])
         broken = any(fault.kind in ("infeasible", "truth-infeasible") for fault in faults)
         if broken:
             found = Findings()
         else:
-            known = [~np.isnan(values) for values, _, _ in given]
-            completed = self._completed(instances, given, known, np.zeros(instances[0].features.shape[1]))
-            truths = [
-                self._truth(values, weights, linear, x, f"Y[{i}]")
-                for i, (values, (_, weights, linear), x) in enumerate(zip(completed, given, instances, strict=True))
-            ]
+            truths = truths_with(given, agreeing(instances, given, np.zeros(instances[0].features.shape[1])), instances)
             found = examine(Labelled(self._made_task(instances)), instances, truths, examples=examples, seed=seed, seconds=seconds, passes=passes)
         found[:0] = faults
         return found
@@ -488,7 +353,7 @@ class IlpSSVM(OracleEstimator):
         """1 minus the mean loss of the predictions; values that are not known do not count."""
         self._check_fitted()
         instances = self._instances(X)
-        return super().score(instances, self._truths(listed(Y, "Y"), instances, "Y"))
+        return super().score(instances, self._measured(Y, instances, "Y"))
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         super()._take(with_parameters(model, IlpSSVM, {"sense": self.sense}), summary)
@@ -501,20 +366,3 @@ class IlpSSVM(OracleEstimator):
         found._from_model(model)
         found._costed = LinearTask(len(found.coef_), "upper-bound", [], 0.0, 0.0, math.inf)
         return found
-
-
-def _parts(x: Instance, truth: Truth, parts: list[tuple[NDArray[np.int64], FeasibleSet]], scale: float) -> list[tuple[Instance, Truth]]:
-    """Divides an example into those of its parts, whose hinges are scaled: the mean over all parts is then that over the examples."""
-    if scale == 1.0:
-        return [(x, truth)]
-    found = []
-    for own, feasible in parts:
-        is_own = np.isin(truth.inside, own)
-        inside, values = np.searchsorted(own, truth.inside[is_own]), truth.values[own]
-        distances = None
-        if len(inside):
-            assert isinstance(feasible, IntegerProgramme)  # as the whole is
-            distances = feasible.with_distances(inside, values[inside])
-        labelled = Truth(values, scale * truth.costs[own], inside, scale * truth.weights[is_own], distances)
-        found.append((Instance(feasible, scale * x.features[own], scale * x.costs[own]), labelled))
-    return found

@@ -45,11 +45,13 @@ class FeasibleSet(ABC):
         lower: The least value of each variable, ``[variables]``.
         upper: The largest value of each.
         quality: ``"exact"`` if ``minimise`` always finds a vector of the least cost, else ``"upper-bound"``.
+        is_quick: If ``minimise_many`` takes about as long as multiplying its answers by inputs.
     """
 
     lower: Vector
     upper: Vector
     quality: str = "exact"
+    is_quick: bool = False
 
     def __len__(self) -> int:
         return len(self.lower)

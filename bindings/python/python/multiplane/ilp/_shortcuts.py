@@ -53,6 +53,8 @@ class Assignment(ZeroOne):
         columns: Number of columns.
     """
 
+    is_quick = True
+
     def __init__(self, rows: int, columns: int) -> None:
         self.rows, self.columns = whole(rows, "rows", 1), whole(columns, "columns", 1)
         if rows > columns:
@@ -85,6 +87,8 @@ class ShortestPath(ZeroOne):
         target: Where they end.
         nodes: Number of nodes; None counts up to the largest that an edge has.
     """
+
+    is_quick = True
 
     def __init__(self, edges: Any, source: int, target: int, nodes: int | None = None) -> None:
         self.edges, count = pairs(edges, nodes)
@@ -261,6 +265,8 @@ class TopK(ZeroOne):
         k: How many of them are 1.
         exactly: If False, at most k are.
     """
+
+    is_quick = True
 
     def __init__(self, variables: int, k: int, exactly: bool = True) -> None:
         super().__init__(whole(variables, "variables", 1))
