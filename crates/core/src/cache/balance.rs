@@ -50,10 +50,10 @@ impl Balance {
         }
     }
 
-    /// An approximate pass ends with a joint solve of `joint` seconds, which are no debt of the passes to come.
+    /// An approximate pass ends with a joint solve whose price is `joint` seconds: they are no debt of passes to come.
     pub fn end_joint(&mut self, now: f64, value: f64, joint: f64) {
         let (_, seconds) = self.add(now, value);
-        self.left -= seconds - joint;
+        self.left -= (seconds - joint).max(0.0);
         self.joint_left -= joint;
     }
 

@@ -94,8 +94,8 @@ impl GapPredictor {
         }
     }
 
-    /// Learns from a gap that was proven, or made out from a part of the blocks. Where it is larger than the gaps met,
-    /// these were of other weights, and what proved it has met the others.
+    /// Learns from a gap that was proven, or made out from a part of the blocks. One above the gaps met counts as their
+    /// sum: the visits saw other weights.
     pub(super) fn learn(&mut self, seen: f64, gap: f64) {
         if seen > 0.0 && seen.is_finite() && gap >= 0.0 && gap.is_finite() {
             self.share = (gap / seen).min(1.0);

@@ -82,7 +82,7 @@ fn noise_wants_large_lambdas() {
     };
     let mut text = String::new();
     for _ in 0..3000 {
-        let row: Vec<f64> = (0..20).map(|_| unit()).collect();
+        let row: Vec<f64> = (0..100).map(|_| unit()).collect();
         let label = if row[0] + 3.0 * unit() > 0.0 { "yes" } else { "no" };
         row.iter().for_each(|value| text += &format!("{value},"));
         text += &format!("{label}\n");
