@@ -211,6 +211,8 @@ def test_bad_input_is_one_error(monkeypatch):
     refused(ValueError, "ray_options: ValueError: Invalid option keyword nonsense", ray_options={"nonsense": 1})
     refused(ValueError, "ray_options: TypeError: .*num_cpus", ray_options={"num_cpus": "many"})
     refused(ValueError, "ray_options = 3: expected a dict", ray_options=3)
+    refused(ValueError, "ray_options: max_restarts, name cannot be set", ray_options={"name": "a", "max_restarts": 1})
+    refused(ValueError, "Ray is connected already", executor="ray://127.0.0.1:1")
     refused(ValueError, "ray_options: there are no actors", ray_options={"num_cpus": 1}, executor=None)
     refused(ValueError, "n_jobs = 0", n_jobs=0)
     refused(ValueError, "timeout = 0: must be greater than 0", timeout=0)

@@ -173,6 +173,12 @@ def _package() -> Any:
 
 # -- in the driver --
 
+_connected: list[str] = []
+"""The ``executor`` by which this process was connected last."""
+
+RESERVED = {"concurrency_groups", "get_if_exists", "lifetime", "max_concurrency", "max_restarts", "max_task_retries", "name"}
+"""Options of Ray's actors that would change how questions are asked."""
+
 
 def loaded(executor: str) -> Any:
     """The package ray, connected to a cluster: the one that is connected already, that of the address, of ``$RAY_ADDRESS``, or a new
@@ -185,6 +191,8 @@ def loaded(executor: str) -> Any:
     except ImportError:
         raise ImportError(f'executor = {executor!r}: needs the package ray: pip install "multiplane[ray]"') from None
     if ray.is_initialized():
+        if executor not in ("ray", *_connected):
+            raise ValueError(f'executor = {executor!r}: Ray is connected already: use executor="ray", or call ray.shutdown() before')
         return ray
     address = executor if executor != "ray" else os.environ.get("RAY_ADDRESS")
     named = f"executor = {executor!r}" + ("" if address == executor or not address else f" (RAY_ADDRESS={address})")
@@ -211,6 +219,7 @@ def loaded(executor: str) -> Any:
         is_closed = "InvalidAuthToken" in told or "InvalidAuthToken" in str(failed[0]) or "timeout" in reason
         hint = "; it may ask for a token: see RAY_AUTH_MODE in Ray's documentation" if is_closed else ""
         raise ConnectionError(f"{named}: {reason}{hint}") from failed[0]
+    _connected[:] = [executor]
     return ray
 
 
@@ -255,6 +264,7 @@ class _Actor:
         self.node = ""
         self.version = -1  # of the weights that it was sent last
         self.open = 0
+        self.priced = 0  # 1 while it prices a long call
         self.answers = 0  # messages
         self.questions = 0
         self.seconds = 0.0
@@ -277,6 +287,8 @@ class Cluster:
         if not isinstance(options, (Mapping, type(None))):
             raise ValueError(f"ray_options = {options!r}: expected a dict of options of Ray's actors, as num_cpus")
         self.options = {"num_cpus": 1, **(options or {})}
+        if taken := sorted(RESERVED & set(self.options)):
+            raise ValueError(f"ray_options: {', '.join(taken)} cannot be set: actors answer one question at a time, and are replaced here")
         self._ready: list[_Actor] = []
         self._pending: list[_Actor] = []
         self._looked = self._begun = 0.0
@@ -476,10 +488,16 @@ class Cluster:
             actor.open += 1
             return answer, actor
 
+    def released(self, actor: _Actor) -> None:
+        """Counts a message less on an actor; with its first one, the call that was still being priced."""
+        with self._lock:
+            actor.open -= 1 + actor.priced
+            actor.priced = 0
+
     def answered(self, actor: _Actor, questions: int, size: int, seconds: float) -> None:
         """Counts an answer."""
         with self._lock:
-            actor.open -= 1
+            self.released(actor)
             actor.answers += 1
             actor.questions += questions
             actor.seconds += seconds
@@ -507,6 +525,8 @@ class Cluster:
         try:
             if not self.ray.wait([price], timeout=TRY)[0]:
                 self._price = {"call": TRY}
+                actor.priced = 1
+                actor.open += 1
                 return None
             call, size = self.ray.get(price)
             trips = []
@@ -556,9 +576,10 @@ class _Result:
         for left in reversed(range(ASKED)):
             try:
                 found = self._cluster.ray.get(self._address, timeout=self._cluster.timeout)
-                self._actor.open -= 1
+                self._cluster.released(self._actor)
                 return found
             except exceptions.RayTaskError as error:
+                self._cluster.released(self._actor)
                 raise error.cause if isinstance(error.cause, Exception) else error from None
             except exceptions.RayError as error:
                 self._cluster.lost(self._actor)
@@ -596,11 +617,12 @@ class Ticket:
 
     def send(self, number: int, message: bytes) -> None:
         """Sends a message with its number."""
+        sent = time.monotonic()  # the pool's patience begins here, too
         weights, examples, augmented = pickle.loads(message)
         if weights is not None:
             self.weights = self.cluster.published(weights)
         address, actor = self.cluster.ask(self.held, *self.weights, examples, augmented)
-        self.open[address] = number, actor, len(examples), time.monotonic()
+        self.open[address] = number, actor, len(examples), sent
 
     def receive(self, seconds: float) -> tuple[int, bytes] | None:
         """Waits so long for an answer and returns it with the number of its message; None if there is none. Message 0, which was
@@ -630,7 +652,7 @@ class Ticket:
         """Gives the ticket back; an actor that has been silent for too long is replaced."""
         now = time.monotonic()
         for _, actor, _, sent in self.open.values():
-            if now - sent >= self.cluster.timeout:
+            if now - sent >= 0.9 * self.cluster.timeout:
                 self.cluster.lost(actor)
-            actor.open -= 1
+            self.cluster.released(actor)
         self.open.clear()

@@ -500,6 +500,7 @@ def _scored(
     fixed = np.array([_fixed_score(task, x, y) for x, y in zip(xs, ys, strict=True)])
     if at_once and callable(getattr(task, "describe_many", None)):
         features, losses = task.describe_many(xs, truths, ys)
+        features, losses = features if hasattr(features, "tocsr") else np.asarray(features, float), np.asarray(losses, float)
         return features @ w + losses + fixed, abs(features) @ abs(w) + np.abs(losses) + np.abs(fixed)
     found, sizes = np.zeros(len(xs)), np.zeros(len(xs))
     for i, (x, truth, y) in enumerate(zip(xs, truths, ys, strict=True)):

@@ -46,7 +46,7 @@ def rewritten(arguments: list[str]) -> tuple[list[str], subprocess.Popen[bytes]]
     _, task = _taken(left, "--task")
     left, command = _taken(left, "--set", "task.command=")
     if left[:1] != ["train"] or task != "external":
-        what = f"`multiplane {left[0]}`" if left[:1] != ["train"] else f"task {task}"
+        what = f"`multiplane {' '.join(left[:1])}`" if left[:1] != ["train"] else f"task {task}" if task else "a task that --task does not name"
         raise Refused(
             f"--executor: not for {what}: actors run programs of `train --task external`; the other tasks are compiled, and use "
             "the cores of one machine (--threads); a task in Python has StructuredSVM(task, executor=...)"
