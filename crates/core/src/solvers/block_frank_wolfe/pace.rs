@@ -24,9 +24,6 @@ const SETTLED: f64 = 0.03;
 /// Seconds of a run for extra passes. They gain less a second than calls, but save calls.
 const EXTRA_SECONDS: f64 = 0.05;
 
-/// The same for joint solves after whole passes that do not pay by their price.
-const EXTRA_JOINT_SECONDS: f64 = 0.02;
-
 /// The cost and gain of the exact pass in hand so far, and the decisions that follow.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct PassBudget {
@@ -46,11 +43,9 @@ pub(super) struct PassBudget {
     joint_share: f64,
     /// Seconds of joint solves so far.
     joint_seconds: f64,
-    /// If the approximate pass in hand is an extra one, the seconds of all such passes, and the price of all such joint
-    /// solves.
+    /// If the approximate pass in hand is an extra one, and the seconds of all such passes.
     is_extra: bool,
     extra_seconds: f64,
-    extra_joint_seconds: f64,
 }
 
 /// The gaps that decide whether an extra pass follows: the sum over the blocks that the last pass visited, and that over
@@ -94,7 +89,6 @@ impl PassBudget {
             joint_seconds: 0.0,
             is_extra: false,
             extra_seconds: 0.0,
-            extra_joint_seconds: 0.0,
         }
     }
 
@@ -186,22 +180,20 @@ impl PassBudget {
     }
 
     /// Returns whether a joint solve for `price` seconds promises more gain a second than further approximate passes,
-    /// and than the iteration so far, or is an extra one. The last pass met gaps of `model_gap` in all.
+    /// and than the iteration so far. The last pass met gaps of `model_gap` in all.
     pub(super) fn joint_pays(&mut self, price: f64, model_gap: f64, now: f64, value: f64) -> bool {
         let promised = self.joint_share * model_gap;
         let (gained, seconds) = self.slope.of_pass(now, value);
         let (all_gained, all_seconds) = self.slope.of_iteration(now, value);
         let pays = promised * seconds > gained * price && promised * all_seconds > all_gained * price;
         let affords = self.joint_seconds + price <= now && (self.batch.is_none() || self.balance.has_joint_time());
-        if affords && pays {
-            return true;
+        if !affords {
+            return false;
         }
-        if affords {
+        if !pays {
             self.joint_share = (JOINT_HOPE * self.joint_share).min(1.0);
         }
-        let is_extra = self.batch.is_none() && self.extra_joint_seconds + price <= EXTRA_JOINT_SECONDS;
-        self.extra_joint_seconds += if is_extra { price } else { 0.0 };
-        is_extra
+        pays
     }
 
     /// Learns that a joint solve took these seconds, gained so much and ended at dual value `value`; the gaps met were
