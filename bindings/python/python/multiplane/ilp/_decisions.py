@@ -24,6 +24,9 @@ Table = NDArray[np.float64]
 DENSE = 0.3
 """The share of variables that are not 0 from which on features are a dense vector."""
 
+DESCRIBED = 2**22
+"""Numbers that the features of a batch of decisions have at most."""
+
 QUICK = Bundle(master={"accuracy": 0.5})
 """``solver="auto"`` of sets that are quick, if the gap is in percent: saving calls would take longer than the calls."""
 
