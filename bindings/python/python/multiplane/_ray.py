@@ -264,6 +264,7 @@ class _Actor:
         self.node = ""
         self.version = -1  # of the weights that it was sent last
         self.open = 0
+        self.queue: list[Any] = []  # addresses of the answers that it owes, the first one first
         self.priced = 0  # 1 while it prices a long call
         self.answers = 0  # messages
         self.questions = 0
@@ -486,6 +487,7 @@ class Cluster:
             answer = actor.handle.answer.options(num_returns=1).remote(*held, weights if is_new else None, examples, augmented)
             actor.version = version
             actor.open += 1
+            actor.queue.append(answer)
             return answer, actor
 
     def released(self, actor: _Actor) -> None:
@@ -494,10 +496,11 @@ class Cluster:
             actor.open -= 1 + actor.priced
             actor.priced = 0
 
-    def answered(self, actor: _Actor, questions: int, size: int, seconds: float) -> None:
+    def answered(self, actor: _Actor, answer: Any, questions: int, size: int, seconds: float) -> None:
         """Counts an answer."""
         with self._lock:
             self.released(actor)
+            actor.queue.remove(answer)
             actor.answers += 1
             actor.questions += questions
             actor.seconds += seconds
@@ -611,7 +614,7 @@ class Ticket:
         self.cluster = cluster
         self.held = cluster.held(task, xs, ys)
         self.weights: tuple[int, list[Any]] = (0, [b""])
-        self.open: dict[Any, tuple[int, _Actor, int, float]] = {}
+        self.open: dict[Any, tuple[int, _Actor, tuple[Any, ...], float]] = {}
         self.heard: dict[str, int] = {}
         cluster.wait()
 
@@ -621,8 +624,11 @@ class Ticket:
         weights, examples, augmented = pickle.loads(message)
         if weights is not None:
             self.weights = self.cluster.published(weights)
-        address, actor = self.cluster.ask(self.held, *self.weights, examples, augmented)
-        self.open[address] = number, actor, len(examples), sent
+        self._ask(number, (*self.weights, examples, augmented), sent)
+
+    def _ask(self, number: int, question: tuple[Any, ...], sent: float) -> None:
+        address, actor = self.cluster.ask(self.held, *question)
+        self.open[address] = number, actor, question, sent
 
     def receive(self, seconds: float) -> tuple[int, bytes] | None:
         """Waits so long for an answer and returns it with the number of its message; None if there is none. Message 0, which was
@@ -639,13 +645,16 @@ class Ticket:
             heard = {actor.name: actor.answers for _, actor, _, _ in self.open.values()}
             before, self.heard = self.heard, heard
             return (0, b"") if any(heard[name] != before.get(name, heard[name]) for name in heard) else None
-        number, actor, questions, _ = self.open.pop(ready[0])
+        number, actor, question, _ = self.open.pop(ready[0])
         try:
             reply, busy = ray.get(ready[0])
         except ray.exceptions.RayError as error:
             self.cluster.lost(actor)
+            if actor.queue[0] != ready[0]:  # it has only waited behind the one that ended the actor
+                self._ask(number, question, time.monotonic())
+                return None
             raise EOFError(self.cluster._cause(error)) from None
-        self.cluster.answered(actor, questions, len(reply), busy)
+        self.cluster.answered(actor, ready[0], len(question[2]), len(reply), busy)
         return number, reply
 
     def kill(self) -> None:
