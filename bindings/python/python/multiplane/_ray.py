@@ -660,8 +660,9 @@ class Ticket:
     def kill(self) -> None:
         """Gives the ticket back; an actor that has been silent for too long is replaced."""
         now = time.monotonic()
-        for _, actor, _, sent in self.open.values():
+        for address, (_, actor, _, sent) in self.open.items():
             if now - sent >= 0.9 * self.cluster.timeout:
                 self.cluster.lost(actor)
             self.cluster.released(actor)
+            actor.queue.remove(address)
         self.open.clear()
