@@ -146,7 +146,7 @@ class Frail(Multiclass):
         if os.getpid() != self.parent and (self.always or (self.asked == 20 and not mark.exists())):
             mark.touch()
             self.how()
-        if self.always:
+        if self.always or (os.getpid() == self.parent and not mark.exists()):
             time.sleep(0.01)  # or the process that asks would have done it all
         return super().decode(x, w, truth)
 
