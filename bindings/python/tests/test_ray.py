@@ -16,7 +16,7 @@ from problems import Multiclass
 
 from multiplane import ChainSSVM, ClusterWarning, LostWorkers, StructuredSVM
 from multiplane import _ray
-from multiplane._ray import Cluster, Ticket, estimate, unpicklable
+from multiplane._ray import Cluster, Route, estimate, unpicklable
 
 ray = pytest.importorskip("ray", reason="the package ray is not installed: oracles on a cluster were not tested")
 
@@ -151,7 +151,7 @@ def test_an_actor_that_hangs_is_replaced(tmp_path):
 
 
 def test_actors_join_late():
-    """Actors for which there is room later get questions then; who waits for them holds nobody up."""
+    """An actor gets questions once there is room for it; the others do not wait for it."""
     blocker = ray.remote(Multiclass).options(num_cpus=7).remote()
     ray.get(blocker.dim.remote())
     freed = threading.Timer(0.5, ray.kill, [blocker])
@@ -281,10 +281,10 @@ def test_the_price_of_a_call(call, trip, actors, local, pays):
     assert (found["cluster"] < found["here"]) == pays
 
 
-def test_tickets_share_the_actors_that_are_there():
-    """A ticket hears that its actor answers others; answers come in any order, each with its number."""
+def test_routes_share_the_actors_that_are_there():
+    """A route hears that its actor answers others; answers come in any order, each with its number."""
     cluster = Cluster("ray", 1, None, 30.0)
-    one, two = (Ticket(cluster, Slow(), XS, YS) for _ in range(2))
+    one, two = (Route(cluster, Slow(), XS, YS) for _ in range(2))
     w = np.random.default_rng(0).normal(size=Multiclass().dim())
     one.send(5, pickle.dumps((w.tobytes(), list(range(40)), True)))
     two.send(6, pickle.dumps(((2 * w).tobytes(), [1, 2], True)))

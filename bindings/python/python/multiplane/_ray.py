@@ -1,7 +1,7 @@
 """Actors of a Ray cluster that hold a user's task with its examples and decode. The pool of the core hands out the work, as to
 processes (``_processes``): here is how actors are found, sent questions, and replaced.
 
-A :class:`Ticket` is what the pool holds: a way to whichever actor is ready. So an actor that joins late gets questions as soon as it
+A :class:`Route` is what the pool holds: a way to whichever actor is ready. So an actor that joins late gets questions as soon as it
 is there, and one that is lost takes nothing with it but what it had in hand.
 """
 
@@ -31,19 +31,19 @@ CONNECT = 10.0
 """Seconds in which an address has to accept a connection."""
 
 JOIN = 60.0
-"""Seconds in which a cluster that has accepted one has to answer."""
+"""Seconds in which a cluster has to answer, once its address has accepted a connection."""
 
 STARTS = 10
 """Actors that may die one after the other before one of them was ready."""
 
 ASKED = 3
-"""Actors that may die of a function."""
+"""Actors that are tried for a function, if each of them dies."""
 
 PLACED = 60.0
 """Seconds in which the first actor has to be there, if ``timeout`` is less."""
 
 LOOK = 0.02
-"""Seconds after which it is looked for actors that have joined."""
+"""Seconds between two looks for actors that have joined."""
 
 INLINE = 100_000
 """Bytes up to which weights go with a question; Ray itself does so below that."""
@@ -607,7 +607,7 @@ def _shown(seconds: float) -> str:
     return f"{1e3 * seconds:.2g} ms" if seconds < 1.0 else f"{seconds:.2g} s"
 
 
-class Ticket:
+class Route:
     """A way to the actors of a cluster, as the pool of the core holds it."""
 
     def __init__(self, cluster: Cluster, task: Any, xs: list[Any], ys: list[Any]) -> None:
@@ -658,7 +658,7 @@ class Ticket:
         return number, reply
 
     def kill(self) -> None:
-        """Gives the ticket back; an actor that has been silent for too long is replaced."""
+        """Ends the route; an actor that has been silent for too long is replaced."""
         now = time.monotonic()
         for address, (_, actor, _, sent) in self.open.items():
             if now - sent >= 0.9 * self.cluster.timeout:

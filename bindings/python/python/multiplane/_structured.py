@@ -25,7 +25,7 @@ from multiplane._labeller import listed
 from multiplane._path import PathResult, further
 from multiplane._processes import Process, refusal
 from multiplane._pystruct import PyStructTask, is_model
-from multiplane._ray import Cluster, ClusterWarning, Ticket
+from multiplane._ray import Cluster, ClusterWarning, Route
 from multiplane._sklearn import tags
 from multiplane._tasks import Bounded, Pooled, _declared, kept
 from multiplane._words import refuse_keywords
@@ -109,7 +109,7 @@ class OracleEstimator(Estimator):
         """The task on these examples, decoded by actors."""
         task = self._adapted()
         cluster.opened(task, x, y)
-        start, workers = partial(Ticket, cluster, task), min(cluster.actors, len(x))
+        start, workers = partial(Route, cluster, task), min(cluster.actors, len(x))
         return _core.UserTask(task, x, y, self._identity(), start=start, workers=workers, timeout=self.timeout, here=False)
 
     def _user_task(self, x: list[Any], y: list[Any], begun: float = math.inf) -> _core.UserTask | None:

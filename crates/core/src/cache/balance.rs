@@ -149,7 +149,7 @@ mod tests {
         assert!(balance.goes_on());
     }
 
-    /// What a joint solve takes too long is missing for the next one, not for passes.
+    /// A joint solve that takes more than its share delays the next one, not approximate passes.
     #[test]
     fn joint_solves_have_a_share_of_their_own() {
         let mut balance = Balance::default();
