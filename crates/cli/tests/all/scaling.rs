@@ -40,6 +40,20 @@ fn hints_come_with_the_command_that_helps() {
     }
 }
 
+/// Examples of many parts are the reason where the columns are not.
+#[test]
+fn hints_name_long_examples() {
+    let token = |i: usize, of: usize| format!("{} qid:{} 1:{} 2:{}\n", 1 + i % 2, 1 + i / of, i % 2, (i * 7) % 5);
+    let text = |of: usize| (0..4000).map(|i| token(i, of)).collect::<String>();
+    let scratch = Scratch::new().with("long.hmm", text(1000)).with("short.hmm", text(10));
+    let said = |file: &str| {
+        scratch.succeed(&format!("train --task chain --data {file} --lambda 1/n --passes 2 --out m")).stderr
+    };
+    let long = said("long.hmm");
+    assert!(long.contains("hint: an example has 1000 parts in the mean") && long.contains("a larger lambda"), "{long}");
+    assert!(!said("short.hmm").contains("parts"));
+}
+
 /// Columns with names are told by them.
 #[test]
 fn hints_name_the_columns() {
