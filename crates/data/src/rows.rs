@@ -3,6 +3,8 @@
 //! Cost: 4 bytes per stored entry while all entries are 1 (most text and all pixel data), 12 otherwise, and 8
 //! per row.
 
+use std::ops::Range;
+
 use multiplane_core::linalg;
 use sha2::{Digest, Sha256};
 
@@ -65,7 +67,9 @@ impl SparseRows {
                 continue;
             }
             if value != 1.0 && self.values.is_none() {
-                self.values = Some(vec![1.0; self.indices.len()]);
+                let mut all = Vec::with_capacity(self.indices.capacity());
+                all.resize(self.indices.len(), 1.0);
+                self.values = Some(all);
             }
             if let Some(all) = &mut self.values {
                 all.push(value);
@@ -128,6 +132,11 @@ impl SparseRows {
     /// Returns the number of columns: every index is smaller.
     pub fn columns(&self) -> usize {
         self.columns
+    }
+
+    /// Returns the number of stored entries of some rows.
+    pub fn entries(&self, rows: Range<usize>) -> usize {
+        rows.map(|i| self.row(i).indices.len()).sum()
     }
 
     /// Returns the number of stored entries over all rows.

@@ -75,7 +75,8 @@ impl UsedColumns {
 
     /// Returns some rows alone, with these columns alone; with `bias` one more, 1 everywhere.
     fn cut(&self, all: &SparseRows, range: Range<usize>, bias: bool) -> SparseRows {
-        let mut rows = SparseRows::new(self.len() + usize::from(bias));
+        let entries = all.entries(range.clone()) + range.len() * usize::from(bias);
+        let mut rows = SparseRows::with_capacity(self.len() + usize::from(bias), range.len(), entries);
         for i in range {
             let place = |(column, value)| self.0.binary_search(&column).ok().map(|place| (place as u32, value));
             let (mut indices, mut values): (Vec<u32>, Vec<f64>) = all.row(i).iter().filter_map(place).unzip();

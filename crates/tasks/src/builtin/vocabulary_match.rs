@@ -7,7 +7,8 @@ use crate::problem::OpenError;
 
 /// Returns some rows alone, cut to `features` columns; with `bias` the last of these is 1 everywhere.
 pub fn cut_rows(all: &SparseRows, range: Range<usize>, features: usize, bias: bool) -> SparseRows {
-    let mut rows = SparseRows::new(features);
+    let entries = all.entries(range.clone()) + range.len() * usize::from(bias);
+    let mut rows = SparseRows::with_capacity(features, range.len(), entries);
     let known = features.saturating_sub(usize::from(bias));
     for i in range {
         let (mut indices, mut values): (Vec<u32>, Vec<f64>) =
