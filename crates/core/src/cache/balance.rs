@@ -1,13 +1,13 @@
 //! How long approximate passes go on: between batches of calls, and by the slope rule (MP-BCFW 3.4).
 
-/// A gain and a loss of rounding are told apart above this share of F.
+/// A gain below this share of |F| + 1 is rounding.
 const NOTHING: f64 = 1e-15;
 
-/// "Of late" is a pass over this: batches are short, and their gains go up and down; but gains fall from pass to pass.
+/// The late gain decays over a pass divided by this. Single batches fluctuate; gains also fall from pass to pass.
 const LATE: f64 = 6.0;
 
-/// Time of approximate passes for a second of calls: near 1, so that other workers can answer the next batch meanwhile;
-/// below, as nobody may be there to do so, and calls decide then.
+/// Seconds of approximate passes per second of calls. Near 1, so that other workers can answer the next batch meanwhile;
+/// below 1, because without other workers calls matter more.
 const SHARE: f64 = 0.75;
 
 /// Between batches of calls, approximate passes get a share of the time that the calls took; less where the last of
@@ -17,7 +17,8 @@ pub struct Balance {
     /// The late gain, and the seconds that it took.
     gained: f64,
     seconds: f64,
-    /// Seconds left for approximate passes, and for joint solves.
+    /// Seconds left for approximate passes, and for joint solves. Negative: overspent, and subtracted from the next
+    /// share.
     left: f64,
     joint_left: f64,
     /// Training time and dual value when the batch or pass in hand began.
@@ -109,7 +110,7 @@ impl Slope {
     /// have gained anything at all.
     pub fn go_on(&self, now: f64, value: f64, by_slope: bool) -> bool {
         let gained = value - self.pass_start.1;
-        if gained <= 1e-15 * (value.abs() + 1.0) {
+        if gained <= NOTHING * (value.abs() + 1.0) {
             return false;
         }
         let pass = gained * (now - self.iteration_start.0);

@@ -111,8 +111,8 @@ pub trait BlockDual: DualPoint {
 
     /// Steps with all blocks by one share, each toward the plane kept that `corners` names (`None` is the truth), with
     /// exact line search; `sum` and `circ` are those planes added up, and `sum` is scratch afterwards. See
-    /// [`Iterate::step_jointly`].
-    fn step_jointly(&mut self, sum: &mut [f64], circ: f64, corners: &[Option<u32>]);
+    /// [`Iterate::step_together`].
+    fn step_together(&mut self, sum: &mut [f64], circ: f64, corners: &[Option<u32>]);
 
     /// Returns the seconds that moving all masses at once is likely to take; `None` where that cannot be done.
     fn joint_price(&mut self, _source: &mut impl Capabilities) -> Option<f64> {

@@ -129,10 +129,10 @@ impl DualState {
     }
 
     /// Frank-Wolfe step of all blocks by one share, each toward its corner, with exact line search. `corners` is the
-    /// sum of the corners' linear parts, `circ` that of their constants; see [`Iterate::step_jointly`].
-    pub fn step_jointly<'a>(&mut self, corners: &mut [f64], circ: f64, corner: impl Fn(usize) -> PlaneView<'a>) {
+    /// sum of the corners' linear parts, `circ` that of their constants; see [`Iterate::step_together`].
+    pub fn step_together<'a>(&mut self, corners: &mut [f64], circ: f64, corner: impl Fn(usize) -> PlaneView<'a>) {
         self.iterate.count_additions(self.blocks.len() as f64);
-        let gamma = self.iterate.step_jointly(corners, circ);
+        let gamma = self.iterate.step_together(corners, circ);
         for block in (0..self.blocks.len()).filter(|_| gamma > 0.0) {
             self.direct_toward(block, corner(block));
             self.move_block(block, corner(block), gamma);

@@ -125,10 +125,10 @@ impl BlockDual for VectorDual {
     fn gap_at(&mut self, block: usize, corner: PlaneView<'_>, _: &mut impl Capabilities) -> f64 {
         self.state.block_gap(block, corner)
     }
-    fn step_jointly(&mut self, sum: &mut [f64], circ: f64, corners: &[Option<u32>]) {
+    fn step_together(&mut self, sum: &mut [f64], circ: f64, corners: &[Option<u32>]) {
         let (state, sets) = (&mut self.state, &self.sets);
         let corner = |block: usize| corners[block].map_or(PlaneView::ZERO, |k| sets.plane(block, k as usize));
-        state.step_jointly(sum, circ, corner);
+        state.step_together(sum, circ, corner);
     }
     fn prefetch(&self, block: usize, planes: bool) -> bool {
         self.state.prefetch(block);

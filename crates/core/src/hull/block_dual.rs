@@ -123,9 +123,9 @@ impl BlockDual for HullState {
         self.score(block, source);
         corner.score(self.iterate.weights()) - self.qp(block).mean()
     }
-    fn step_jointly(&mut self, sum: &mut [f64], circ: f64, corners: &[Option<u32>]) {
+    fn step_together(&mut self, sum: &mut [f64], circ: f64, corners: &[Option<u32>]) {
         self.iterate.count_additions(self.truths.len() as f64);
-        let gamma = self.iterate.step_jointly(sum, circ);
+        let gamma = self.iterate.step_together(sum, circ);
         if gamma == 0.0 {
             return;
         }

@@ -6,10 +6,10 @@ use crate::oracle::Capabilities;
 use crate::plane_sum::PlaneSum;
 use crate::qp::JointQp;
 
-/// Weights at most: the Newton system has a number for each pair of them.
+/// Most weights: the Newton system has a number for each pair.
 const MOST_WEIGHTS: usize = 4096;
 
-/// Seconds and bytes of a solution at most: nothing interrupts it.
+/// Largest estimates of seconds and of bytes of planes: a solution cannot be interrupted.
 const MOST: (f64, f64) = (5.0, 1e9);
 
 /// Examples whose planes the first price is told from.
@@ -18,16 +18,19 @@ const SAMPLE: usize = 16;
 /// Iterations that the first solution takes, as far as is known before.
 const LIKELY_ITERATIONS: f64 = 15.0;
 
-/// Seconds that a product of the Newton system takes.
-const PRODUCT: f64 = 2.5e-10;
+/// Seconds that a multiplication for the Newton system takes.
+const MULTIPLICATION: f64 = 2.5e-10;
 
-/// A mass below this share of the largest of its example goes to that one: the method leaves none at 0.
-const LEAST_SHARE: f64 = 1e-6;
+/// A mass below this share of the largest of its example is moved to that one: the method leaves no mass at exactly 0.
+/// The first share is taken at which F loses little.
+const LEAST_SHARES: [f64; 4] = [1e-6, 1e-9, 1e-12, 0.0];
+
+/// F may lose so many times the tolerance by that: masses on their way to 0 carry about the tolerance together.
+const LOSS: f64 = 10.0;
 
 impl HullState {
-    /// Returns the seconds that moving all masses at once is likely to take, by the count of products; `None` where
-    /// that cannot be done (with a kernel, or a weighted average, which has to see each step) or takes too much. The
-    /// first time it looks at the planes of some examples.
+    /// Returns the estimated seconds of a joint solve. `None` with a kernel, with a weighted average (it must see each
+    /// step), or above the limits. The first call reads the planes of some examples to set the price.
     pub fn joint_price(&mut self, source: &mut impl Capabilities) -> Option<f64> {
         let dim = self.iterate.weights().len();
         let planes = self.sets.planes();
@@ -38,13 +41,14 @@ impl HullState {
         if self.joint_products == 0.0 {
             let used: Vec<usize> = (0..self.truths.len()).filter(|&block| !self.sets.is_empty(block)).collect();
             let sample: Vec<usize> = used.iter().step_by(used.len().div_ceil(SAMPLE)).copied().collect();
-            let products = self.joint_qp(&sample, source).0.products_of_iteration() - cube(dim);
+            let multiplications = self.joint_qp(&sample, source).0.multiplications();
             let planes: usize = sample.iter().map(|&block| self.sets.len(block)).sum();
-            self.joint_products = (products / planes as f64).max(1.0);
+            self.joint_products = (multiplications / planes as f64).max(1.0);
             self.joint_iterations = LIKELY_ITERATIONS;
         }
-        let price = PRODUCT * self.joint_iterations * (self.joint_products * planes as f64 + cube(dim));
-        // Half the square of the coordinates of an example are the products of a plane.
+        let of_iteration = self.joint_products * planes as f64 + JointQp::factor_multiplications(dim);
+        let price = MULTIPLICATION * self.joint_iterations * of_iteration;
+        // A plane takes half the square of the coordinates of its example.
         let bytes = 8.0 * (2.0 * self.joint_products).sqrt() * planes as f64;
         (price <= MOST.0 && bytes <= MOST.1).then_some(price)
     }
@@ -68,24 +72,27 @@ impl HullState {
         (qp, masses)
     }
 
-    /// Moves the masses of all examples to the optimum over the planes kept, to `tolerance`; returns the seconds that
-    /// this takes, by the count of products. F does not fall: where it would, nothing moves. Planes with mass become
-    /// active at iteration `now`.
+    /// Moves the masses of all examples to within `tolerance` of the optimum over the planes kept; returns the modelled
+    /// seconds. If F would fall, the old masses are restored. Planes with mass become active at iteration `now`.
     pub fn solve_jointly(&mut self, tolerance: f64, now: u32, source: &mut impl Capabilities) -> f64 {
         self.rebuild(source);
         let before = self.iterate.value();
         let used: Vec<usize> = (0..self.truths.len()).filter(|&block| !self.sets.is_empty(block)).collect();
-        let (qp, mut masses) = self.joint_qp(&used, source);
-        let old = masses.clone();
-        let (iterations, products) = (qp.solve(&mut masses, tolerance).0 as f64, qp.products_of_iteration());
+        let (qp, mut old) = self.joint_qp(&used, source);
+        let (found, multiplications) = (qp.solve(tolerance), qp.multiplications());
+        let iterations = found.iterations.max(1) as f64; // without any, the planes are read all the same
         self.joint_iterations = iterations;
         let dim = self.iterate.weights().len();
-        self.joint_products = ((products - cube(dim)) / self.sets.planes() as f64).max(1.0);
-        self.take_masses(&used, &mut masses, LEAST_SHARE);
-        self.rebuild(source);
+        self.joint_products = (multiplications / self.sets.planes() as f64).max(1.0);
+        for least_share in LEAST_SHARES {
+            self.take_masses(&used, &mut found.masses.clone(), least_share);
+            self.rebuild(source);
+            if self.iterate.value() >= found.value - LOSS * tolerance {
+                break;
+            }
+        }
         if self.iterate.value() < before {
-            masses.copy_from_slice(&old);
-            self.take_masses(&used, &mut masses, 0.0);
+            self.take_masses(&used, &mut old, 0.0);
             self.rebuild(source);
         }
         for &block in &used {
@@ -95,7 +102,7 @@ impl HullState {
                 }
             }
         }
-        PRODUCT * iterations * products
+        MULTIPLICATION * iterations * (multiplications + JointQp::factor_multiplications(dim))
     }
 
     /// Sets the masses of these blocks, each block's truth first; those below a share of the largest go to it.
@@ -113,9 +120,4 @@ impl HullState {
             rest = others;
         }
     }
-}
-
-/// Products of a factorisation.
-fn cube(dim: usize) -> f64 {
-    (dim as f64).powi(3) / 6.0
 }

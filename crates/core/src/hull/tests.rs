@@ -39,6 +39,39 @@ fn steps_keep_every_promise() {
     }
 }
 
+/// A joint solution reaches what block solves reach, however long the planes and however small their masses; F never
+/// falls, w and F stay those of the masses, masses stay in the simplex.
+#[test]
+fn joint_solutions_keep_every_promise() {
+    let solve = StepRule::Solve(Solve { accuracy: 1e-12, ..Solve::default() });
+    for (seed, length) in (0..12).flat_map(|seed| [1.0, 1e2, 1e4, 1e6].map(|length| (seed, length))) {
+        let mut rng = Rng::new(seed, 0);
+        let (dim, blocks) = (1 + rng.below(5) as usize, 1 + rng.below(10) as usize);
+        let mut hull = HullState::new(blocks, dim, 1.0.into(), Averaging::None);
+        for block in (0..3 * blocks).map(|k| k % blocks) {
+            let mut plane = Plane::new();
+            (0..dim as u32).for_each(|k| plane.push(k, length * rng.unit() / blocks as f64)); // separable
+            plane.set_circ((0.5 + rng.unit()) / blocks as f64);
+            plane.seal();
+            hull.insert(block, &plane, 0, &mut NoCapabilities);
+        }
+        let mut other = hull.clone();
+        for block in (0..20 * blocks).map(|k| k % blocks) {
+            other.visit(block, &mut NoCapabilities).step(solve, 1e-12, UpdateKind::Exact, &mut NoCapabilities);
+        }
+        let wanted = other.iterate().value();
+        for _ in 0..2 {
+            let before = hull.iterate().value();
+            hull.solve_jointly(1e-7 * wanted, 1, &mut NoCapabilities);
+            let value = hull.iterate().value();
+            assert!(value >= before && value >= (1.0 - 2e-6) * wanted, "seed {seed}: {value}, {before}, {wanted}");
+            let (w, drift) = hull.drift(&mut NoCapabilities);
+            assert!(w < 1e-11 && drift < 1e-11, "seed {seed}: drift {w} {drift}");
+            hull.check(blocks, dim).unwrap();
+        }
+    }
+}
+
 /// An oracle that knows planes by code.
 struct Knowing;
 

@@ -189,7 +189,7 @@ impl Iterate {
     /// Frank-Wolfe step of phi as a whole toward `corners`, the sum of one plane per example, with exact line search
     /// (MP-BCFW paper, Alg. 1). `corners` becomes the direction. Returns the length of the step: every example's plane
     /// moves by this share toward its own corner. F never falls. Costs O(d).
-    pub fn step_jointly(&mut self, corners: &mut [f64], circ: f64) -> f64 {
+    pub fn step_together(&mut self, corners: &mut [f64], circ: f64) -> f64 {
         debug_assert!(!self.metric().has_kernel(), "with a kernel blocks move one by one");
         linalg::axpy(self.lambda(), self.free(), corners); // phi = lambda (w0 - v)
         if let Some(prior) = self.regularizer.prior() {

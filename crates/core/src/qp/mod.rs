@@ -14,5 +14,5 @@ mod simplex;
 mod tests;
 
 pub use constrained::ConstrainedPart;
-pub use joint::JointQp;
+pub use joint::{JointQp, JointSolution};
 pub use simplex::{Gram, SimplexQp};

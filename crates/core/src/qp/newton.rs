@@ -19,10 +19,10 @@ pub(super) struct Newton {
     /// `mass / slack` of each vertex, and the sum over each block.
     ratios: Vec<f64>,
     totals: Vec<f64>,
-    /// Of the gradient in w, of the sums of masses, and of the slacks.
-    gradient: Vec<f64>,
-    missing: Vec<f64>,
-    slack: Vec<f64>,
+    /// What the point misses of the equations of the gradient, the simplices and the slacks.
+    gradient_residual: Vec<f64>,
+    mass_residual: Vec<f64>,
+    slack_residual: Vec<f64>,
 }
 
 /// Room for a row of the Newton system.
@@ -50,15 +50,16 @@ fn merged<'a>(
 }
 
 impl JointQp<'_> {
-    /// Returns the products of the blocks' part of the Newton system where all share a matrix of their coordinates.
-    pub(super) fn dense_products(group: &[&PlaneBlock]) -> f64 {
+    /// Returns the multiplications for a group that is added densely: its blocks share a matrix over their coordinates.
+    pub(super) fn of_dense(group: &[&PlaneBlock]) -> f64 {
         let vertices: usize = group.iter().map(|block| block.vertices.len() - 1).sum();
         (0.5 * vertices as f64 + 2.0) * square(group[0].coordinates.len())
     }
 
-    /// Returns the same where nonzero numbers alone are multiplied, which takes longer for each.
-    pub(super) fn sparse_products(group: &[&PlaneBlock]) -> f64 {
-        SPARSE * group.iter().map(|block| block.products).sum::<f64>()
+    /// Returns the same for a group that is added sparsely, in dense multiplications. An estimate: planes count with
+    /// their own nonzeros, although a difference to the pivot has up to as many again.
+    pub(super) fn of_sparse(group: &[&PlaneBlock]) -> f64 {
+        SPARSE * group.iter().map(|block| block.multiplications).sum::<f64>()
     }
 
     /// Sets up the Newton system at `point`.
@@ -76,7 +77,7 @@ impl JointQp<'_> {
         let (mut rows, mut mean, mut own) = (Vec::new(), Vec::new(), Vec::new());
         let mut scratch = SparseRow::default();
         for group in order.chunk_by(|a, b| self.coordinates(a) == self.coordinates(b)) {
-            if Self::sparse_products(group) < Self::dense_products(group) {
+            if Self::of_sparse(group) < Self::of_dense(group) {
                 group.iter().for_each(|block| self.add_sparsely(block, &ratios, &mut scratch, &mut matrix));
                 continue;
             }
@@ -114,24 +115,31 @@ impl JointQp<'_> {
             }
         }
 
-        let mut gradient = sums.phi;
-        linalg::axpy(lambda, &point.w, &mut gradient);
+        let mut gradient_residual = sums.phi;
+        linalg::axpy(lambda, &point.w, &mut gradient_residual);
         if let Some(prior) = self.regularizer.prior() {
-            linalg::axpy(-lambda, prior, &mut gradient);
+            linalg::axpy(-lambda, prior, &mut gradient_residual);
         }
-        self.nonnegative.iter().zip(&point.duals).for_each(|(&k, dual)| gradient[k] -= dual);
-        let missing = self.ranges().map(|block| 1.0 - point.masses[block].iter().sum::<f64>()).collect();
-        let mut slack = sums.scores;
-        linalg::axpy(1.0, &point.slacks, &mut slack);
+        self.nonnegative.iter().zip(&point.duals).for_each(|(&k, dual)| gradient_residual[k] -= dual);
+        let mass_residual = self.ranges().map(|block| 1.0 - point.masses[block].iter().sum::<f64>()).collect();
+        let mut slack_residual = sums.scores;
+        linalg::axpy(1.0, &point.slacks, &mut slack_residual);
         for (block, hinge) in self.ranges().zip(&point.hinges) {
-            slack[block].iter_mut().for_each(|slack| *slack -= hinge);
+            slack_residual[block].iter_mut().for_each(|slack| *slack -= hinge);
         }
-        Newton { factor: Cholesky::new(matrix, width), ratios, totals, gradient, missing, slack }
+        Newton {
+            factor: Cholesky::new(matrix, width),
+            ratios,
+            totals,
+            gradient_residual,
+            mass_residual,
+            slack_residual,
+        }
     }
 
-    /// Adds a block's part of the Newton system, `sum_p D_p d_p d_p' - m m' / sum_p D_p` with `m = sum_p D_p d_p`,
-    /// where `d_p` is `c_p` without that of largest `D`: the difference is at least one part in `p` of what it is
-    /// made of.
+    /// Adds a block's part of the Newton system: `sum_p D_p d_p d_p' - m m' / sum_p D_p` with `m = sum_p D_p d_p`.
+    /// Here `d_p = c_p - c_q`, and q, the pivot, is the vertex of the largest `D`. This choice bounds the cancellation:
+    /// the difference keeps at least 1 part in the number of vertices.
     pub(super) fn add_sparsely(&self, block: &PlaneBlock, ratios: &[f64], scratch: &mut SparseRow, matrix: &mut [f64]) {
         let coordinates = self.coordinates(block);
         let largest = |best, p| if ratios[p] > ratios[best] { p } else { best };
@@ -161,54 +169,54 @@ impl JointQp<'_> {
         linalg::add_sparse_outer_product(-1.0 / total, (coordinates, mean), runs, self.width, matrix);
     }
 
-    /// Returns the step to where all products are `target`, to first order; to second order where `straight` is the
-    /// step to 0.
+    /// Returns the step after which all products are `target`, to first order. With `straight`, the step for target 0,
+    /// its second-order term is included (Mehrotra's corrector).
     pub(super) fn direction(&self, point: &Point, newton: &Newton, target: f64, straight: Option<&Point>) -> Point {
         let aim = |(one, other): (f64, f64), (dx, dy): (f64, f64)| target - one * other - dx * dy;
-        // What masses and multipliers change by if w and the hinges stay.
-        let mut masses: Vec<f64> = (0..self.vertices())
+        // The changes of masses and multipliers if w and the hinges stay.
+        let mut d_masses: Vec<f64> = (0..self.vertices())
             .map(|p| {
                 let bend = straight.map_or((0.0, 0.0), |step| (step.slacks[p], step.masses[p]));
                 let product = aim((point.slacks[p], point.masses[p]), bend);
-                product / point.slacks[p] + newton.ratios[p] * newton.slack[p]
+                product / point.slacks[p] + newton.ratios[p] * newton.slack_residual[p]
             })
             .collect();
         let of_dual = |(i, &k): (usize, &usize)| {
             let bend = straight.map_or((0.0, 0.0), |step| (step.w[k], step.duals[i]));
             aim((point.w[k], point.duals[i]), bend) / point.w[k]
         };
-        let mut duals: Vec<f64> = self.nonnegative.iter().enumerate().map(of_dual).collect();
+        let mut d_duals: Vec<f64> = self.nonnegative.iter().enumerate().map(of_dual).collect();
 
         // The hinges follow from the sums of masses; what is left is a system in w.
-        let free: Vec<f64> = (self.ranges().zip(&newton.missing))
-            .map(|(block, missing)| masses[block].iter().sum::<f64>() - missing)
+        let excess: Vec<f64> = (self.ranges().zip(&newton.mass_residual))
+            .map(|(block, missing)| d_masses[block].iter().sum::<f64>() - missing)
             .collect();
-        let mut pulls = masses.clone();
+        let mut pulls = d_masses.clone();
         for (i, block) in self.ranges().enumerate() {
-            let share = free[i] / newton.totals[i];
+            let share = excess[i] / newton.totals[i];
             pulls[block.clone()].iter_mut().zip(&newton.ratios[block]).for_each(|(pull, ratio)| *pull -= ratio * share);
         }
         let mut w = self.combine(&pulls);
-        linalg::axpy(1.0, &newton.gradient, &mut w);
+        linalg::axpy(1.0, &newton.gradient_residual, &mut w);
         linalg::scale(-1.0, &mut w);
-        self.nonnegative.iter().zip(&duals).for_each(|(&k, dual)| w[k] += dual);
+        self.nonnegative.iter().zip(&d_duals).for_each(|(&k, dual)| w[k] += dual);
         newton.factor.solve(&mut w);
 
-        let mut slacks = self.products(&w);
-        let mut hinges = Vec::with_capacity(free.len());
+        let moved = self.inner_products(&w);
+        let (mut d_slacks, mut hinges) = (vec![0.0; moved.len()], Vec::with_capacity(excess.len()));
         for (i, block) in self.ranges().enumerate() {
             let ratios = &newton.ratios[block.clone()];
-            let pull: f64 = ratios.iter().zip(&slacks[block.clone()]).map(|(ratio, product)| ratio * product).sum();
-            let hinge = (free[i] + pull) / newton.totals[i];
+            let pull: f64 = ratios.iter().zip(&moved[block.clone()]).map(|(ratio, product)| ratio * product).sum();
+            let hinge = (excess[i] + pull) / newton.totals[i];
             for p in block {
-                masses[p] += newton.ratios[p] * (slacks[p] - hinge);
-                slacks[p] = hinge - slacks[p] - newton.slack[p];
+                d_masses[p] += newton.ratios[p] * (moved[p] - hinge);
+                d_slacks[p] = hinge - moved[p] - newton.slack_residual[p];
             }
             hinges.push(hinge);
         }
-        for ((dual, &k), before) in duals.iter_mut().zip(&self.nonnegative).zip(&point.duals) {
+        for ((dual, &k), before) in d_duals.iter_mut().zip(&self.nonnegative).zip(&point.duals) {
             *dual -= before / point.w[k] * w[k];
         }
-        Point { w, duals, hinges, slacks, masses }
+        Point { w, duals: d_duals, hinges, slacks: d_slacks, masses: d_masses }
     }
 }

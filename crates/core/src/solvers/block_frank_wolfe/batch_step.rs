@@ -42,7 +42,7 @@ impl BatchStep {
 
     /// Steps toward all corners by one share, and forgets them.
     pub(super) fn step(&mut self, dual: &mut impl BlockDual) {
-        dual.step_jointly(&mut self.sum, self.circ, &self.corners);
+        dual.step_together(&mut self.sum, self.circ, &self.corners);
         self.forget();
     }
 

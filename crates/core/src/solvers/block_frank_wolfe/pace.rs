@@ -179,13 +179,15 @@ impl PassBudget {
         may && (goes_on || self.is_extra)
     }
 
-    /// Returns whether a joint solve for `price` seconds promises more gain a second than further approximate passes,
-    /// and than the iteration so far. The last pass met gaps of `model_gap` in all.
+    /// Returns whether to solve jointly for `price` seconds: there is time left for it, and it promises more gain a
+    /// second than the last pass and than the iteration so far. The last pass met gaps of `model_gap` in all. If only
+    /// the promise is too small, the expected share grows by [`JOINT_HOPE`].
     pub(super) fn joint_pays(&mut self, price: f64, model_gap: f64, now: f64, value: f64) -> bool {
         let promised = self.joint_share * model_gap;
         let (gained, seconds) = self.slope.of_pass(now, value);
         let (all_gained, all_seconds) = self.slope.of_iteration(now, value);
         let pays = promised * seconds > gained * price && promised * all_seconds > all_gained * price;
+        // No solve is priced above the time of everything else so far.
         let affords = self.joint_seconds + price <= now && (self.batch.is_none() || self.balance.has_joint_time());
         if !affords {
             return false;

@@ -24,7 +24,7 @@ const REBUILD_PASSES: u64 = 64;
 /// Accuracy of joint solves, as a share of the gaps that the last approximate pass met.
 const JOINT_ACCURACY: f64 = 1e-6;
 
-/// A gap over the planes kept below this share of the gap that the run is to end at calls for no joint solve.
+/// A joint solve is skipped if the gap over the planes kept is below this share of the run's target gap.
 const NEGLIGIBLE: f64 = 0.1;
 
 /// A pass over the blocks.
@@ -204,7 +204,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
     fn pass_after<O: MaxOracle + ?Sized>(&mut self, pass: PassKind, ctx: &mut Ctx<'_, O>) -> Option<PassKind> {
         if pass == PassKind::Gap {
             self.gaps.end_gap_pass();
-            self.step_jointly(ctx);
+            self.step_together(ctx);
             return None;
         }
         self.gaps.end_pass();
@@ -248,9 +248,11 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         if met <= NEGLIGIBLE * wanted || !self.pace.joint_pays(price, met, ctx.now(), before) {
             return false;
         }
+        let start = ctx.now();
         let seconds = self.dual.solve_jointly(JOINT_ACCURACY * met, self.iterations as u32, ctx);
         ctx.charge(seconds);
-        self.pace.end_joint(seconds, self.dual.value() - before, met, ctx.now(), self.dual.value());
+        let (seconds, value) = (ctx.now() - start, self.dual.value());
+        self.pace.end_joint(seconds, value - before, met, ctx.now(), value);
         true
     }
 
@@ -325,7 +327,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
     }
 
     /// Ends a gap pass: steps toward its corners, and drops those that are not to be kept.
-    fn step_jointly<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) {
+    fn step_together<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) {
         let Some(batch) = &mut self.batch_step else { return };
         batch.step(&mut self.dual);
         for block in 0..self.gaps.blocks() {
