@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Self, Unpack
 
@@ -184,7 +185,13 @@ class DecisionSSVM(OracleEstimator):
         feasible = self._set(costs.shape[1])
         self._regrets = RegretTask(feasible, costs.shape[1], x.shape[1])
         self._regrets.budget = Budget.of(self)
-        return list(x), self._best(feasible, costs, self._regrets.budget)
+        best = self._best(feasible, costs, self._regrets.budget)
+        if len(best) > 1 and all(np.array_equal(one.decision, best[0].decision) for one in best) and np.ptp(costs, axis=0).any():
+            warnings.warn(
+                f"C: the best decision is the same for all {len(best)} examples, so there is nothing to learn: is sense = "
+                f"{self.sense!r} right?", stacklevel=3,
+            )  # fmt: skip
+        return list(x), best
 
     # -- training --
 

@@ -35,7 +35,7 @@ ROUNDS = 50
 SHORT = 1e-3
 """The least budget of a fit, in seconds, where completions have taken all."""
 
-COARSE = "5%"
+COARSE = "20%"
 """The gap of fits between completions while these still lower the objective by more."""
 
 
