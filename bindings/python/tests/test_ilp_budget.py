@@ -32,7 +32,7 @@ class Slow(IntegerProgramme):
         return super().nearest(costs, values, weights, seconds if seconds >= self.pause else 0.0)
 
 
-@pytest.mark.parametrize("pause", [0.01, 0.2, 10.0])
+@pytest.mark.parametrize("pause", [0.1, 0.2, 10.0])
 @pytest.mark.parametrize("partly", [False, True])
 def test_a_fit_ends_with_its_seconds(pause, partly):
     X, Y, every = problem(np.random.default_rng(3))
@@ -52,7 +52,7 @@ def test_a_fit_ends_with_its_seconds(pause, partly):
             if not partly:
                 hinge = np.mean([hinges(model.coef_, x, y, lambda z, y=y: float(np.abs(z - y).sum()), of) for x, y, of in zip(X, Y, every, strict=True)])
                 assert 0.005 * model.coef_ @ model.coef_ + hinge <= model.primal_ + 1e-9
-    assert time.monotonic() - begun < 3.0  # no solution begins behind the end
+    assert time.monotonic() - begun < 9.0  # a solution of 10 s fits in none
     given = [seconds for x in slow for seconds in x[0].given]
     assert given and max(given) <= 0.5
     model.seconds = None
@@ -102,3 +102,33 @@ def test_patience_doubles_where_it_was_not_enough():
             time.sleep(1.01 * seconds)
     assert first == second == 1.0 and found == [0.01, 0.02, 0.04]
     assert Budget(each=3.0).share() == 3.0 and Budget(0.0).share() == 0.0
+
+
+class Lazy(IntegerProgramme):
+    """Answers with the dearest vector that the slack allows, and a bound as far below it as that."""
+
+    def __init__(self, like, vectors):
+        super().__init__(like.matrix, like.row_lower, like.row_upper, upper=like.upper)
+        self.vectors, self.shares = vectors, []
+
+    def minimise(self, costs, slack=no_slack, seconds=np.inf):
+        paid = self.vectors @ costs
+        least = paid.min()
+        allowed = slack(least)
+        y = self.vectors[np.argmax(np.where(paid <= least + allowed, paid, -np.inf))]
+        self.shares.append(allowed)
+        return Least(y, min(least, float(costs @ y) - allowed))
+
+
+def test_solvers_of_a_bundle_leave_open_a_share_of_its_gap():
+    rng, wide = np.random.default_rng(5), 0
+    for _ in range(10):
+        X, Y, every = problem(rng, count=3)
+        exact = IlpSSVM(lam=0.05, gap=1e-9).fit(X, Y)
+        lazy = [(Lazy(x[0], vectors), *x[1:]) for x, vectors in zip(X, every, strict=True)]
+        model = IlpSSVM(lam=0.05, gap="1%").fit(lazy, Y)
+        assert model.certified_ and model.stop_reason_ == "gap" and model.gap_ <= 0.01 * model.primal_
+        assert model.dual_ <= exact.primal_ + 1e-9 and exact.dual_ <= model.primal_ + 1e-9
+        assert model._costed.accuracy == pytest.approx(0.2 * 0.01)
+        wide += lazy[0][0].shares[0] > 0.05
+    assert wide > 5

@@ -13,7 +13,7 @@ import numpy as np
 from multiplane import _core
 from multiplane._check import Findings, examine
 from multiplane._errors import ConvergenceWarning
-from multiplane._fit_options import FitOptions
+from multiplane._fit_options import Callback, FitOptions, callbacks_of
 from multiplane._labeller import listed
 from multiplane._structured import OracleEstimator, are_given, explained, parameters_of, with_parameters
 from multiplane._words import refuse_keywords
@@ -171,7 +171,7 @@ class IlpSSVM(OracleEstimator):
     def _learn(self, instances: list[Instance], truths: list[Truth], test: dict[str, Any], options: FitOptions) -> None:
         """Trains, and names the examples for which a solver had not even one vector in its time."""
         self._costed.without.clear()
-        asked, lam = (self.lam, self.solver, self.seconds), self._lambda(len(instances))
+        asked, lam, accuracy = (self.lam, self.solver, self.seconds), self._lambda(len(instances)), self._costed.accuracy
         parts = [x.feasible.parts() if lam is not None else [(np.arange(len(x.feasible)), x.feasible)] for x in instances]
         scale = sum(map(len, parts)) / len(instances)
         split = [parts_of(x, truth, of_x, scale) for x, truth, of_x in zip(instances, truths, parts, strict=True)]
@@ -180,9 +180,11 @@ class IlpSSVM(OracleEstimator):
             if math.isfinite(left := self._costed.budget.left()):
                 self.seconds = max(left, SHORT)
             self.solver = self._solver_for([len(x.feasible) for some in split for x, _ in some])
+            if self.solver == "bundle" and accuracy > 0.0:
+                options = {**options, "callbacks": [self._closing(accuracy), *callbacks_of(options)]}
             super().fit([x for some in split for x, _ in some], [truth for some in split for _, truth in some], **test, **options)
         finally:
-            self.lam, self.solver, self.seconds = asked
+            (self.lam, self.solver, self.seconds), self._costed.accuracy = asked, accuracy
         without = [i for i, some in enumerate(split) if any(id(x) in self._costed.without for x, _ in some)]
         self.summary_["without_solution"] = without
         if without:
@@ -192,6 +194,19 @@ class IlpSSVM(OracleEstimator):
                 'solution were used; oracle_seconds gives it more, and summary_["without_solution"] lists them',
                 ConvergenceWarning, stacklevel=4,
             )  # fmt: skip
+
+    def _closing(self, least: float) -> Callback:
+        """A callback that lets solvers leave open a share of the fit's gap, not of the one asked for: a plane that is as close as
+        that still lifts the model of a bundle by most of the gap.
+        """
+        self._costed.accuracy = ACCURACY
+
+        def close(record: dict[str, Any]) -> None:
+            primal, dual = record.get("primal"), record.get("dual")
+            if primal is not None and dual is not None and primal > 0.0:
+                self._costed.accuracy = max(least, min(self._costed.accuracy, ACCURACY * (primal - dual) / primal))
+
+        return close
 
     def _solver_for(self, sizes: list[int]) -> Any:
         """The solver of examples of these sizes: auto needs more calls than bundle for few, unless the gap is very small."""
