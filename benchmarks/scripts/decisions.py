@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Predict, then optimise: regret and CPU seconds of DecisionSSVM, least squares and PyEPO's SPO+ (torch, OR-Tools, one thread).
 
-    python decisions.py run --learner ours --out DIR [--problem path] [--degrees 1,4,6] [--sizes 100,1000] [--seeds 10]
+    python decisions.py run --learner ours --out DIR [--problem path] [--degrees 1,4,6] [--sizes 100,1000] [--first 0] [--seeds 10]
     python decisions.py run --learner pyepo --out DIR ...     # in an environment with pyepo, torch and ortools
     python decisions.py table --out DIR                       # prints a table of DIR/*.jsonl
 
@@ -212,7 +212,7 @@ def run(args):
     args.out.mkdir(parents=True, exist_ok=True)
     learn = {"ours": ours, "pyepo": pyepo}[args.learner]
     with open(args.out / f"{args.learner}-{args.problem}.jsonl", "a") as file:
-        for seed, n, degree in itertools.product(range(args.seeds), args.sizes, args.degrees):
+        for seed, n, degree in itertools.product(range(args.first, args.first + args.seeds), args.sizes, args.degrees):
             for record in learn(args.problem, n, degree, seed):
                 record |= {"problem": args.problem, "n": n, "degree": degree, "seed": seed}
                 print(json.dumps(record), file=file, flush=True)
@@ -260,6 +260,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--learner", choices=["ours", "pyepo"], default="ours")
     parser.add_argument("--problem", choices=["path", "knapsack", "knapsack2", "tour"], default="path")
+    parser.add_argument("--first", type=int, default=0, help="the first seed; runs of two learners can thus alternate")
     parser.add_argument("--seeds", type=int, default=10)
     for name, default in (("degrees", [1, 4, 6]), ("sizes", [100, 1000])):
         parser.add_argument(f"--{name}", type=lambda text: [int(part) for part in text.split(",")], default=default)

@@ -37,7 +37,7 @@ RADIUS = 0.12
 SIZES = {"small": (10, 10, 6), "medium": (28, 30, 10), "large": (70, 65, 12)}
 """Cells at first, frames and weights: about 200, 2 000 and 20 000 candidate edges."""
 
-LAMBDA, EPS = 0.1, 1e-6
+LAMBDA, EPS, COMPLETE = 0.1, 1e-6, False
 """motile's defaults; ``--regularizer`` is another lambda."""
 
 
@@ -118,27 +118,32 @@ def trackers(size, count=1, is_union=False, first_seed=0):
 
 
 def truths(solver):
-    """Marks and their mask, ``[variables]`` each, as motile makes them."""
+    """Marks and their mask, ``[variables]`` each, as motile makes them; with ``--complete`` what follows from marks is not 0 but true."""
     mask, truth = np.zeros(solver.num_variables, np.float32), np.zeros(solver.num_variables, np.float32)
     for kind, objects in ((NodeSelected, solver.graph.nodes), (EdgeSelected, solver.graph.edges)):
         for name, variable in solver.get_variables(kind).items():
             mask[variable], truth[variable] = 1.0, objects[name]["gt"]
+    if COMPLETE:
+        (programme, _), _ = example(solver, "gt")
+        truth = programme.nearest(np.zeros(len(truth)), truth.astype(float), mask.astype(float))
     return truth, mask
 
 
 def theirs(solver, seconds):
-    """structsvm with SCIP, in a process that is ended after so many seconds. Returns weights (None then), calls and CPU seconds."""
-    calls = multiprocessing.Value("i", 0)
+    """structsvm with SCIP, in a process that is ended after so many seconds. Returns weights (None then), calls, CPU seconds and the
+    lowest objective that a call evaluated.
+    """
+    calls, least = multiprocessing.Value("i", 0), multiprocessing.Value("d", math.inf)
     receiver, sender = multiprocessing.Pipe(False)
-    process = multiprocessing.get_context("fork").Process(target=structsvms, args=(solver, calls, sender))
+    process = multiprocessing.get_context("fork").Process(target=structsvms, args=(solver, calls, least, sender))
     process.start()
     found = receiver.recv() if receiver.poll(seconds) else (None, seconds)
     process.kill()
     process.join()
-    return found[0], calls.value, found[1]
+    return found[0], calls.value, found[1], least.value
 
 
-def structsvms(solver, calls, sender):
+def structsvms(solver, calls, least, sender):
     start = time.process_time()
     features = solver.features.to_ndarray()
     truth, mask = truths(solver)
@@ -146,8 +151,10 @@ def structsvms(solver, calls, sender):
         loss = structsvm.SoftMarginLoss(solver.constraints, features.T, truth, structsvm.HammingCosts(truth, mask))
 
         def counted(w):
+            found = loss.value_and_gradient(w)
             calls.value += 1
-            return loss.value_and_gradient(w)
+            least.value = min(least.value, 0.5 * LAMBDA * float(w @ w) + float(found[0]))
+            return found
 
         w = structsvm.BundleMethod(counted, dims=features.shape[1], regularizer_weight=LAMBDA, eps=EPS).optimize(1000)
     sender.send((w, time.process_time() - start))
@@ -199,7 +206,7 @@ def title(solvers, size):
 SOLVERS = "auto", "bundle", "one-slack"
 
 
-def compared(size, mine, other, repeats, limit, solvers=SOLVERS):
+def compared(size, mine, other, repeats, limit, solvers=SOLVERS, **options):
     """A table of structsvm on one graph and of this package on movies."""
     print(f"\n{title(mine, size)}\n")
     row("learner", "calls", "CPU seconds", "seconds / structsvm", "objective", "gap", "branched")
@@ -208,13 +215,13 @@ def compared(size, mine, other, repeats, limit, solvers=SOLVERS):
     runs = {name: [] for name in solvers}
     for repeat in range(repeats):
         if repeat == 0 or (w is not None and statistics.median(taken) < limit / 3):
-            w, told, seconds = theirs(other, limit)
+            w, told, seconds, least = theirs(other, limit)
             taken.append(seconds)
         for name in solvers:
-            runs[name].append(ours(mine, solver=name))
+            runs[name].append(ours(mine, solver=name, **options))
     reference = statistics.median(taken)
     if w is None:
-        row("structsvm 0.2, SCIP", f"{told}, not done", f"> {reference:.0f}", "", "", "", "")
+        row("structsvm 0.2, SCIP", f"{told}, not done", f"> {reference:.0f}", "", f"at most {least:.9g}", "", "")
     else:
         exact = losses(mine)
         objective = 0.5 * LAMBDA * float(w @ w) + sum(loss.value_and_gradient(w)[0] for loss in exact)
@@ -232,7 +239,8 @@ def compared(size, mine, other, repeats, limit, solvers=SOLVERS):
 def one(options):
     for size in options.movies:
         mine = trackers(size)
-        compared(size, mine, mine[0], options.repeats, options.limit)
+        limits = {} if options.seconds is None else {"seconds": options.seconds}
+        compared(size, mine, mine[0], options.repeats, options.limit, options.solvers, **limits)
 
 
 def many(options):
@@ -405,9 +413,12 @@ def main():
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--limit", type=float, default=600.0, help="seconds for structsvm")
     parser.add_argument("--regularizer", type=float, default=0.1, help="lambda, of the sum of losses")
+    parser.add_argument("--seconds", type=float, help="wall seconds for each of ours, in `one`")
+    parser.add_argument("--solvers", nargs="+", choices=SOLVERS, default=SOLVERS)
+    parser.add_argument("--complete", action="store_true", help="give both learners truths that keep the constraints")
     options = parser.parse_args()
-    global LAMBDA
-    LAMBDA = options.regularizer
+    global LAMBDA, COMPLETE
+    LAMBDA, COMPLETE = options.regularizer, options.complete
     warnings.simplefilter("ignore")
     return parts[options.part](options)
 

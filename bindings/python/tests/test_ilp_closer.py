@@ -20,7 +20,7 @@ def vectors(rows, size):
     return found
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", range(200))
 def test_the_whole_vectors_stay(seed):
     rng = np.random.default_rng(seed)
     size = 6
@@ -28,8 +28,12 @@ def test_the_whole_vectors_stay(seed):
     matrix[:3] *= rng.integers(1, 4, (3, size))
     matrix[3] = [2, -1, -1, 0, 0, 0]
     matrix[4] = [0, 1, 1, 0, 0, 0]
+    if seed % 2:  # 3 and 4 imply 5, which the rows before may have
+        matrix[3], matrix[4] = [0, 0, 0, 1, 0, -1], [0, 0, 0, 0, 1, -1]
+        matrix[:3, 3:] = rng.integers(0, 3, (3, 3)) * [1, 1, -1]
     low = np.where(rng.random(7) < 0.5, -np.inf, rng.integers(-4, 1, 7))
     high = np.where(np.isinf(low), rng.integers(0, 4, 7), np.inf)
+    low[3:5], high[3:5] = (-np.inf, 0.0) if seed % 2 else (low[3:5], high[3:5])
     rows = IntegerProgramme(matrix, low, high)._rows()
     before = vectors(rows, size)
     assert vectors(closer(rows), size) == before
@@ -50,6 +54,14 @@ def test_coefficients_that_are_larger_than_they_need_be(matrix, high, expected, 
     assert set(rows.row_upper.tolist()) == ends
 
 
-def test_a_variable_that_must_be_0():
-    rows = closer(IntegerProgramme(np.array([[2.0, -1, -1], [0, 1, 1]]), -np.inf, [0, 1])._rows())
-    assert rows.upper.tolist() == [0.0, 1.0, 1.0]
+@pytest.mark.parametrize("rows, high, upper", [([[2, -1, -1], [0, 1, 1]], [0, 1], [0, 1, 1]), ([[2, -1]], [0], [0, 1])])
+def test_a_variable_that_must_be_0(rows, high, upper):
+    assert closer(IntegerProgramme(np.array(rows, dtype=float), -np.inf, high)._rows()).upper.tolist() == upper
+
+
+@pytest.mark.parametrize("own", [0, -1])
+def test_a_limit_on_what_a_variable_implies(own):
+    matrix = np.array([[1, 0, 0, -1], [0, 1, 0, -1], [1, 1, -1, own]], dtype=float)
+    rows = tightened(closer(IntegerProgramme(matrix, -np.inf, [0, 0, 1])._rows()))
+    found = dict(zip(map(tuple, csr_array(rows.matrix).toarray().tolist()), rows.row_upper.tolist(), strict=True))
+    assert found == {(1, 0, 0, -1): 0, (0, 1, 0, -1): 0, (1, 1, -1, own - 1): 0}

@@ -80,8 +80,8 @@ def test_files_hold_all_of_a_problem(tmp_path, sense):
 
 def test_what_files_do_not_hold_is_refused(tmp_path):
     X, Y = problem(np.random.default_rng(1), count=1)
-    with pytest.raises(ValueError, match=r"Y\[0\] has a linear loss"):
-        save(X, [Target(Y[0], costs=np.zeros(6))], tmp_path / "a")
+    with pytest.raises(ValueError, match=r"Y\[0\] has a linear loss: in a file variable 1 must be known and at a bound, found nan"):
+        save(X, [Target(np.where(np.arange(6) == 1, np.nan, Y[0]), costs=np.zeros(6))], tmp_path / "a")
     with pytest.raises(ValueError, match=r"X\[0\] is a Box"):
         save([(Box(np.zeros(6), np.ones(6)), X[0][1])], [np.zeros(6)], tmp_path / "a")
     with pytest.raises(ValueError, match="sense = 'least'"):
@@ -89,6 +89,17 @@ def test_what_files_do_not_hold_is_refused(tmp_path):
     with pytest.raises(ValueError, match="expected as many"):
         save(X, Y * 2, tmp_path / "a")
     assert not (tmp_path / "a").exists()
+
+
+def test_linear_losses_are_signed_weights(tmp_path):
+    X, Y = problem(np.random.default_rng(2), count=1)
+    upper = X[0][0].upper
+    costs = np.where((Y[0] == 0.0) | (Y[0] == upper), [1.0, -2.0, 3.0, 0.0, 5.0, -6.0], 0.0)
+    save(X, [Target(Y[0], costs=costs)], tmp_path / "a")
+    found = tensors(tmp_path / "a")["weights"]
+    assert np.count_nonzero(costs) > 2
+    for y in np.random.default_rng(0).integers(0, upper + 1, (20, 6)):
+        assert found @ np.abs(y - Y[0]) == costs @ (y - Y[0])
 
 
 @pytest.fixture
@@ -122,3 +133,15 @@ def test_the_command_line_reaches_the_same_optimum(tmp_path, binary, known):
             found = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
             again = subprocess.run([binary, "verify", "--model", tmp_path / "m", "--data", path, "--json"], capture_output=True, text=True)
             assert found["certified"] and json.loads(again.stdout)["verified"]
+
+
+def test_the_command_line_learns_by_regret(tmp_path, binary):
+    rng = np.random.default_rng(0)
+    choice = IntegerProgramme(np.ones((1, 6)), 2.0, 3.0)
+    X, costs = [(choice, rng.normal(size=(6, 3))) for _ in range(5)], rng.normal(size=(5, 6))
+    Y = [Target(choice.minimise(c).y, costs=c) for c in costs]
+    save(X, Y, tmp_path / "a")
+    command = [binary, "train", "--task", "ilp", "--data", tmp_path / "a", "--lambda", "0.1", "--gap", "1e-7", "--out", tmp_path / "m", "--json"]
+    found = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+    fit = IlpSSVM(lam=0.1, gap=1e-7).fit(X, Y)
+    assert found["certified"] and fit.certified_ and abs(found["primal"] - fit.primal_) < 1e-6

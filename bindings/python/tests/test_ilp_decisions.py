@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ pytest.importorskip("scipy")
 
 from scipy.optimize import minimize
 
-from multiplane.ilp import Assignment, DecisionSSVM, FromFunction, IntegerProgramme, Matching, ShortestPath, TopK
+from multiplane.ilp import Assignment, DecisionSSVM, FromFunction, IntegerProgramme, Knapsack, Matching, ShortestPath, TopK
 from multiplane.ilp._decisions import RegretTask
 
 EDGES = [(k, k + 1) for k in (0, 1, 3, 4, 6, 7)] + [(k, k + 3) for k in range(6)]
@@ -298,3 +299,14 @@ def test_functions_with_bounds():
     solve = FromFunction(lambda costs: (PATHS.minimise(costs).y, PATHS.minimise(costs).bound - 1e-6), 12, quality="upper-bound")
     model = DecisionSSVM(solve, lam=0.01, gap=1e-3).fit(X, C)
     assert model.certified_ and 0.9e-6 < model.summary_["bound_gap"] < 1.1e-6
+
+
+def test_one_decision_for_all_is_told():
+    """Gains that are taken for costs: the best knapsack is empty."""
+    rng = np.random.default_rng(0)
+    X, gains = rng.normal(size=(10, 2)), rng.uniform(1.0, 2.0, (10, 4))
+    with pytest.warns(UserWarning, match="C: the best decision is the same for all 10 examples, .*: is sense = 'min' right"):
+        DecisionSSVM(Knapsack([1, 2, 3, 4], 5)).fit(X, gains)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DecisionSSVM(Knapsack([1, 2, 3, 4], 5), sense="max").fit(X, gains)

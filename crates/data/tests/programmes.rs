@@ -109,7 +109,11 @@ fn faults_of_programmes_are_told() {
         ("truth", vec![1.0, 1.0, 1.0], "example 0: truth: row 0 is 2, expected -inf to 1"),
         ("truth", vec![0.0, 0.5, 1.0], "example 0: truth: variable 1 is 0.5, expected a whole number"),
         ("costs", vec![0.0, 0.0, nan], "example 1: costs: found NaN for variable 0, expected finite numbers"),
-        ("weights", vec![0.0, -1.0, 1.0], "example 0: weights: found -1 for variable 1, expected finite numbers >= 0"),
+        (
+            "weights",
+            vec![1.0, 1.0, -1.0],
+            "example 1: weights: found -1 for variable 0, expected finite numbers, >= 0 unless",
+        ),
         ("upper", vec![1.0, 1.0, -1.0], "example 1: variable 0 is between 0 and -1: nothing is"),
         ("lower", vec![0.0, nan, 0.0], "example 0: variable 1 has the bound NaN"),
         ("row_lower", vec![2.0], "example 0: row 0 is between 2 and 1: nothing is"),

@@ -18,7 +18,8 @@ pub struct ProgrammeExample {
     pub costs: Vec<f64>,
     /// The true value of each variable; NaN if it is not known.
     pub truth: Vec<f64>,
-    /// The cost of one unit of error of each variable; empty if it is 1.
+    /// The cost of one unit of error of each variable; empty if it is 1. Below 0 in linear losses alone, of which no vector
+    /// has one below 0.
     pub weights: Vec<f64>,
 }
 
@@ -43,8 +44,12 @@ impl ProgrammeExample {
         if let Some(v) = self.costs.iter().position(|cost| !cost.is_finite()) {
             return Err(format!("costs: found {} for variable {v}, expected finite numbers", self.costs[v]));
         }
-        if let Some(v) = self.weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
-            return Err(format!("weights: found {} for variable {v}, expected finite numbers >= 0", self.weights[v]));
+        let is_known = !self.truth.iter().any(|value| value.is_nan());
+        let is_end = |v: usize| [self.programme.lower[v], self.programme.upper[v]].contains(&self.truth[v]);
+        let may = |(v, weight): (usize, &f64)| weight.is_finite() && (*weight >= 0.0 || is_known && is_end(v));
+        if let Some((v, weight)) = self.weights.iter().enumerate().find(|entry| !may(*entry)) {
+            let rule = "expected finite numbers, >= 0 unless the truth is known and this variable at a bound";
+            return Err(format!("weights: found {weight} for variable {v}, {rule}"));
         }
         self.truth.iter_mut().for_each(|value| *value += 0.0); // no -0
         let (lower, upper) = self.programme.bounds();
@@ -53,7 +58,6 @@ impl ProgrammeExample {
             let (low, high) = (lower[v], upper[v]);
             return Err(format!("truth: variable {v} is {}, expected {low} to {high}", self.truth[v]));
         }
-        let is_known = !self.truth.iter().any(|value| value.is_nan());
         match self.programme.fault(&self.truth).filter(|_| is_known) {
             Some(fault) => Err(format!("truth: {fault}")),
             None => Ok(self),

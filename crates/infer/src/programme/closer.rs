@@ -41,8 +41,8 @@ impl RowBelow {
 ///
 /// - `k e <= a + b + ..` becomes `e <= a`, `e <= b`, ..; `e + f <= 2 a` becomes `e <= a`, `f <= a`.
 /// - `3 a - e - f - g <= 2` becomes `a - e - f - g <= 0`: a coefficient that is larger than it need be.
-/// - `2 m - e - f <= 0`, where `e + f <= 1`, says that m is 0.
-/// - `e + f <= k`, where `e <= a` and `f <= a`, becomes `e + f <= k a`.
+/// - `2 m - e - f <= 0`, where `e + f <= 1`, says that m is 0, as does `2 m - e <= 0`.
+/// - `e + f - s <= k`, where `e <= a` and `f <= a`, becomes `e + f - s <= k a`.
 pub fn closer(programme: &Programme) -> Programme {
     let is_binary = |&(column, _): &(usize, f64)| {
         let v = column;
@@ -99,7 +99,7 @@ fn closed(row: RowBelow, most: &HashMap<Vec<u32>, f64>, upper: &mut [f64]) -> Ve
         return up.iter().map(|&(column, _)| RowBelow::free(vec![(column, 1.0), (below.0, -1.0)], 0.0)).collect();
     }
     if let ([above], true) = (&up[..], down.iter().all(|entry| entry.1 == -1.0))
-        && above.1 > row.end + limit(&down)
+        && above.1 > row.end + limit(&down).min(down.len() as f64)
     {
         upper[above.0 as usize] = 0.0;
         return vec![row];
@@ -145,16 +145,19 @@ fn tightened(rows: Vec<RowBelow>) -> Vec<RowBelow> {
             }
         }
     }
-    for row in &mut kept {
-        let Some(columns) = row.all(1.0).filter(|_| row.is_free && row.end > 0.0 && row.sum() > row.end) else {
-            continue;
-        };
-        let Some(first) = columns.first().and_then(|column| implied.get(column)) else { continue };
-        let is_common = |parent: &&u32| columns.iter().all(|c| implied.get(c).is_some_and(|of| of.contains(*parent)));
+    for row in kept.iter_mut().filter(|row| row.is_free && row.end > 0.0) {
+        let above = || row.entries.iter().filter(|entry| entry.1 > 0.0);
+        let Some(first) = above().next().and_then(|(column, _)| implied.get(column)) else { continue };
+        let is_common = |parent: &&u32| above().all(|(c, _)| implied.get(c).is_some_and(|of| of.contains(*parent)));
         let mut common = first.iter().filter(is_common);
-        if let (Some(&parent), None) = (common.next(), common.next()) {
-            row.entries.push((parent, -row.end));
-            row.end = 0.0;
+        if let (Some(&parent), None) = (common.next(), common.next())
+            && above().map(|entry| entry.1).sum::<f64>() > row.end
+        {
+            let end = std::mem::take(&mut row.end);
+            match row.entries.iter_mut().find(|entry| entry.0 == parent) {
+                Some(entry) => entry.1 -= end,
+                None => row.entries.push((parent, -end)),
+            }
         }
     }
     kept.extend(less);

@@ -129,7 +129,7 @@ fn binary(rows: &[(&[(u32, f64)], f64)]) -> Programme {
 #[test]
 fn rows_become_closer() {
     type Rows<'a> = &'a [(&'a [(u32, f64)], f64)];
-    let cases: [(Rows<'_>, Rows<'_>); 6] = [
+    let cases: [(Rows<'_>, Rows<'_>); 7] = [
         (&[(&[(0, 2.0), (1, -1.0), (2, -1.0)], 0.0)], &[(&[(0, 1.0), (1, -1.0)], 0.0), (&[(0, 1.0), (2, -1.0)], 0.0)]),
         (&[(&[(0, 1.0), (1, 1.0), (2, -2.0)], 0.0)], &[(&[(0, 1.0), (2, -1.0)], 0.0), (&[(1, 1.0), (2, -1.0)], 0.0)]),
         (
@@ -144,6 +144,14 @@ fn rows_become_closer() {
             &[(&[(0, 1.0), (2, -1.0)], 0.0), (&[(1, 1.0), (2, -1.0)], 0.0), (&[(0, 1.0), (1, 1.0)], 1.0)],
             &[(&[(0, 1.0), (1, 1.0), (2, -1.0)], 0.0), (&[(0, 1.0), (2, -1.0)], 0.0), (&[(1, 1.0), (2, -1.0)], 0.0)],
         ),
+        (
+            &[(&[(0, 1.0), (2, -1.0)], 0.0), (&[(1, 1.0), (2, -1.0)], 0.0), (&[(0, 1.0), (1, 1.0), (3, -1.0)], 1.0)],
+            &[
+                (&[(0, 1.0), (1, 1.0), (3, -1.0), (2, -1.0)], 0.0),
+                (&[(0, 1.0), (2, -1.0)], 0.0),
+                (&[(1, 1.0), (2, -1.0)], 0.0),
+            ],
+        ),
         (&[(&[(0, 1.5), (1, -1.5)], 0.0)], &[(&[(0, 1.5), (1, -1.5)], 0.0)]),
     ];
     for (given, expected) in cases {
@@ -152,6 +160,7 @@ fn rows_become_closer() {
     let coupled: Rows<'_> = &[(&[(1, 1.0), (2, 1.0)], 1.0), (&[(0, 3.0), (1, -1.0), (2, -1.0)], 0.0)];
     assert_eq!(closer(&binary(coupled)).upper, [0.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
     assert_eq!(closer(&binary(&coupled[..1])).upper, [1.0; 6]);
+    assert_eq!(closer(&binary(&[(&[(0, 2.0), (1, -1.0)], 0.0)])).upper, [0.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
     for seed in 0..300 {
         let mut rng = Random(seed);
         let mut rows: Vec<(Vec<(u32, f64)>, f64)> = Vec::new();
@@ -164,7 +173,10 @@ fn rows_become_closer() {
                 0 => (chosen[0], (chosen.len() - 1) as f64 + f64::from(rng.chance(0.3))),
                 _ => (chosen[0], if rng.chance(0.5) { 1.0 } else { -count }),
             };
-            let row: Vec<(u32, f64)> = [first].into_iter().chain(rest).collect();
+            let mut row: Vec<(u32, f64)> = [first].into_iter().chain(rest).collect();
+            if seed % 3 == 0 && rng.chance(0.4) {
+                row[1].1 = 1.0; // limits next to what limits imply
+            }
             rows.push((row, if rng.chance(0.5) { 0.0 } else { count }));
         }
         let parts: Vec<(&[(u32, f64)], f64)> = rows.iter().map(|row| (&row.0[..], row.1)).collect();

@@ -22,7 +22,7 @@ def closer(rows: Rows) -> Rows:
     - ``e + f <= 2 a`` becomes ``e <= a`` and ``f <= a``.
     - ``3 a - e - f - g <= 2`` becomes ``a - e - f - g <= 0``, and ``e + f + g - 2 s <= 1``, where ``e + f + g <= 2``, becomes
       ``e + f + g - s <= 1``: a coefficient that is larger than it need be.
-    - ``2 m - e - f <= 0``, where ``e + f <= 1``, says that m is 0.
+    - ``2 m - e - f <= 0``, where ``e + f <= 1``, says that m is 0, as does ``2 m - e <= 0``.
     """
     binary = rows.integral & (rows.lower == 0.0) & (rows.upper == 1.0)
     below, above = np.isfinite(rows.row_upper), np.isfinite(rows.row_lower)
@@ -66,7 +66,7 @@ def _closed(row: _Row, most: dict[tuple[int, ...], float], upper: Vector) -> lis
     if len(down) == 1 and end == 0.0 and sum(values) == 0.0 and len(up) > 1:
         return [([c, down[0][0]], [1.0, -1.0], 0.0) for c, _ in up]
     if len(up) == 1 and all(v == -1.0 for _, v in down):
-        limit = most.get(tuple(sorted(c for c, _ in down)), np.inf)
+        limit = min(len(down), most.get(tuple(sorted(c for c, _ in down)), np.inf))
         if up[0][1] > end + limit:
             upper[up[0][0]] = 0.0
             return [row]
@@ -108,14 +108,15 @@ def _with(rows: Rows, kept: np.ndarray[tuple[int], np.dtype[np.bool_]], closed: 
 def tightened(rows: Rows) -> Rows:
     """Returns rows that the same whole vectors keep, made from what several rows say.
 
-    Of variables that are 0 or 1, ``3 e <= a + b + c`` becomes ``e <= a``, ``e <= b`` and ``e <= c``; and ``e + f <= k``,
-    where ``e <= a`` and ``f <= a``, becomes ``e + f <= k a``.
+    Of variables that are 0 or 1, ``3 e <= a + b + c`` becomes ``e <= a``, ``e <= b`` and ``e <= c``; and ``e + f - s <= k``,
+    where ``e <= a`` and ``f <= a``, becomes ``e + f - s <= k a``.
     """
     binary = rows.integral & (rows.lower == 0.0) & (rows.upper == 1.0)
     below = np.isinf(rows.row_lower) & np.isfinite(rows.row_upper)
     one_sided = below | (np.isinf(rows.row_upper) & np.isfinite(rows.row_lower))
     ends = np.where(below, rows.row_upper, -rows.row_lower)
     signed = csr_array(diags_array(np.where(below, 1.0, -1.0)) @ rows.matrix)
+    above = signed.maximum(0.0)
     count, sums, positive = np.diff(signed.indptr), signed.sum(axis=1), (signed > 0.0).sum(axis=1)
     one_sided &= is_whole(rows)
     one_sided &= abs(signed).astype(bool).astype(float) @ (~binary).astype(float) == 0.0
@@ -130,13 +131,13 @@ def tightened(rows: Rows) -> Rows:
     at, size = np.arange(len(child)), signed.shape[1]
     less = csr_array((np.repeat([1.0, -1.0], len(at)), (np.tile(at, 2), np.concatenate([child, parent]))), (len(at), size))
 
-    limited = one_sided & (ends > 0.0) & (positive == count) & (sums == count) & (sums > ends)
+    limited = one_sided & (ends > 0.0) & (above.sum(axis=1) > ends)
     implied = csr_array((np.ones(len(at)), (child, parent)), (size, size))
     implied.sum_duplicates()
     implied.data[:] = 1.0  # what two rows say counts once
-    shared = (signed[limited] @ implied).tocoo()
+    shared = ((above[limited] > 0.0).astype(float) @ implied).tocoo()
     row, column = shared.coords
-    common = shared.data == count[limited][row]
+    common = shared.data == positive[limited][row]
     bent = csr_array((-ends[limited][row[common]], (row[common], column[common])), (int(limited.sum()), size))
     is_bent = np.diff(bent.indptr) == 1
     kept = ~ordered

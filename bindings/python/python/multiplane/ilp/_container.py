@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from multiplane.ilp._estimator import IlpSSVM
+from multiplane.ilp._feasible import Vector
 from multiplane.ilp._programme import IntegerProgramme
 
 
@@ -20,11 +21,12 @@ def save(X: Any, Y: Any, path: str | os.PathLike[str], *, sense: str = "min") ->
 
     Args:
         X: Examples ``(programme, features)`` or ``(programme, features, costs)``, as :class:`IlpSSVM` takes them.
-        Y: Their solutions, NaN where they are not known; a :class:`Target` may have weights.
+        Y: Their solutions, NaN where they are not known; a :class:`Target` may have weights, or costs where all values are known and
+            those with costs are at a bound.
         path: The file.
         sense: As of :class:`IlpSSVM`: the weights that the command line learns are then those of ``IlpSSVM(sense=sense)``.
 
-    Raises ValueError for what :class:`IlpSSVM` refuses, for a feasible set of another kind, and for a linear loss.
+    Raises ValueError for what :class:`IlpSSVM` refuses, for a feasible set of another kind, and for other linear losses.
     """
     estimator = IlpSSVM(sense=sense)
     instances = estimator._instances(X)
@@ -34,7 +36,7 @@ def save(X: Any, Y: Any, path: str | os.PathLike[str], *, sense: str = "min") ->
         if not isinstance(x.feasible, IntegerProgramme):
             raise ValueError(f"X[{i}] is a {type(x.feasible).__name__}: a file holds integer programmes")
         if one.linear is not None:
-            raise ValueError(f"Y[{i}] has a linear loss, Target(costs=...): a file holds weights of errors")
+            given[i] = one._replace(weights=_signed(one.values, one.linear, x.feasible, f"Y[{i}]"))
         programmes.append(x.feasible)
     features = csr_array(vstack([csr_array(-x.features) for x in instances]))
     features.sum_duplicates()
@@ -85,3 +87,12 @@ def save(X: Any, Y: Any, path: str | os.PathLike[str], *, sense: str = "min") ->
         with contextlib.suppress(OSError):
             os.unlink(part)
         raise
+
+
+def _signed(values: Vector, costs: Vector, feasible: IntegerProgramme, what: str) -> Vector:
+    """The costs of a linear loss as weights of errors, below 0 where an error pays."""
+    wrong = np.flatnonzero(np.isnan(values) | ((costs != 0.0) & (values != feasible.lower) & (values != feasible.upper)))
+    if len(wrong):
+        v = wrong[0]
+        raise ValueError(f"{what} has a linear loss: in a file variable {v} must be known and at a bound, found {values[v]:g}")
+    return np.where(values == feasible.lower, costs, -costs)

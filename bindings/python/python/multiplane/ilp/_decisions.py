@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Self, Unpack
 
@@ -15,7 +16,7 @@ from multiplane._fit_options import FitOptions
 from multiplane._path import PathResult
 from multiplane._structured import OracleEstimator, are_given, explained, parameters_of, with_parameters
 from multiplane._tasks import Bounded
-from multiplane.ilp._feasible import FeasibleSet, Least, Vector, decided
+from multiplane.ilp._feasible import Budget, FeasibleSet, Least, Vector, decided, no_slack
 from multiplane.ilp._shortcuts import FromFunction
 from multiplane.solvers import Bundle
 
@@ -54,7 +55,7 @@ class RegretTask:
 
     def __init__(self, feasible: FeasibleSet, variables: int, columns: int) -> None:
         self.feasible, self.variables, self.columns = feasible, variables, columns
-        self.quality = feasible.quality
+        self.quality, self.budget = feasible.quality, Budget()
         self._range = np.arange(columns)
 
     def fingerprint(self) -> Any:
@@ -97,13 +98,13 @@ class RegretTask:
     def decode_many(self, xs: list[Vector], w: Vector, truths: list[Best] | None) -> list[Any]:
         costs = np.asarray(xs) @ (2.0 * w.reshape(self.variables, self.columns).T)
         if truths is None:
-            return [self._answer(least, 0.0) for least in self.feasible.minimise_many(costs)]
-        found = self.feasible.minimise_many(costs - np.array([truth.costs for truth in truths]))
-        return [self._answer(least, truth.cost) for least, truth in zip(found, truths, strict=True)]
+            return [self._answer(least, None) for least in self.feasible.minimise_many(costs, no_slack, self.budget.share())]
+        found = self.feasible.minimise_many(costs - np.array([truth.costs for truth in truths]), no_slack, self.budget.share())
+        return [self._answer(least, truth) for least, truth in zip(found, truths, strict=True)]
 
-    def _answer(self, least: Least, cost: float) -> Any:
-        y = decided(least)
-        return Bounded(y, -least.bound - cost) if self.quality == "upper-bound" else y
+    def _answer(self, least: Least, truth: Best | None) -> Any:
+        y = truth.decision if truth is not None and least.y is None else decided(least)
+        return Bounded(y, -least.bound - (truth.cost if truth else 0.0)) if self.quality == "upper-bound" else y
 
 
 class DecisionSSVM(OracleEstimator):
@@ -167,8 +168,8 @@ class DecisionSSVM(OracleEstimator):
             raise ValueError(f"quality = {self.quality!r}: must be 'exact' or 'heuristic'; FromFunction takes bounds as well")
         return FromFunction(found if sign > 0.0 else Negated(found), variables, -np.inf, np.inf, self.quality)
 
-    def _best(self, feasible: FeasibleSet, costs: Table) -> list[Best]:
-        decisions = [decided(found) for found in feasible.minimise_many(costs)]
+    def _best(self, feasible: FeasibleSet, costs: Table, budget: Budget | None = None) -> list[Best]:
+        decisions = [decided(found) for found in feasible.minimise_many(costs, no_slack, (budget or Budget()).share())]
         some = costs[:LOOKED_AT] @ np.array(decisions[:LOOKED_AT]).T  # [costs, decisions]
         if np.count_nonzero(some < np.diag(some)[:, None]) > 0.5 * some.size:
             raise ValueError(
@@ -183,7 +184,14 @@ class DecisionSSVM(OracleEstimator):
         costs = self._costs(C, len(x))
         feasible = self._set(costs.shape[1])
         self._regrets = RegretTask(feasible, costs.shape[1], x.shape[1])
-        return list(x), self._best(feasible, costs)
+        self._regrets.budget = Budget.of(self)
+        best = self._best(feasible, costs, self._regrets.budget)
+        if len(best) > 1 and all(np.array_equal(one.decision, best[0].decision) for one in best) and np.ptp(costs, axis=0).any():
+            warnings.warn(
+                f"C: the best decision is the same for all {len(best)} examples, so there is nothing to learn: is sense = "
+                f"{self.sense!r} right?", stacklevel=3,
+            )  # fmt: skip
+        return list(x), best
 
     # -- training --
 
@@ -200,6 +208,7 @@ class DecisionSSVM(OracleEstimator):
                 seen = self._inputs(X_test, "X_test")
                 test = {"X_test": list(seen), "Y_test": self._best(self._regrets.feasible, self._costs(C_test, len(seen), "C_test"))}
             super().fit(x, best, **test, **options)
+            self._regrets.budget = Budget()
         return self
 
     def path(self, X: Any, C: Any, **options: Any) -> PathResult:  # type: ignore[override]

@@ -13,13 +13,13 @@ import numpy as np
 from multiplane import _core
 from multiplane._check import Findings, examine
 from multiplane._errors import ConvergenceWarning
-from multiplane._fit_options import FitOptions
+from multiplane._fit_options import Callback, FitOptions, callbacks_of
 from multiplane._labeller import listed
 from multiplane._structured import OracleEstimator, are_given, explained, parameters_of, with_parameters
 from multiplane._words import refuse_keywords
 from multiplane.ilp._doctor import examined
 from multiplane.ilp._examples import Given, agreeing, feasible, instances_of, parts_of, solutions_of, truths_with
-from multiplane.ilp._feasible import Box, Vector, decided
+from multiplane.ilp._feasible import Box, Budget, Vector, no_slack
 from multiplane.ilp._programme import IntegerProgramme
 from multiplane.ilp._task import Instance, Labelled, LinearTask, Truth
 
@@ -32,7 +32,10 @@ FEW = 3
 ROUNDS = 50
 """Completions of unknown values, at most."""
 
-COARSE = "5%"
+SHORT = 1e-3
+"""The least budget of a fit, in seconds, where completions have taken all."""
+
+COARSE = "20%"
 """The gap of fits between completions while these still lower the objective by more."""
 
 
@@ -115,8 +118,8 @@ class IlpSSVM(OracleEstimator):
             raise ValueError(f"nonnegative: found {wrong[0]}: the features have the columns 0 to {width - 1}")
         worst = max((instance.feasible.quality for instance in instances), key=("exact", "upper-bound", "heuristic").index)
         task = LinearTask(
-            width, worst, [(column, column + 1) for column in columns], self._accuracy(),
-            self.oracle_gap or 0.0, self.oracle_seconds or math.inf,
+            width, worst, [(column, column + 1) for column in columns], self._accuracy(), self.oracle_gap or 0.0,
+            Budget(each=self.oracle_seconds or math.inf),
         )  # fmt: skip
         alone = len({id(instance.feasible) for instance in instances}) == len(instances)
         task.releases_gil = alone and all(isinstance(instance.feasible, IntegerProgramme) for instance in instances)
@@ -150,6 +153,7 @@ class IlpSSVM(OracleEstimator):
             instances = self._instances(X)
             given = self._solutions(instances, Y)
             self._costed = self._made_task(instances)
+            free, self._costed.budget = self._costed.budget, Budget.of(self, self.oracle_seconds)
             test: dict[str, Any] = {}
             if are_given(X_test, Y_test):
                 seen = self._instances(X_test)
@@ -161,21 +165,26 @@ class IlpSSVM(OracleEstimator):
                 self._fit_masked(instances, given, test, options)
             else:
                 self._learn(instances, feasible(instances, given), test, options)
+            self._costed.budget = free
         return self
 
     def _learn(self, instances: list[Instance], truths: list[Truth], test: dict[str, Any], options: FitOptions) -> None:
         """Trains, and names the examples for which a solver had not even one vector in its time."""
         self._costed.without.clear()
-        asked, lam = (self.lam, self.solver), self._lambda(len(instances))
+        asked, lam, accuracy = (self.lam, self.solver, self.seconds), self._lambda(len(instances)), self._costed.accuracy
         parts = [x.feasible.parts() if lam is not None else [(np.arange(len(x.feasible)), x.feasible)] for x in instances]
         scale = sum(map(len, parts)) / len(instances)
         split = [parts_of(x, truth, of_x, scale) for x, truth, of_x in zip(instances, truths, parts, strict=True)]
         try:
             self.lam = self.lam if lam is None else lam
+            if math.isfinite(left := self._costed.budget.left()):
+                self.seconds = max(left, SHORT)
             self.solver = self._solver_for([len(x.feasible) for some in split for x, _ in some])
+            if self.solver == "bundle" and accuracy > 0.0:
+                options = {**options, "callbacks": [self._closing(accuracy), *callbacks_of(options)]}
             super().fit([x for some in split for x, _ in some], [truth for some in split for _, truth in some], **test, **options)
         finally:
-            self.lam, self.solver = asked
+            (self.lam, self.solver, self.seconds), self._costed.accuracy = asked, accuracy
         without = [i for i, some in enumerate(split) if any(id(x) in self._costed.without for x, _ in some)]
         self.summary_["without_solution"] = without
         if without:
@@ -185,6 +194,19 @@ class IlpSSVM(OracleEstimator):
                 'solution were used; oracle_seconds gives it more, and summary_["without_solution"] lists them',
                 ConvergenceWarning, stacklevel=4,
             )  # fmt: skip
+
+    def _closing(self, least: float) -> Callback:
+        """A callback that lets solvers leave open a share of the fit's gap, not of the one asked for: a plane that is as close as
+        that still lifts the model of a bundle by most of the gap.
+        """
+        self._costed.accuracy = ACCURACY
+
+        def close(record: dict[str, Any]) -> None:
+            primal, dual = record.get("primal"), record.get("dual")
+            if primal is not None and dual is not None and primal > 0.0:
+                self._costed.accuracy = max(least, min(self._costed.accuracy, ACCURACY * (primal - dual) / primal))
+
+        return close
 
     def _solver_for(self, sizes: list[int]) -> Any:
         """The solver of examples of these sizes: auto needs more calls than bundle for few, unless the gap is very small."""
@@ -209,7 +231,8 @@ class IlpSSVM(OracleEstimator):
         for name in ("checkpoint", "resume"):
             if options.get(name) is not None:
                 raise ValueError(f"{name}: not where solutions are partly unknown, which takes several fits")
-        completed = agreeing(instances, given, self._first_weights(instances, given))
+        budget = self._costed.budget
+        completed = agreeing(instances, given, self._first_weights(instances, given), budget)
         asked, lam, is_coarse = self.gap, self.lam, True
         choice: dict[str, Any] = {}
         rounds: list[dict[str, float]] = []
@@ -225,7 +248,7 @@ class IlpSSVM(OracleEstimator):
                 self.gap, self.lam = asked, lam
             choice = choice or {key: value for key, value in self.summary_.items() if key == "lambda_choice"}
             self.summary_ |= choice
-            again = agreeing(instances, given, self.coef_)
+            again = agreeing(instances, given, self.coef_, budget, completed)
             pairs = zip(instances, completed, again, strict=True)
             fall = float(np.mean([(x.features @ self.coef_ + x.costs) @ (old - new) for x, old, new in pairs]))
             objective = self.primal_ - max(0.0, fall)
@@ -238,7 +261,7 @@ class IlpSSVM(OracleEstimator):
             elif rounds and not is_coarse:  # to within its gap the turn before was as good
                 self.__dict__.clear()
                 self.__dict__.update(before)
-            if is_last and not is_coarse:
+            if is_last and not is_coarse or self.stop_reason_ == "seconds":
                 break
             is_coarse = is_coarse and not is_last
             if len(rounds) >= ROUNDS:
@@ -264,7 +287,7 @@ class IlpSSVM(OracleEstimator):
         for i, (one, x) in enumerate(zip(given, instances, strict=True)):
             t = np.where(one.known, one.values, 0.0)
             first = one.completed(t, x, f"Y[{i}]")
-            y0 = t if x.feasible.fault(t) is None and one.linear is None else decided(x.feasible.minimise(first.costs))
+            y0 = t if x.feasible.fault(t) is None and one.linear is None else self._least(x, first.costs, f"Y[{i}]")
             if len(first.inside) and np.any(y0 != t):
                 v = first.inside[0]
                 raise ValueError(f"Y[{i}] is not feasible, and {t[v]:g} is between the bounds of variable {v}")
@@ -285,6 +308,14 @@ class IlpSSVM(OracleEstimator):
             record.update({name: record[name] + added for name, added in bounds.items() if record.get(name) is not None})
         self._take(self._model.moved(shift.tolist(), (bounds["primal"], bounds["dual"])), self.summary_)
 
+    def _least(self, x: Instance, costs: Vector, what: str) -> Vector:
+        """The feasible vector of the least cost."""
+        limit = Budget(self._costed.budget.share())
+        least = x.feasible.minimise(costs, no_slack, limit.left())
+        if least.y is None or (limit.left() == 0.0 and costs @ least.y > least.bound):
+            raise ValueError(f"{what} is not feasible, and which vector is nearest was not found in time: seconds gives it more")
+        return least.y
+
     def _first_weights(self, instances: list[Instance], given: list[Given]) -> Vector:
         """Weights for the first completion, learned from known values alone, as if no rows tied them to others."""
         boxes, solutions = [], []
@@ -297,7 +328,11 @@ class IlpSSVM(OracleEstimator):
         if not boxes:
             raise ValueError("Y: nothing is known of any solution")
         lam = "1/n" if isinstance(self.lam, str) and self.lam.startswith("cv") else self.lam  # these are not the hinges to choose by
-        first = IlpSSVM(lam=lam, gap="5%", passes=100, clock=self.clock, seed=self.seed, nonnegative=self.nonnegative)
+        left = self._costed.budget.left()
+        seconds = max(0.25 * left, SHORT) if math.isfinite(left) else None
+        first = IlpSSVM(
+            lam=lam, gap="5%", passes=100, seconds=seconds, clock=self.clock, seed=self.seed, nonnegative=self.nonnegative
+        )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found: Vector = first.fit(boxes, solutions).coef_
@@ -327,7 +362,7 @@ class IlpSSVM(OracleEstimator):
         if broken:
             found = Findings()
         else:
-            truths = truths_with(given, agreeing(instances, given, np.zeros(instances[0].features.shape[1])), instances)
+            truths = truths_with(given, agreeing(instances, given, np.zeros(instances[0].features.shape[1]), Budget()), instances)
             found = examine(Labelled(self._made_task(instances)), instances, truths, examples=examples, seed=seed, seconds=seconds, passes=passes)
         found[:0] = faults
         return found
@@ -364,5 +399,5 @@ class IlpSSVM(OracleEstimator):
         model, parameters = parameters_of(path, IlpSSVM)
         found = cls(**parameters)
         found._from_model(model)
-        found._costed = LinearTask(len(found.coef_), "upper-bound", [], 0.0, 0.0, math.inf)
+        found._costed = LinearTask(len(found.coef_), "upper-bound", [], 0.0, 0.0, Budget())
         return found

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from multiplane._labeller import listed
-from multiplane.ilp._feasible import FeasibleSet, Vector, numbers
+from multiplane.ilp._feasible import Budget, FeasibleSet, Unsolved, Vector, numbers
 from multiplane.ilp._programme import IntegerProgramme
 from multiplane.ilp._task import Instance, Truth
 
@@ -133,12 +133,25 @@ def truths_with(given: list[Given], values: list[Vector], instances: list[Instan
     return [one.completed(y, x, f"{what}[{i}]") for i, (one, y, x) in enumerate(zip(given, values, instances, strict=True))]
 
 
-def agreeing(instances: list[Instance], given: list[Given], w: Vector) -> list[Vector]:
-    """The best vectors at ``w`` that agree with what is known. Raises ValueError where none does."""
+def agreeing(
+    instances: list[Instance], given: list[Given], w: Vector, budget: Budget, before: list[Vector] | None = None
+) -> list[Vector]:
+    """The best vectors at ``w`` that agree with what is known; those of ``before`` if none is found that costs less.
+
+    Raises ValueError where none agrees, or none was found in time and there are none before.
+    """
     found = []
     for i, (x, one) in enumerate(zip(instances, given, strict=True)):
         values, known = one.values, one.known
-        y = x.feasible.nearest(x.features @ w + x.costs, np.where(known, values, x.feasible.lower), known.astype(float))
+        costs, held = x.features @ w + x.costs, np.where(known, values, x.feasible.lower)
+        try:
+            y = x.feasible.nearest(costs, held, known.astype(float), budget.share())
+        except Unsolved:
+            if before is None:
+                raise ValueError(f"Y[{i}]: no vector that agrees with what is known was found in time: seconds gives it more") from None
+            y = before[i]
+        if before is not None and costs @ before[i] <= costs @ y:
+            y = before[i]
         wrong = np.flatnonzero(known & (y != values))
         if len(wrong):
             v = wrong[0]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +31,13 @@ class Infeasible(ValueError):
     """No vector is feasible."""
 
 
+class Unsolved(ValueError):
+    """The solver found no vector in its time."""
+
+
+FIRST = 0.01
+"""The share of a fit's seconds that the first solution of an example may take."""
+
 Slack = Callable[[float], float]
 """How far above the least cost a vector may be, given a lower bound on that."""
 
@@ -36,6 +45,47 @@ Slack = Callable[[float], float]
 def no_slack(bound: float) -> float:
     """Asks for a vector of the least cost."""
     return 0.0
+
+
+class Budget:
+    """The seconds of a fit, of which one solution may take half of those that are left, and at first :data:`FIRST`: far from the
+    best weights bounds need not be close.
+
+    Args:
+        seconds: How many there are; inf without a limit.
+        each: The most for one solution.
+    """
+
+    def __init__(self, seconds: float = math.inf, each: float = math.inf) -> None:
+        self._until, self._first, self._each = time.time() + seconds, FIRST * seconds, each  # a clock that other machines have, too
+        self._missed: dict[int, int] = {}
+
+    def left(self) -> float:
+        """Returns the seconds that are left, at least 0."""
+        return max(0.0, self._until - time.time())
+
+    def share(self) -> float:
+        """Returns the seconds for one solution."""
+        return min(self._each, 0.5 * self.left())
+
+    @contextmanager
+    def patience(self, example: Any) -> Iterator[float]:
+        """The seconds for a solution of an example: after each that took them all, twice as many."""
+        seconds, begun = min(self.share(), self._first * 2.0 ** self._missed.get(id(example), 0)), time.time()
+        yield seconds
+        if time.time() - begun >= seconds:
+            self._missed[id(example)] = self._missed.get(id(example), 0) + 1
+
+    @classmethod
+    def of(cls, estimator: Any, each: float | None = None) -> Self:
+        """The budget of an estimator's fit, which begins. With ``clock="work"``, whose fits repeat, none; where lambda is chosen by
+        several fits, one of each solution.
+        """
+        if estimator.seconds is None or estimator.clock != "wall":
+            return cls(each=each or math.inf)
+        if isinstance(estimator.lam, str) and estimator.lam.startswith("cv"):
+            return cls(each=min(each or math.inf, 0.5 * estimator.seconds))
+        return cls(estimator.seconds, each or math.inf)
 
 
 class FeasibleSet(ABC):
@@ -63,8 +113,9 @@ class FeasibleSet(ABC):
         """
 
     def minimise_many(self, costs: NDArray[np.float64], slack: Slack = no_slack, seconds: float = math.inf) -> list[Least]:
-        """Answers for each row of ``costs``, ``[n, variables]``: one by one, unless a subclass knows better."""
-        return [self.minimise(row, slack, seconds) for row in costs]
+        """Answers for each row of ``costs``, ``[n, variables]``, in so many seconds: one by one, unless a subclass knows better."""
+        budget = Budget(seconds)
+        return [self.minimise(row, slack, budget.left()) for row in costs]
 
     @abstractmethod
     def fault(self, y: Vector) -> str | None:
@@ -74,22 +125,23 @@ class FeasibleSet(ABC):
         """Returns sets that nothing ties to each other, with the variables of each in order; the set alone if there are no such."""
         return [(np.arange(len(self)), self)]
 
-    def nearest(self, costs: Vector, values: Vector, weights: Vector) -> Vector:
+    def nearest(self, costs: Vector, values: Vector, weights: Vector, seconds: float = math.inf) -> Vector:
         """Returns, of the feasible vectors that differ least from ``values`` (the sum of ``weights`` times the difference), one of
-        the least cost. Variables of weight 0 are free. Values between the bounds are only known to integer programmes.
+        the least cost, or of low cost if the seconds end. Variables of weight 0 are free. Values between the bounds are only known to
+        integer programmes. Raises Unsolved if no vector was found in time.
         """
         known = weights > 0.0
         if np.any(known & (values != self.lower) & (values != self.upper)):
             raise ValueError(f"{type(self).__name__}: a value that is known must be {self.lower.min():g} or {self.upper.max():g}")
         reach = float(np.abs(costs) @ (self.upper - self.lower))
         penalties = np.where(values == self.lower, weights, -weights) * (1.0 + 2.0 * reach) / weights[known].min(initial=np.inf)
-        return decided(self.minimise(costs + np.where(known, penalties, 0.0)))
+        return decided(self.minimise(costs + np.where(known, penalties, 0.0), no_slack, seconds))
 
 
 def decided(least: Least) -> Vector:
-    """Returns the vector, or raises ValueError if the solver found none."""
+    """Returns the vector, or raises Unsolved if the solver found none."""
     if least.y is None:
-        raise ValueError("the solver found no feasible vector in its time")
+        raise Unsolved("the solver found no feasible vector in its time")
     return least.y
 
 

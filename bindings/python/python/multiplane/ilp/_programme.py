@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array, diags_array, issparse
 
 from multiplane.ilp._closer import closer, tightened
-from multiplane.ilp._feasible import FeasibleSet, Infeasible, Least, Slack, Vector, no_slack, numbers
+from multiplane.ilp._feasible import FeasibleSet, Infeasible, Least, Slack, Vector, decided, no_slack, numbers
 from multiplane.ilp._solver import Rows, Solver, opened
 
 SMALL = 64
@@ -152,15 +152,15 @@ class IntegerProgramme(FeasibleSet):
                 lower=self.lower[inside], upper=self.upper[inside], integral=self.integral[inside],
             )  # fmt: skip
 
-    def nearest(self, costs: Vector, values: Vector, weights: Vector) -> Vector:
+    def nearest(self, costs: Vector, values: Vector, weights: Vector, seconds: float = math.inf) -> Vector:
         """As for every set, with values between the bounds: held where that is feasible, else nearest."""
         known = weights > 0.0
         lower, upper = np.where(known, values, self.lower), np.where(known, values, self.upper)
         try:
-            found = self.solver.minimise(numbers(costs, len(self), "costs"), no_slack, math.inf, lower, upper).y
+            found = self.solver.minimise(numbers(costs, len(self), "costs"), no_slack, seconds, lower, upper)
         except Infeasible:
-            found = None
-        return super().nearest(costs, values, weights) if found is None else found
+            return super().nearest(costs, values, weights, seconds)
+        return decided(found)
 
     def with_distances(self, inside: NDArray[np.int64], values: Vector) -> IntegerProgramme:
         """Returns the programme with two more variables for each variable ``inside``: its distance from its value, which is strictly

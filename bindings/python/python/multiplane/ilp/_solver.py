@@ -63,6 +63,11 @@ class Rows:
         found._reach = np.maximum(np.abs(found.lower), np.abs(found.upper))
         return found
 
+    def tied(self, some: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Returns which variables share a row with some of these."""
+        found: NDArray[np.bool_] = self._sizes @ (self._sizes.T @ some.astype(np.float64)) > 0.0
+        return found
+
     def rounded(self, y: Vector) -> Vector | None:
         """Returns ``y`` with whole numbers where they must be; None if they are too far away, or break a row."""
         nearest = np.clip(np.where(self.integral, np.round(y), y), self.lower, self.upper)
@@ -118,7 +123,7 @@ def silenced() -> Iterator[None]:
 
 
 class Relaxed(NamedTuple):
-    """A solution of the relaxation, and multipliers of its rows."""
+    """A solution of the relaxation, and multipliers of its rows. Where its time ended these are the last ones, or zeros."""
 
     y: Vector
     duals: Vector
@@ -134,7 +139,7 @@ class Found(NamedTuple):
 class Engine(Protocol):
     """What solves one set of rows."""
 
-    def relaxed(self, costs: Vector, lower: Vector, upper: Vector) -> Relaxed:
+    def relaxed(self, costs: Vector, lower: Vector, upper: Vector, seconds: float) -> Relaxed:
         """Solves between these bounds, without the rule that variables are whole. Raises Infeasible if nothing is feasible."""
 
     def branch_and_bound(self, costs: Vector, lower: Vector, upper: Vector, abs_gap: float, seconds: float) -> Found:
@@ -149,6 +154,11 @@ def opened() -> Any:
         highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     highs.setOptionValue("output_flag", False)
     return highs
+
+
+def _limit(highs: Any, seconds: float) -> None:
+    """Gives the next run so many seconds."""
+    highs.setOptionValue("time_limit", highs.getRunTime() + seconds if math.isfinite(seconds) else math.inf)
 
 
 class Highspy:
@@ -167,24 +177,27 @@ class Highspy:
         self._columns = np.arange(len(rows.lower), dtype=np.int32)
         self._bounds = rows.lower, rows.upper  # of the relaxation
 
-    def relaxed(self, costs: Vector, lower: Vector, upper: Vector) -> Relaxed:
+    def relaxed(self, costs: Vector, lower: Vector, upper: Vector, seconds: float) -> Relaxed:
         if lower is not self._bounds[0] or upper is not self._bounds[1]:
             self._linear.changeColsBounds(len(lower), self._columns, lower, upper)
             self._bounds = lower, upper
+        _limit(self._linear, seconds)
         self._run(self._linear, costs)
-        if self._linear.getModelStatus() not in (self.highspy.HighsModelStatus.kOptimal, self.highspy.HighsModelStatus.kInfeasible):
+        status = self.highspy.HighsModelStatus
+        if self._linear.getModelStatus() not in (status.kOptimal, status.kInfeasible, status.kTimeLimit):
             self._linear.clearSolver()  # it failed from the basis before
             self._linear.run()
-        if self._linear.getModelStatus() == self.highspy.HighsModelStatus.kInfeasible:
+        if self._linear.getModelStatus() == status.kInfeasible:
             raise Infeasible("no vector is feasible")
         solution = self._linear.getSolution()
-        return Relaxed(np.array(solution.col_value), np.array(solution.row_dual))
+        duals = np.array(solution.row_dual) if solution.dual_valid else np.zeros(len(self.rows.row_lower))
+        return Relaxed(np.array(solution.col_value) if solution.value_valid else lower, duals)
 
     def branch_and_bound(self, costs: Vector, lower: Vector, upper: Vector, abs_gap: float, seconds: float) -> Found:
         self._integer = highs = self._integer or self._made(True)
         highs.changeColsBounds(len(lower), self._columns, lower, upper)
         highs.setOptionValue("mip_abs_gap", abs_gap)
-        highs.setOptionValue("time_limit", highs.getRunTime() + seconds if math.isfinite(seconds) else math.inf)
+        _limit(highs, seconds)
         self._run(highs, costs)
         if highs.getModelStatus() == self.highspy.HighsModelStatus.kInfeasible:
             return Found(None, math.inf)
@@ -228,7 +241,7 @@ class SciPy:
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
 
-    def relaxed(self, costs: Vector, lower: Vector, upper: Vector) -> Relaxed:
+    def relaxed(self, costs: Vector, lower: Vector, upper: Vector, seconds: float) -> Relaxed:
         from scipy.optimize import linprog
         from scipy.sparse import vstack
 
@@ -236,8 +249,10 @@ class SciPy:
         above, below = np.isfinite(rows.row_lower), np.isfinite(rows.row_upper)
         found = linprog(
             costs, vstack([rows.matrix[below], -rows.matrix[above]]), np.concatenate([rows.row_upper[below], -rows.row_lower[above]]),
-            bounds=np.stack([lower, upper], axis=1), options={"dual_feasibility_tolerance": EXACT},
+            bounds=np.stack([lower, upper], axis=1), options={"dual_feasibility_tolerance": EXACT, "time_limit": seconds},
         )  # fmt: skip
+        if found.x is None and found.status == 1:  # its time ended
+            return Relaxed(lower, np.zeros(len(below)))
         if found.x is None:
             raise Infeasible("no vector is feasible") if found.status == 2 else ValueError(f"the relaxation was not solved: {found.message}")
         duals, parts = np.zeros(len(below)), np.split(found.ineqlin.marginals, [int(below.sum())])
@@ -268,8 +283,9 @@ class Solver:
     """Finds vectors of low cost, for one costs after the other.
 
     The relaxation comes first. If its solution is whole, it is the answer, with a bound that its duals prove. Otherwise
-    the integer programme is solved twice: with those variables held that are whole in the relaxation, and, if that is not yet
-    good enough, with those held that have the same value in every better vector, as the duals prove.
+    the integer programme is solved twice: with those variables held that are whole in the relaxation (if nothing is feasible then,
+    those that no row ties to others), and, if that is not yet good enough, with those held that have the same value in every better
+    vector, as the duals prove.
 
     Attributes:
         calls: How many costs there were.
@@ -282,6 +298,7 @@ class Solver:
         self.calls = self.branched = self.searched = 0
         self._engine: Engine = next(engine for engine in Engines if engine.is_there())(rows)
         self._last: Vector | None = None
+        self._duals = np.zeros(len(rows.row_lower))
         self._lock = threading.Lock()
 
     def minimise(
@@ -289,13 +306,18 @@ class Solver:
     ) -> Least:
         """Returns a vector, at most ``slack`` above the bound if ``seconds`` suffice. Raises Infeasible if there is none.
 
+        Where the seconds end first, the last vector stands in for none, and the last multipliers prove a bound if they prove more.
         ``lower`` and ``upper`` are further bounds on the variables, for this call.
         """
         rows = self.rows if lower is None or upper is None else self.rows.between(lower, upper)
         with self._lock:
             until = time.monotonic() + seconds
-            relaxed = self._engine.relaxed(costs, rows.lower, rows.upper)
+            relaxed = self._engine.relaxed(costs, rows.lower, rows.upper, max(0.0, seconds))
             bound, rest = rows.bound(costs, relaxed.duals)
+            if time.monotonic() > until:
+                bound, rest = max((bound, rest), rows.bound(costs, self._duals), key=lambda proven: proven[0])
+            else:
+                self._duals = relaxed.duals
             y = rows.rounded(relaxed.y)
             self.calls += 1
             if y is not None and costs @ y - bound > max(0.0, slack(bound)) + NEAR * float(np.abs(costs) @ np.abs(y)):
@@ -312,7 +334,11 @@ class Solver:
         self, rows: Rows, costs: Vector, abs_gap: float, until: float, relaxed: Vector, bound: float, rest: Vector
     ) -> tuple[Vector | None, float]:
         nearest, last = np.round(relaxed), self._last
-        y, _ = self._among(rows, costs, abs_gap, until, rows.integral & (np.abs(relaxed - nearest) < WHOLE), nearest)
+        whole = rows.integral & (np.abs(relaxed - nearest) < WHOLE)
+        y, _ = self._among(rows, costs, abs_gap, until, whole, nearest)
+        apart = whole & ~rows.tied(~whole)
+        if y is None and np.count_nonzero(apart) > 0.5 * len(apart):
+            y, _ = self._among(rows, costs, abs_gap, until, apart, nearest)
         is_inside = last is not None and bool(np.all((last >= rows.lower) & (last <= rows.upper)))
         if last is not None and is_inside and (y is None or costs @ last < costs @ y):
             y = last
@@ -336,7 +362,9 @@ class Solver:
         lower, upper = np.where(held, values, rows.lower), np.where(held, values, rows.upper)
         size = float(np.abs(costs).max(initial=0.0))
         scale = 2.0 ** round(math.log2(LARGEST / size)) if size > 0.0 else 1.0
-        seconds = max(0.0, until - time.monotonic())
+        seconds = until - time.monotonic()
+        if seconds <= 0.0:
+            return Found(None, -math.inf)
         found, bound = self._engine.branch_and_bound(scale * costs, lower, upper, 0.5 * scale * abs_gap, seconds)
         y = None if found is None else rows.rounded(found)
         return Found(y, (bound - EXACT * float((upper - lower).sum()) - WHOLE) / scale)

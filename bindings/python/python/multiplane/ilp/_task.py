@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane._tasks import Bounded
-from multiplane.ilp._feasible import FeasibleSet, Slack, Vector, no_slack
+from multiplane.ilp._feasible import Budget, FeasibleSet, Slack, Vector, no_slack
 from multiplane.ilp._programme import IntegerProgramme
 
 
@@ -69,20 +69,20 @@ class LinearTask:
         nonnegative: Weights that stay >= 0, as (start, stop).
         accuracy: What share of an example's hinge the solver may leave open.
         gap: The same relative to the cost of its answer.
-        seconds: Time for one solution.
+        budget: Time for solutions.
     """
 
     def __init__(
-        self, width: int, quality: str, nonnegative: list[tuple[int, int]], accuracy: float, gap: float, seconds: float
+        self, width: int, quality: str, nonnegative: list[tuple[int, int]], accuracy: float, gap: float, budget: Budget
     ) -> None:  # fmt: skip
         self.width, self.quality, self.nonnegative = width, quality, nonnegative
-        self.accuracy, self.gap, self.seconds = accuracy, gap, seconds
+        self.accuracy, self.gap, self.budget = accuracy, gap, budget
         self.releases_gil = False  # solvers do; answers of one that several examples share depend on the order of calls
         self.without: set[int] = set()  # examples for which a solver had no vector in its time
 
     def fingerprint(self) -> Any:
         """What tells a task from others, for warm starts."""
-        return self.width, self.quality, self.nonnegative, self.accuracy, self.gap, self.seconds
+        return self.width, self.quality, self.nonnegative, self.accuracy, self.gap
 
     def dim(self) -> int:
         return self.width
@@ -111,17 +111,16 @@ class LinearTask:
     def decode(self, x: Instance, w: Vector, truth: Truth | None = None) -> Any:
         costs = x.features @ w + x.costs
         if truth is None:
-            least = x.feasible.minimise(costs, self._slack(math.inf), self.seconds)
+            least = x.feasible.minimise(costs, self._slack(math.inf), self.budget.share())
             return self._answer(x, least.y, -least.bound, None)
         offset = float(truth.costs @ truth.values)
         slack = self._slack(float(costs @ truth.values) - offset)
         costs = costs - truth.costs
-        if truth.feasible is None:
-            least = x.feasible.minimise(costs, slack, self.seconds)
-        else:
-            of_distances = np.concatenate([-truth.weights, np.zeros(len(truth.inside))])
-            least = truth.feasible.minimise(np.concatenate([costs, of_distances]), slack, self.seconds)
-        y = None if least.y is None else least.y[: len(costs)]
+        if truth.feasible is not None:
+            costs = np.concatenate([costs, -truth.weights, np.zeros(len(truth.inside))])
+        with self.budget.patience(x) as seconds:
+            least = (truth.feasible or x.feasible).minimise(costs, slack, seconds)
+        y = None if least.y is None else least.y[: len(x.costs)]
         return self._answer(x, y, -least.bound - offset, truth)
 
     def _slack(self, at_truth: float) -> Slack:

@@ -20,7 +20,7 @@ pub struct Solution {
 /// The judge of the vectors of one programme.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ErrorCosts {
-    /// The cost of one unit of error of each variable; 0 if its truth is not known.
+    /// The cost of one unit of error of each variable; 0 if its truth is not known, below 0 only at a bound.
     pub(super) weights: Vec<f64>,
     /// Variables whose known value is between their bounds, with it.
     pub(super) inside: Vec<(usize, f64)>,
@@ -59,7 +59,7 @@ impl Solution {
     /// Returns the variables whose error costs something, with its cost, if this is a truth.
     pub(super) fn judged(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         let weights = self.judge.iter().flat_map(|judge| judge.weights.iter().copied());
-        weights.enumerate().filter(|(_, weight)| *weight > 0.0)
+        weights.enumerate().filter(|(_, weight)| *weight != 0.0)
     }
 
     /// Returns if some values are known and others not.

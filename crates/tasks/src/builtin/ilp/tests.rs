@@ -92,6 +92,40 @@ fn best(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(f64::NEG_INFINITY, f64::max)
 }
 
+/// Two variables that are 0 or 1, and the ends of their sum.
+fn two_variables(row: [f64; 2]) -> Programme {
+    let matrix = SparseMatrix::new(vec![0, 2], vec![0, 1], vec![1.0; 2], 2).unwrap();
+    let (lower, upper, integral) = (vec![0.0; 2], vec![1.0; 2], vec![true; 2]);
+    Programme { matrix, row_lower: vec![row[0]], row_upper: vec![row[1]], lower, upper, integral }
+}
+
+/// Of a linear loss, such as regret, some weights are below 0: `y0 + 3 y1` of two variables, one of which is 1.
+#[test]
+fn losses_may_be_linear() {
+    let data = ProgrammeExample {
+        programme: two_variables([1.0, 2.0]),
+        features: SparseMatrix::new(vec![0, 1, 2], vec![0, 1], vec![1.0; 2], 2).unwrap(),
+        costs: vec![0.0; 2],
+        truth: vec![1.0, 0.0],
+        weights: vec![-1.0, 3.0],
+    };
+    let data = Dataset::new(Programmes::new(vec![data], Vec::new()).unwrap());
+    let (task, examples) = examples(&IlpSpec::default(), &data).unwrap();
+    let truth = examples.labels[0].clone();
+    let losses = [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]].map(|y| (y, task.loss(&truth, &Solution::new(y.to_vec()))));
+    assert_eq!(losses.map(|(_, loss)| loss), [2.0, 0.0, 3.0]);
+    let (task, examples) = (Arc::new(task), Arc::new(examples));
+    let mut oracle = TaskOracle::new(task.clone(), examples.clone()).unwrap();
+    let (mut rng, mut plane) = (Rng::new(0, 8), Plane::new());
+    for _ in 0..50 {
+        let w = weights(&mut rng).map(|weight| 4.0 * weight);
+        let hinge = best(losses.iter().map(|(y, loss)| y[0] * w[0] + y[1] * w[1] + loss)) - w[0];
+        let Quality::UpperBound(bound) = oracle.maximize(0, &w, &mut plane).unwrap() else { panic!() };
+        let again = task.reference_hinge(&examples.inputs[0], &truth, &w);
+        assert!([plane.view().score(&w), bound, again].iter().all(|found| (found - hinge).abs() < 1e-6), "{w:?}");
+    }
+}
+
 /// Answers with and without the loss are the best of all vectors, bounds are above them by no more than the gap that is
 /// allowed, planes are differences of features, and `verify` finds the same hinge. Some truths are between bounds.
 #[test]
@@ -201,9 +235,7 @@ fn truths_are_completed() {
 #[test]
 fn faults_are_told() {
     let example = |truth: [f64; 2], row: [f64; 2]| {
-        let matrix = SparseMatrix::new(vec![0, 2], vec![0, 1], vec![1.0; 2], 2).unwrap();
-        let (lower, upper, integral) = (vec![0.0; 2], vec![1.0; 2], vec![true; 2]);
-        let programme = Programme { matrix, row_lower: vec![row[0]], row_upper: vec![row[1]], lower, upper, integral };
+        let programme = two_variables(row);
         let features = SparseMatrix::new(vec![0, 1, 2], vec![0, 0], vec![1.0; 2], 1).unwrap();
         ProgrammeExample { programme, features, costs: vec![0.0; 2], truth: truth.to_vec(), weights: Vec::new() }
     };
