@@ -52,7 +52,7 @@ pub struct BoxImage {
 #[derive(Clone, Debug)]
 pub struct Boxes {
     images: Vec<Arc<BoxImage>>,
-    words: usize,
+    word_counts: Vec<usize>,
 }
 
 impl Boxes {
@@ -90,7 +90,7 @@ impl Boxes {
         if start != words.len() {
             return Err(format!("words: found {} numbers, expected one for each pixel: {start}", words.len()));
         }
-        Ok(Boxes { images, words: word_counts.iter().sum() })
+        Ok(Boxes { images, word_counts: word_counts.clone() })
     }
 
     /// Returns the images.
@@ -98,9 +98,9 @@ impl Boxes {
         &self.images
     }
 
-    /// Returns the number of words of all vocabularies.
-    pub fn words(&self) -> usize {
-        self.words
+    /// Returns the number of words in each vocabulary.
+    pub fn word_counts(&self) -> &[usize] {
+        &self.word_counts
     }
 }
 
@@ -158,14 +158,15 @@ impl Data for Boxes {
     }
     fn subset(&self, examples: &[usize]) -> Dataset {
         let images = examples.iter().map(|&example| self.images[example].clone()).collect();
-        Dataset::new(Boxes { images, words: self.words })
+        Dataset::new(Boxes { images, word_counts: self.word_counts.clone() })
     }
     fn describe(&self) -> &'static str {
         "maps of words with boxes (box)"
     }
     fn hash_into(&self, sha: &mut Sha256) {
         sha.update(b"boxes");
-        sha.update((self.words as u64).to_le_bytes());
+        sha.update((self.word_counts.len() as u64).to_le_bytes());
+        self.word_counts.iter().for_each(|&count| sha.update((count as u64).to_le_bytes()));
         for image in &self.images {
             sha.update(image.digest);
             sha.update((image.boxes.len() as u64).to_le_bytes());
@@ -227,7 +228,7 @@ mod tests {
     fn words_are_numbered_through() {
         let data = Boxes::new(&two()).unwrap();
         let images = data.images();
-        assert_eq!(data.words(), 5);
+        assert_eq!(data.word_counts(), [3, 2]);
         let all: Vec<Vec<u32>> = images.iter().map(|image| image.map.words_in(image.map.whole()).collect()).collect();
         assert_eq!(all, [vec![0, 4, 3], vec![3, 4, 2, 0, 4]]);
         assert_eq!(images[1].boxes, [Rect::new(0, 0, 1, 1), Rect::new(1, 0, 2, 2)]);

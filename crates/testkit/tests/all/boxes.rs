@@ -37,7 +37,8 @@ fn small(seed: u64) -> Small {
     let sides = |length: u32| (0..length).flat_map(move |from| (from + 1..=length).map(move |to| (from, to)));
     let boxes =
         sides(4).flat_map(|(left, right)| sides(3).map(move |(top, bottom)| Rect::new(left, top, right, bottom)));
-    let all: Vec<Boxed> = none.then(Boxed::default).into_iter().chain(boxes.map(Boxed::from)).collect();
+    let all: Vec<Boxed> =
+        none.then(Boxed::default).into_iter().chain(boxes.map(|rect| Boxed::new(vec![rect]))).collect();
     of_task(format!("boxes {seed}"), task, examples, move |truth| [&all[..], std::slice::from_ref(truth)].concat())
 }
 

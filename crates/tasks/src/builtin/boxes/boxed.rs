@@ -4,21 +4,39 @@ use multiplane_core::task::TaskLabel;
 use multiplane_infer::boxes::{BoxLoss, Rect};
 
 /// The boxes of an image: those that are right, or the one that is answered; none if there is no object.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Boxed {
-    /// The boxes, ascending.
-    pub boxes: Vec<Rect>,
+    boxes: Vec<Rect>,
+    /// Left, top, right, bottom of each; those of an empty rectangle if there is none.
+    sides: Vec<u32>,
 }
 
-impl TaskLabel for Boxed {}
+/// The sides of the boxes, one after the other.
+impl TaskLabel for Boxed {
+    fn numbers(&self) -> Option<&[u32]> {
+        Some(&self.sides)
+    }
+}
 
-impl From<Rect> for Boxed {
-    fn from(rect: Rect) -> Self {
-        Boxed { boxes: vec![rect] }
+impl Default for Boxed {
+    fn default() -> Self {
+        Boxed::new(Vec::new())
     }
 }
 
 impl Boxed {
+    /// Takes boxes.
+    pub fn new(boxes: Vec<Rect>) -> Self {
+        let of = |rect: &Rect| [rect.left, rect.top, rect.right, rect.bottom];
+        let sides = if boxes.is_empty() { vec![0; 4] } else { boxes.iter().flat_map(of).collect() };
+        Boxed { boxes, sides }
+    }
+
+    /// Returns the boxes.
+    pub fn boxes(&self) -> &[Rect] {
+        &self.boxes
+    }
+
     /// Returns the loss of `y` if this is the truth: the largest of its boxes; 1 if one of both has a box, and the other
     /// none.
     pub(super) fn loss(&self, loss: BoxLoss, y: &Boxed) -> f64 {

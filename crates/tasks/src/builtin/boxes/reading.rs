@@ -59,23 +59,23 @@ fn read(
         return Err(OpenError::new(format!("task `{}` reads maps of words with boxes, found {found}", ENTRY.name)));
     };
     let inputs = found.images().to_vec();
-    let labels: Vec<Boxed> = inputs.iter().map(|image| Boxed { boxes: image.boxes.clone() }).collect();
+    let labels: Vec<Boxed> = inputs.iter().map(|image| Boxed::new(image.boxes.clone())).collect();
     let vocabulary = match model {
         Some(model) => model.read::<BoxVocabulary>()?,
         None => {
-            let words = spec.words.unwrap_or(found.words());
-            let all = labels.iter().flat_map(|truth| &truth.boxes);
+            let words = if spec.words.is_empty() { found.word_counts().to_vec() } else { spec.words.clone() };
+            let all = labels.iter().flat_map(|truth| truth.boxes());
             BoxVocabulary { words, windows: windows::sizes(all, spec.windows) }
         }
     };
-    if found.words() > vocabulary.words {
-        let (found, expected) = (found.words(), vocabulary.words);
+    if found.word_counts() != vocabulary.words {
+        let (found, expected) = (found.word_counts(), &vocabulary.words);
         let whose = if model.is_some() { "the model has" } else { "task.words is" };
-        return Err(OpenError::new(format!("found {found} words, but {whose} {expected}")));
+        return Err(OpenError::new(format!("found vocabularies of {found:?} words, but {whose} {expected:?}")));
     }
-    check_dim(vocabulary.words, multiplane_infer::boxes::cells(spec.levels))?;
+    check_dim(vocabulary.words.iter().sum(), multiplane_infer::boxes::cells(spec.levels))?;
     if model.is_none() {
-        if let Some(image) = labels.iter().position(|truth| truth.boxes.is_empty()).filter(|_| !spec.none) {
+        if let Some(image) = labels.iter().position(|truth| truth.boxes().is_empty()).filter(|_| !spec.none) {
             return Err(OpenError::new(format!(
                 "image {image} has no box: leave it out, or set task.none=true, which makes \"no box\" an answer"
             )));

@@ -45,8 +45,8 @@ pub enum BoxSearch {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BoxSpec {
-    /// The number of words of all vocabularies; `None`: as the data say.
-    pub words: Option<usize>,
+    /// The number of words in each vocabulary, which the data must have; empty: as the data have.
+    pub words: Vec<usize>,
     /// Levels of the spatial pyramid, 1 to 4: 1 cell, 2 x 2, 4 x 4, 8 x 8.
     pub levels: usize,
     /// What the histogram of a box is divided by.
@@ -69,7 +69,7 @@ pub struct BoxSpec {
 impl Default for BoxSpec {
     fn default() -> Self {
         BoxSpec {
-            words: None,
+            words: Vec::new(),
             levels: 2,
             normalise: Normalise::default(),
             loss: OverlapLoss::default(),

@@ -30,13 +30,19 @@ const REMEMBERED: usize = 4;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BoxVocabulary {
-    /// The number of words of all vocabularies.
-    pub words: usize,
+    /// The number of words in each vocabulary.
+    pub words: Vec<usize>,
     /// The sizes of the windows, width and height.
     pub windows: Vec<(u32, u32)>,
 }
 
 impl TaskVocabulary for BoxVocabulary {}
+
+impl BoxVocabulary {
+    fn all_words(&self) -> usize {
+        self.words.iter().sum()
+    }
+}
 
 /// Returns the tables of the weights.
 pub(super) fn tables(spec: &BoxSpec, vocabulary: &BoxVocabulary) -> Vec<WeightTable> {
@@ -44,7 +50,7 @@ pub(super) fn tables(spec: &BoxSpec, vocabulary: &BoxVocabulary) -> Vec<WeightTa
         let parts = 1 << level;
         (0..parts * parts).map(move |k| format!("{parts}x{parts}:{},{}", k / parts, k % parts))
     });
-    let bins = WeightTable::new("bin", [Axis::own("cell", cells), Axis::numbers("word", vocabulary.words)]);
+    let bins = WeightTable::new("bin", [Axis::own("cell", cells), Axis::numbers("word", vocabulary.all_words())]);
     let none = spec.none.then(|| WeightTable::new("none", [Axis::numbers("none", 1)]));
     std::iter::once(bins).chain(none).collect()
 }
@@ -89,24 +95,24 @@ impl BoxTask {
 
     /// Returns the number of weights of cells.
     fn bins(&self) -> usize {
-        cells(self.spec.levels) * self.vocabulary.words
+        cells(self.spec.levels) * self.vocabulary.all_words()
     }
 
     /// Adds `scale` times the features of an image with these boxes: the mean over them.
     fn add(&self, x: &BoxImage, y: &Boxed, scale: f64, dense: &mut [f64]) {
-        if y.boxes.is_empty() {
+        if y.boxes().is_empty() {
             dense[self.bins()..].iter_mut().for_each(|none| *none += scale);
         }
-        let words = self.vocabulary.words;
+        let words = self.vocabulary.all_words();
         let mut histogram = vec![0.0; self.bins()];
-        for &rect in &y.boxes {
+        for &rect in y.boxes() {
             histogram.fill(0.0);
             for (cell, own) in rect.pyramid(self.spec.levels).zip(histogram.chunks_exact_mut(words)) {
                 x.map.words_in(cell).for_each(|word| own[word as usize] += 1.0);
             }
             let norm = self.norm_of(x, rect, &histogram);
             if norm > 0.0 {
-                let factor = scale / norm / y.boxes.len() as f64;
+                let factor = scale / norm / y.boxes().len() as f64;
                 dense.iter_mut().zip(&histogram).for_each(|(sum, count)| *sum += factor * count);
             }
         }
@@ -131,7 +137,7 @@ impl BoxTask {
             scores: &w[..self.bins()],
             levels: self.spec.levels,
             norm: self.norm,
-            loss: truth.map(|truth| (self.loss, &truth.boxes[..])),
+            loss: truth.map(|truth| (self.loss, &truth.boxes()[..])),
             places,
         }
     }
@@ -180,8 +186,7 @@ impl Task for BoxTask {
         let none = self.of_none(question.truth, question.w);
         let best = found.first().filter(|best| none.is_none_or(|none| best.score >= none));
         let score = best.map(|best| best.score).or(none).ok_or("no box of the grid is in the image")?;
-        out.boxes.clear();
-        out.boxes.extend(best.map(|best| best.rect));
+        *out = Boxed::new(best.map(|best| best.rect).into_iter().collect());
         if let Some(best) = found.first() {
             memory.0.retain(|known| *known != best.rect);
             memory.0.insert(0, best.rect);
@@ -210,15 +215,15 @@ impl BuiltinTask for BoxTask {
 
     fn show(&self, y: &Boxed, _: &BoxVocabulary) -> String {
         let of = |rect: &Rect| format!("{} {} {} {}", rect.left, rect.top, rect.right, rect.bottom);
-        y.boxes.iter().map(of).collect::<Vec<_>>().join("; ")
+        y.boxes().iter().map(of).collect::<Vec<_>>().join("; ")
     }
 
     /// All boxes one by one, by tables of sums of plain scores.
     fn reference_hinge(&self, x: &Arc<BoxImage>, truth: &Boxed, w: &[f64]) -> f64 {
         super::reference::largest(self.question(x, Some(truth), w), self.of_none(Some(truth), w))
-            - truth.boxes.iter().map(|&rect| super::reference::score(self.question(x, None, w), rect)).sum::<f64>()
-                / truth.boxes.len().max(1) as f64
-            - if truth.boxes.is_empty() { w[self.bins()] } else { 0.0 }
+            - truth.boxes().iter().map(|&rect| super::reference::score(self.question(x, None, w), rect)).sum::<f64>()
+                / truth.boxes().len().max(1) as f64
+            - if truth.boxes().is_empty() { w[self.bins()] } else { 0.0 }
     }
 
     fn errors(&self, truth: &Boxed, y: &Boxed) -> (usize, usize) {
@@ -226,7 +231,7 @@ impl BuiltinTask for BoxTask {
     }
 
     fn is_known(&self, truth: &Boxed) -> bool {
-        self.spec.none || !truth.boxes.is_empty()
+        self.spec.none || !truth.boxes().is_empty()
     }
 
     fn measures(&self, _: &BoxVocabulary) -> Vec<Box<dyn Measure<Boxed>>> {
@@ -253,16 +258,16 @@ impl BuiltinTask for BoxTask {
                 moved(&|near| near.bottom = near.bottom.saturating_sub(stride)),
             ]
         };
-        let mut all: Vec<Rect> = y.boxes.iter().flat_map(|&rect| near(rect)).collect();
-        all.retain(|near| !near.is_empty() && !y.boxes.contains(near));
+        let mut all: Vec<Rect> = y.boxes().iter().flat_map(|&rect| near(rect)).collect();
+        all.retain(|near| !near.is_empty() && !y.boxes().contains(near));
         rng.shuffle(&mut all);
         all.truncate(most);
-        all.into_iter().map(Boxed::from).collect()
+        all.into_iter().map(|rect| Boxed::new(vec![rect])).collect()
     }
 
     fn is_labelling_of(&self, x: &Arc<BoxImage>, y: &Boxed) -> bool {
         let is_inside = |rect: &Rect| !rect.is_empty() && rect.common(x.map.whole()) == *rect;
-        y.boxes.iter().all(is_inside) && (self.spec.none || !y.boxes.is_empty())
+        y.boxes().iter().all(is_inside) && (self.spec.none || !y.boxes().is_empty())
     }
 
     fn weight_tables(&self) -> Vec<WeightTable> {

@@ -66,7 +66,7 @@ fn answers(spec: &BoxSpec, sizes: &[(u32, u32)], image: &BoxImage) -> Vec<Boxed>
                 }
             };
             if is_there {
-                all.push(Rect::new(left, top, right, bottom).into());
+                all.push(Boxed::new(vec![Rect::new(left, top, right, bottom)]));
             }
         }
     }
@@ -130,8 +130,8 @@ fn answers_are_those_of_enumeration() {
 /// Boxes are compared with the nearest that is right; nothing is right where there is nothing.
 #[test]
 fn losses_by_hand() {
-    let truth = Boxed { boxes: vec![Rect::new(0, 0, 2, 2), Rect::new(4, 0, 6, 2)] };
-    let (half, none) = (Boxed::from(Rect::new(4, 0, 6, 1)), Boxed::default());
+    let truth = Boxed::new(vec![Rect::new(0, 0, 2, 2), Rect::new(4, 0, 6, 2)]);
+    let (half, none) = (Boxed::new(vec![Rect::new(4, 0, 6, 1)]), Boxed::default());
     let task = BoxTask::new(&BoxSpec::default(), BoxVocabulary::default());
     assert_eq!((task.loss(&truth, &truth), task.loss(&truth, &half), task.loss(&truth, &none)), (0.0, 0.5, 1.0));
     assert_eq!((task.loss(&none, &none), task.loss(&none, &half)), (0.0, 1.0));
@@ -151,7 +151,10 @@ fn faults_are_named() {
         (BoxSpec::default(), "image 0 has no box"),
         (BoxSpec { levels: 5, ..BoxSpec::default() }, "levels"),
         (BoxSpec { stride: 0, ..BoxSpec::default() }, "stride"),
-        (BoxSpec { words: Some(0), none: true, ..BoxSpec::default() }, "found 1 words, but task.words is 0"),
+        (
+            BoxSpec { words: vec![2], none: true, ..BoxSpec::default() },
+            "found vocabularies of [1] words, but task.words is [2]",
+        ),
         (BoxSpec { search: BoxSearch::Windows, none: true, ..BoxSpec::default() }, "no sizes of windows"),
     ];
     for (spec, expected) in cases {
