@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::container::Container;
 use super::format::FormatEntry;
-use super::pairwise::{check_offsets, offsets};
+use super::pairwise::{TensorList, check_offsets, offsets};
 use super::rules::ReadRules;
 use crate::dataset::{Data, Dataset};
 
@@ -36,6 +36,19 @@ pub struct BoxArrays {
     pub box_offsets: Vec<usize>,
     /// Left, top, right, bottom in pixels; right and bottom are exclusive.
     pub boxes: Vec<[i64; 4]>,
+}
+
+impl BoxArrays {
+    /// Returns the bytes of a container of these arrays, in the format `box`.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut tensors = TensorList::default();
+        tensors.table("map_sizes", &self.map_sizes);
+        tensors.integers("words", self.words.clone());
+        tensors.offsets("word_counts", &self.word_counts);
+        tensors.offsets("box_offsets", &self.box_offsets);
+        tensors.table("boxes", &self.boxes);
+        tensors.pack()
+    }
 }
 
 /// An image with its boxes.

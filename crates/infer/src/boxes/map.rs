@@ -1,8 +1,10 @@
 //! Word maps: points with words in an image.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::rect::Rect;
+use super::squares::CoarseSquares;
 
 /// A point of a word map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +29,8 @@ pub struct WordMap {
     words: Vec<u32>,
     /// Where the points of a column in a row begin in `words`: `[row rank][column rank]`, and their end.
     starts: Vec<u32>,
+    /// Made when it is asked for.
+    squares: OnceLock<CoarseSquares>,
 }
 
 /// Ranks of all lines between pixels.
@@ -76,7 +80,8 @@ impl WordMap {
         for k in 1..starts.len() {
             starts[k] += starts[k - 1];
         }
-        WordMap { columns, rows, words: points.into_iter().map(|point| point.word).collect(), starts }
+        let words = points.into_iter().map(|point| point.word).collect();
+        WordMap { columns, rows, words, starts, squares: OnceLock::new() }
     }
 
     /// Returns the number of columns of pixels.
@@ -107,8 +112,17 @@ impl WordMap {
     /// Returns the words of the points in a rectangle of the image.
     pub fn words_in(&self, rect: Rect) -> impl Iterator<Item = u32> + '_ {
         let RankRect { columns, rows } = self.ranks(rect);
-        let of_row = move |row: usize| self.place(row, columns.0).start..self.place(row, columns.1).start;
-        (rows.0..rows.1).flat_map(move |row| self.words[of_row(row)].iter().copied())
+        (rows.0..rows.1).flat_map(move |row| self.words_of(row, columns.0..columns.1).iter().copied())
+    }
+
+    /// Returns the words of the points in some columns of a row, in ranks.
+    pub(super) fn words_of(&self, row: usize, columns: Range<usize>) -> &[u32] {
+        &self.words[self.place(row, columns.start).start..self.place(row, columns.end).start]
+    }
+
+    /// Returns bounds on squared lengths of histograms.
+    pub(super) fn squares(&self) -> &CoarseSquares {
+        self.squares.get_or_init(|| CoarseSquares::new(self))
     }
 
     /// Returns the columns and rows that have points.

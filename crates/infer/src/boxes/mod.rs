@@ -8,13 +8,14 @@
 //! The search is that of Lampert, Blaschko and Hofmann (Efficient subwindow search, PAMI 2009): a set of rectangles is
 //! an interval for each side; a bound on the scores of a set comes from sums over its largest and its smallest
 //! rectangle, positive and negative scores apart. Cost: `O(cells (columns rows + points))` for the sums of one
-//! question, with columns and rows that have points; then `O(cells)` for a set, with [`Norm::L2`] also the points of
-//! its largest rectangle.
+//! question, with columns and rows that have points; then `O(cells)` for a set, and with [`Norm::L2`] the points of a
+//! single rectangle.
 
 mod loss;
 mod map;
 mod rect;
 mod search;
+mod squares;
 mod sums;
 
 #[cfg(test)]

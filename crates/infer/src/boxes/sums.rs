@@ -204,16 +204,21 @@ impl Sums {
                 sums.zip(&self.largest).map(of_level).sum::<f64>() / levels as f64
             }
             Norm::L2 => {
-                let sum = sums.fold(Parts::default(), |mut all, sum| {
-                    all.add(sum);
-                    all
-                });
-                // A level's cells add up to the histogram of the rectangle, so their squares to a share of its at least.
-                let shares: f64 = (0..levels).map(|level| 0.25_f64.powi(level as i32)).sum();
-                let small = if points > 0.0 { self.squares(map, smallest) as f64 } else { 0.0 };
-                let least = f64::sqrt((small * shares).max(levels as f64));
-                let most = f64::sqrt(self.squares(map, largest) as f64 * levels as f64).max(1.0);
-                (sum.positive / least + sum.negative / most).min(self.length)
+                let squares = map.squares();
+                let (mut least, mut most) = (0.0, 0.0);
+                for (small, large) in (0..levels).flat_map(|level| set.cells(level)) {
+                    if !small.is_empty() {
+                        least += squares.least(map.ranks(small)).max(f64::from(self.count(map, small)));
+                    }
+                    most += squares.most(map.ranks(large), f64::from(self.count(map, large)));
+                }
+                let of_level = |(sum, top): (Parts, &f64)| {
+                    // A squared length is not below the number of points, nor that below what positive scores take.
+                    let points = points.max(sum.positive / top.max(f64::MIN_POSITIVE)).max(1.0);
+                    let least = least.max(levels as f64 * points);
+                    sum.positive / f64::sqrt(least) + sum.negative / f64::sqrt(most.max(1.0))
+                };
+                sums.zip(&self.largest).map(of_level).sum::<f64>().min(self.length)
             }
         }
     }

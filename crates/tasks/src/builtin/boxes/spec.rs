@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Normalise {
-    /// The points in the image: large boxes have large scores.
+    /// The points in the image: large boxes can have large scores. The fastest to search.
+    #[default]
     None,
     /// The pixels of the box.
     Area,
     /// The sum of the histogram: small boxes can have large scores.
     L1,
-    /// The Euclidean length of the histogram.
-    #[default]
+    /// The Euclidean length of the histogram. The slowest to search.
     L2,
 }
 

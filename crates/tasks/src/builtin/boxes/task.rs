@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::boxed::Boxed;
 use super::measures::{FOUND, Overlaps};
+use super::reference;
 use super::spec::{BoxSearch, BoxSpec};
 use crate::builtin::task::BuiltinTask;
 use crate::data::boxes::BoxImage;
@@ -218,12 +219,15 @@ impl BuiltinTask for BoxTask {
         y.boxes().iter().map(of).collect::<Vec<_>>().join("; ")
     }
 
-    /// All boxes one by one, by tables of sums of plain scores.
+    /// All boxes one by one, by tables of sums of plain scores; and the truth, which need not lie on the grid.
     fn reference_hinge(&self, x: &Arc<BoxImage>, truth: &Boxed, w: &[f64]) -> f64 {
-        super::reference::largest(self.question(x, Some(truth), w), self.of_none(Some(truth), w))
-            - truth.boxes().iter().map(|&rect| super::reference::score(self.question(x, None, w), rect)).sum::<f64>()
-                / truth.boxes().len().max(1) as f64
-            - if truth.boxes().is_empty() { w[self.bins()] } else { 0.0 }
+        let largest = reference::largest(self.question(x, Some(truth), w), self.of_none(Some(truth), w));
+        let of = |&rect: &Rect| reference::score(self.question(x, None, w), rect);
+        let of_truth = match truth.boxes() {
+            [] => w[self.bins()],
+            boxes => boxes.iter().map(of).sum::<f64>() / boxes.len() as f64,
+        };
+        (largest - of_truth).max(0.0)
     }
 
     fn errors(&self, truth: &Boxed, y: &Boxed) -> (usize, usize) {
