@@ -77,7 +77,7 @@ fn read(
     if model.is_none() {
         if let Some(image) = labels.iter().position(|truth| truth.boxes().is_empty()).filter(|_| !spec.none) {
             return Err(OpenError::new(format!(
-                "image {image} has no box: leave it out, or set task.none=true, which makes \"no box\" an answer"
+                "image {image} has no box: leave it out, or allow \"no box\" as an answer (task.none)"
             )));
         }
         let longest = |image: &Arc<BoxImage>| image.map.width().max(image.map.height());
