@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use multiplane::data::NodesAndEdges;
+use multiplane::data::boxes::{BoxArrays, Boxes};
 use multiplane::data::container::{Matrix as Table, Reals};
 use multiplane::data::graphs::{GraphArrays, Graphs};
 use multiplane::data::mrf::{MrfArrays, Mrfs};
@@ -123,7 +124,7 @@ impl Labels {
 /// - `sequences`, `columns`, `attributes`: lists `x` of rows, of columns of text and of weighted attributes, with names `y`
 ///   of labels;
 /// - `tree`: lists of `features`, `parents`, `types` and `labels`;
-/// - `graph`, `mrf`: the arrays of these formats.
+/// - `graph`, `mrf`, `box`: the arrays of these formats.
 #[pyfunction]
 #[pyo3(signature = (kind, **given))]
 pub(crate) fn dataset(kind: &str, given: Option<&Bound<'_, PyDict>>) -> PyResult<DatasetObject> {
@@ -137,6 +138,7 @@ pub(crate) fn dataset(kind: &str, given: Option<&Bound<'_, PyDict>>) -> PyResult
         "tree" => trees(&given)?,
         "graph" => graphs(&given)?,
         "mrf" => mrfs(&given)?,
+        "box" => boxes(&given)?,
         _ => return Err(value_error(format!("no data of kind {kind}"))),
     };
     Ok(data.into())
@@ -316,6 +318,17 @@ fn mrfs(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
         pair_columns: columns("pair_columns")?,
     };
     guarded(|| Mrfs::new(arrays).map(Parsed::new).map_err(value_error))
+}
+
+fn boxes(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
+    let arrays = BoxArrays {
+        map_sizes: numbers::<i64>(&given.get("map_sizes")?, "int64")?.as_chunks().0.to_vec(),
+        words: numbers(&given.get("words")?, "int64")?,
+        word_counts: given.whole("word_counts")?,
+        box_offsets: given.whole("box_offsets")?,
+        boxes: numbers::<i64>(&given.get("boxes")?, "int64")?.as_chunks().0.to_vec(),
+    };
+    guarded(|| Boxes::new(&arrays).map(Parsed::new).map_err(value_error))
 }
 
 fn check_columns(columns: usize) -> PyResult<()> {

@@ -20,6 +20,7 @@ PAGES = [
     "docs/multilabel.md",
     "docs/inference.md",
     "docs/mrf.md",
+    "docs/boxes.md",
     "docs/trees.md",
     "docs/integer-programmes.md",
     "docs/cluster.md",

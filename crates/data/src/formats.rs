@@ -9,7 +9,7 @@ use super::format::{Format, GuessRule};
 use super::rules::ReadRules;
 use super::text::{Line, Lines};
 use super::{
-    conll, conllu, container, crfsuite, csv, graphs, hmm, jsonl, letter, libsvm, mrf, multilabel, opaque, trees,
+    boxes, conll, conllu, container, crfsuite, csv, graphs, hmm, jsonl, letter, libsvm, mrf, multilabel, opaque, trees,
 };
 use crate::dataset::Dataset;
 
@@ -27,6 +27,7 @@ pub static FORMATS: &[Format] = &[
     &jsonl::FORMAT,
     &graphs::FORMAT,
     &mrf::FORMAT,
+    &boxes::FORMAT,
     #[cfg(feature = "highs")]
     &super::programmes::FORMAT,
     &opaque::FORMAT,

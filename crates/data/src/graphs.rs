@@ -100,7 +100,7 @@ impl Graphs {
         tensors.offsets("node_offsets", &arrays.node_offsets);
         tensors.integers("labels", arrays.labels.clone());
         tensors.offsets("edge_offsets", &arrays.edge_offsets);
-        tensors.edges(&arrays.edges);
+        tensors.table("edges", &arrays.edges);
         tensors.node_weights(arrays.node_weights.as_ref());
         tensors.matrix("node_features", &arrays.node_features);
         if let Some(features) = &arrays.edge_features {

@@ -5,6 +5,7 @@
 //! answers bad input with a [`DataError`]: never with a panic, and never with memory out of proportion to
 //! the file.
 
+pub mod boxes;
 mod classified;
 mod columns;
 pub mod conll;

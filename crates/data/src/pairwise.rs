@@ -225,10 +225,10 @@ impl<'a> TensorList<'a> {
         self.integers(name, offsets.iter().map(|&offset| offset as i64).collect());
     }
 
-    /// Adds pairs of nodes.
-    pub(crate) fn edges(&mut self, edges: &[[u32; 2]]) {
-        let ends = edges.iter().flatten().map(|&end| i64::from(end)).collect();
-        self.tensors.push(("edges", vec![edges.len(), 2], TensorNumbers::Integers(ends)));
+    /// Adds rows of whole numbers.
+    pub(crate) fn table<T: Copy + Into<i64>, const N: usize>(&mut self, name: &'static str, rows: &[[T; N]]) {
+        let numbers = rows.iter().flatten().map(|&number| number.into()).collect();
+        self.tensors.push((name, vec![rows.len(), N], TensorNumbers::Integers(numbers)));
     }
 
     /// Adds the weights of nodes, where they have any.

@@ -51,6 +51,7 @@
 //! * [`marginals`]: sum-product: how probable labels are, and the log-partition;
 //! * [`maxflow`]: maximum flow and minimum cut by themselves;
 //! * `programme`, with the feature `highs`: integer programmes, solved by HiGHS;
+//! * [`boxes`]: the best rectangle in a map of visual words, by branch and bound;
 //! * [`mod@file`]: how data files are opened, plain or gzip, with errors that name line and column.
 //!
 //! Engines own their working memory and are meant to be used again: a second solve of a model of the same shape, with
@@ -72,6 +73,7 @@
 
 pub mod arborescence;
 pub mod best_paths;
+pub mod boxes;
 pub mod brute;
 pub mod chain;
 mod cut_graph;

@@ -5,7 +5,7 @@ again and again; multiplane keeps each answer, reuses it, and stops with a certi
 ``gap_`` of a fitted estimator bracket the optimum.
 
 - ``BinarySSVM``, ``MulticlassSSVM``, ``MultiLabelSSVM``, ``ChainSSVM``, ``TreeSSVM``,
-  ``ArborescenceSSVM``, ``GraphSSVM``, ``MrfSSVM``: built-in tasks.
+  ``ArborescenceSSVM``, ``GraphSSVM``, ``MrfSSVM``, ``BoxSSVM``: built-in tasks.
 - ``StructuredSVM``: your own task, with your own max-oracle.
 - ``PairwiseModel``, ``infer``: the labelling of least energy, of models in memory and of files.
 - ``sequences``: sequences out of data frames.
@@ -15,6 +15,7 @@ again and again; multiplane keeps each answer, reuses it, and stops with a certi
 
 from multiplane import solvers
 from multiplane._arborescence import ArborescenceSSVM
+from multiplane._boxes import BoxSSVM
 from multiplane._builtin import load
 from multiplane._chain import ChainSSVM
 from multiplane._check import Finding, Findings
@@ -53,6 +54,7 @@ __all__ = [
     "ArborescenceSSVM",
     "BinarySSVM",
     "Bounded",
+    "BoxSSVM",
     "BrokenPromiseWarning",
     "ChainSSVM",
     "ClusterWarning",

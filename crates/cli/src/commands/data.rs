@@ -2,7 +2,8 @@
 
 use multiplane::data::{conll, letter, multilabel, trees};
 use multiplane::synth::{
-    synthetic_chunks, synthetic_graphs, synthetic_rotamers, synthetic_scenes, synthetic_trees, synthetic_words,
+    synthetic_boxes, synthetic_chunks, synthetic_graphs, synthetic_rotamers, synthetic_scenes, synthetic_trees,
+    synthetic_words,
 };
 use multiplane::{Error, check_writable, durable_write, unknown_name};
 
@@ -10,7 +11,7 @@ use crate::args::{DataArgs, DataCommand, MakeArgs};
 use crate::commands::done::Done;
 
 /// The synthetic data sets there are.
-const NAMES: [&str; 6] = ["letters", "chunks", "trees", "graphs", "scenes", "rotamers"];
+const NAMES: [&str; 7] = ["letters", "chunks", "trees", "graphs", "scenes", "rotamers", "boxes"];
 
 /// More words, sentences or scenes than this would not fit the memory of an ordinary machine.
 const MAX_EXAMPLES: usize = 10_000_000;
@@ -33,6 +34,10 @@ fn make(args: &MakeArgs) -> Result<Done, Error> {
         "chunks" => conll::write(&synthetic_chunks(args.n, args.seed), &mut bytes),
         "graphs" => {
             bytes = synthetic_graphs(args.n, args.seed).to_bytes();
+            Ok(())
+        }
+        "boxes" => {
+            bytes = synthetic_boxes(args.n, args.seed).to_bytes();
             Ok(())
         }
         "rotamers" => {

@@ -4,6 +4,7 @@
 
 mod bad_files;
 mod bad_input;
+mod boxes;
 mod check;
 mod checkpoint;
 mod columns;

@@ -102,7 +102,7 @@ impl Mrfs {
         tensors.offsets("edge_offsets", &arrays.edge_offsets);
         tensors.offsets("pair_offsets", &arrays.pair_offsets);
         tensors.integers("labels", arrays.labels.clone());
-        tensors.edges(&arrays.edges);
+        tensors.table("edges", &arrays.edges);
         let given = [("unary_feature_columns", &arrays.unary_columns), ("pair_feature_columns", &arrays.pair_columns)];
         for (name, columns) in given {
             if let Some(columns) = columns {

@@ -1,11 +1,12 @@
 //! Seeded data that ships inside of the program: handwriting-like words, sentences with chunk tags, small pictures,
-//! scenes with any of six labels, folded chains of rotamers, and sentences as trees of words.
+//! scenes with any of six labels, folded chains of rotamers, sentences as trees of words, and pictures with an object.
 //!
 //! Sentences come from a small grammar. For words, the shapes are those of the letter data set of Taskar, Guestrin
 //! and Koller (2003): words whose letters are images of 16 x 8 binary pixels. [`synthetic_words`] draws spelling
 //! from a letter-pair model, gives each word a writer, and lets the writer distort the glyphs. All of it is integer
 //! arithmetic on ChaCha8, so that the same arguments give the same bits on every machine.
 
+mod boxes;
 mod chunks;
 mod dice;
 mod glyphs;
@@ -16,6 +17,7 @@ mod rotamers;
 mod scenes;
 mod words;
 
+pub use boxes::synthetic_boxes;
 pub use chunks::synthetic_chunks;
 pub use graphs::synthetic_graphs;
 pub use parses::synthetic_trees;

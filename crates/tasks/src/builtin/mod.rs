@@ -2,6 +2,7 @@
 //! [registry](crate::registry).
 
 pub mod binary;
+pub mod boxes;
 pub mod chain;
 mod classes;
 mod difference;

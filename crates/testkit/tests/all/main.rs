@@ -3,6 +3,7 @@
 //! One program of many files, because linking costs more than running: `--test all NAME::` runs one file.
 
 mod attempts;
+mod boxes;
 mod brackets;
 #[path = "../common/mod.rs"]
 mod common;

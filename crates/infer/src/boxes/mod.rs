@@ -1,0 +1,28 @@
+//! Boxes in maps of visual words: the rectangle of the highest score, by branch and bound over sets of rectangles, or
+//! among windows of given sizes.
+//!
+//! A *word map* has points in pixels, each with a word. A rectangle is divided into the cells of a *spatial pyramid*: 1,
+//! then 2 x 2, then 4 x 4. Its score is the sum, over cells and the points in them, of the score of the point's word in
+//! that cell, divided by a [`Norm`] of the rectangle's histogram; a [`BoxLoss`] may be added.
+//!
+//! The search is that of Lampert, Blaschko and Hofmann (Efficient subwindow search, PAMI 2009): a set of rectangles is
+//! an interval for each side; a bound on the scores of a set comes from sums over its largest and its smallest
+//! rectangle, positive and negative scores apart. Cost: `O(cells (columns rows + points))` for the sums of one
+//! question, with columns and rows that have points; then `O(cells)` for a set, and with [`Norm::L2`] the points of a
+//! single rectangle.
+
+mod loss;
+mod map;
+mod rect;
+mod search;
+mod squares;
+mod sums;
+
+#[cfg(test)]
+mod tests;
+
+pub use loss::BoxLoss;
+pub use map::{WordMap, WordPoint};
+pub use rect::{Rect, cells};
+pub use search::{BoxEngine, BoxQuestion, FoundBox, Places};
+pub use sums::Norm;

@@ -1,0 +1,333 @@
+//! The search for the best rectangles: branch and bound over all of a grid, or all windows of given sizes.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use super::loss::{BoxLoss, least_overlap};
+use super::map::WordMap;
+use super::rect::{Rect, part};
+use super::sums::{Norm, Scores, Sums};
+
+/// A bound of a set may be below the scores in it by so much of them, by rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// The rectangles among which one is sought.
+#[derive(Clone, Copy, Debug)]
+pub enum Places<'a> {
+    /// All whose sides lie on every `stride`-th line between pixels, or on the last one.
+    Grid {
+        /// Pixels from line to line, at least 1.
+        stride: u32,
+        /// After so many sets were divided the search gives up; what is left is in its bound.
+        most: usize,
+    },
+    /// All of these sizes, width and height, whose first corner lies on every `stride`-th line; a size that is larger
+    /// than the image stands for the image.
+    Windows {
+        /// The sizes.
+        sizes: &'a [(u32, u32)],
+        /// Pixels from place to place, at least 1.
+        stride: u32,
+    },
+}
+
+/// The question which rectangles of a map score highest.
+#[derive(Clone, Copy, Debug)]
+pub struct BoxQuestion<'a> {
+    /// The points.
+    pub map: &'a WordMap,
+    /// The score of each word in each cell, `[cell][word]`.
+    pub scores: &'a [f64],
+    /// Levels of the pyramid, at least 1.
+    pub levels: usize,
+    /// What sums are divided by.
+    pub norm: Norm,
+    /// The loss that is added, with the rectangles that are right.
+    pub loss: Option<(BoxLoss, &'a [Rect])>,
+    /// The rectangles to choose among.
+    pub places: Places<'a>,
+}
+
+impl BoxQuestion<'_> {
+    fn scores(&self) -> Scores<'_> {
+        Scores { map: self.map, of: self.scores, levels: self.levels, norm: self.norm }
+    }
+}
+
+/// A rectangle with its score, loss included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FoundBox {
+    /// The rectangle.
+    pub rect: Rect,
+    /// Its score.
+    pub score: f64,
+}
+
+/// A set of rectangles: the first and the last place of each side, in pixels. Empty rectangles are not meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BoxSet {
+    left: (u32, u32),
+    top: (u32, u32),
+    right: (u32, u32),
+    bottom: (u32, u32),
+}
+
+/// The least and the greatest place of line `i` of `parts`, over all rectangles that are not empty.
+fn line(from: (u32, u32), to: (u32, u32), parts: u32, i: u32) -> (u32, u32) {
+    (part(from.0, to.0.max(from.0), parts, i), part(from.1.min(to.1), to.1, parts, i))
+}
+
+impl BoxSet {
+    /// Returns the pixels that are in all its rectangles, and those that are in some.
+    pub(super) fn extremes(&self) -> (Rect, Rect) {
+        self.cell(1, 0, 0)
+    }
+
+    /// Returns the cell of a column and a row: its pixels in all rectangles, and in some.
+    fn cell(&self, parts: u32, i: u32, j: u32) -> (Rect, Rect) {
+        let (x, y) = (|i| line(self.left, self.right, parts, i), |j| line(self.top, self.bottom, parts, j));
+        let ((left, top), (right, bottom)) = ((x(i), y(j)), (x(i + 1), y(j + 1)));
+        (Rect::new(left.1, top.1, right.0, bottom.0), Rect::new(left.0, top.0, right.1, bottom.1))
+    }
+
+    /// Returns the cells of a level, row by row.
+    pub(super) fn cells(&self, level: usize) -> impl Iterator<Item = (Rect, Rect)> + '_ {
+        let parts = 1 << level;
+        (0..parts).flat_map(move |j| (0..parts).map(move |i| self.cell(parts, i, j)))
+    }
+
+    /// Returns the least and the greatest number of pixels of its rectangles.
+    pub(super) fn areas(&self) -> (f64, f64) {
+        let least = |from: (u32, u32), to: (u32, u32)| f64::from(to.0.saturating_sub(from.1).max(1));
+        let (_, largest) = self.extremes();
+        (least(self.left, self.right) * least(self.top, self.bottom), largest.area() as f64)
+    }
+}
+
+/// A set of rectangles in numbers of lines, with a number that no score in it is above.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Node {
+    bound: f64,
+    /// Left, top, right, bottom.
+    sides: [(u16, u16); 4],
+}
+
+impl Eq for Node {}
+
+impl PartialOrd for Node {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Node {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.bound.total_cmp(&other.bound).then_with(|| Reverse(self.sides).cmp(&Reverse(other.sides)))
+    }
+}
+
+impl Node {
+    fn is_single(&self) -> bool {
+        self.sides.iter().all(|(first, last)| first == last)
+    }
+
+    /// Divides the widest side; parts without a rectangle are left out.
+    fn parts(&self) -> impl Iterator<Item = [(u16, u16); 4]> {
+        let width = |side: usize| self.sides[side].1 - self.sides[side].0;
+        let widest = (0..4).max_by_key(|&side| (width(side), Reverse(side))).unwrap_or(0);
+        let (first, last) = self.sides[widest];
+        let middle = first + (last - first) / 2;
+        let sides = self.sides;
+        [(first, middle), (middle + 1, last)].into_iter().filter_map(move |half| {
+            let mut part = sides;
+            part[widest] = half;
+            has_rectangle(&part).then_some(part)
+        })
+    }
+
+    fn middle(&self) -> [u16; 4] {
+        self.sides.map(|(first, last)| first + (last - first) / 2)
+    }
+}
+
+fn has_rectangle([left, top, right, bottom]: &[(u16, u16); 4]) -> bool {
+    left.0 < right.1 && top.0 < bottom.1
+}
+
+/// Returns every `stride`-th line, and the last.
+fn lines(length: u32, stride: u32, out: &mut Vec<u32>) {
+    out.clear();
+    out.extend((0..length).step_by(stride as usize).chain([length]));
+}
+
+/// Searches, and the memory that they use again.
+#[derive(Clone, Debug, Default)]
+pub struct BoxEngine {
+    sums: Sums,
+    columns: Vec<u32>,
+    rows: Vec<u32>,
+    heap: BinaryHeap<Node>,
+}
+
+impl BoxEngine {
+    /// Begins with no memory.
+    pub fn new() -> Self {
+        BoxEngine::default()
+    }
+
+    /// Writes the best `most` rectangles into `found`, the best first, and returns a number that no other rectangle's
+    /// score is above, those left out for overlaps aside: the score of the best if the search has ended. A rectangle
+    /// that overlaps a better one by more than `apart` is left out (greedy non-maximum suppression). Scores of `known`
+    /// rectangles that may be chosen save work if one is asked for, and change no answer.
+    pub fn search(
+        &mut self,
+        question: BoxQuestion<'_>,
+        known: &[Rect],
+        (most, apart): (usize, f64),
+        found: &mut Vec<FoundBox>,
+    ) -> f64 {
+        found.clear();
+        self.sums.prepare(question.scores());
+        self.heap.clear();
+        match question.places {
+            Places::Grid { stride, most: divisions } => {
+                lines(question.map.width(), stride, &mut self.columns);
+                lines(question.map.height(), stride, &mut self.rows);
+                let (columns, rows) = (self.columns.len() as u16 - 1, self.rows.len() as u16 - 1);
+                let floor = if most == 1 { self.best_of(question, known, stride) } else { f64::NEG_INFINITY };
+                let whole = [(0, columns), (0, rows), (0, columns), (0, rows)];
+                if has_rectangle(&whole) {
+                    self.push(question, whole, floor);
+                }
+                self.branch(question, floor, divisions, (most, apart), found)
+            }
+            Places::Windows { sizes, stride } => {
+                let windows = windows(question.map, sizes, stride);
+                let mut all: Vec<FoundBox> =
+                    windows.into_iter().map(|rect| FoundBox { rect, score: self.score_in(question, rect) }).collect();
+                all.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.rect.cmp(&b.rect)));
+                take_apart(all, (most, apart), found);
+                found.first().map_or(f64::NEG_INFINITY, |best| best.score)
+            }
+        }
+    }
+
+    /// Returns the score of one rectangle, loss included.
+    pub fn score(&mut self, question: BoxQuestion<'_>, rect: Rect) -> f64 {
+        self.sums.prepare(question.scores());
+        self.score_in(question, rect)
+    }
+
+    fn score_in(&mut self, question: BoxQuestion<'_>, rect: Rect) -> f64 {
+        let loss = question.loss.map_or(0.0, |(loss, truths)| loss.loss(truths, rect));
+        self.sums.score(question.scores(), rect) + loss
+    }
+
+    /// Returns a number that the best score is not below, from the known rectangles that lie on the grid.
+    fn best_of(&mut self, question: BoxQuestion<'_>, known: &[Rect], stride: u32) -> f64 {
+        let whole = question.map.whole();
+        let is_line = |line: u32, last: u32| line == last || line < last && line.is_multiple_of(stride);
+        let is_there = |rect: &&Rect| {
+            let (x, y) = ([rect.left, rect.right], [rect.top, rect.bottom]);
+            let lies = x.iter().all(|&x| is_line(x, whole.right)) && y.iter().all(|&y| is_line(y, whole.bottom));
+            lies && !rect.is_empty()
+        };
+        let known: Vec<Rect> = known.iter().filter(is_there).copied().collect();
+        let best = known.into_iter().map(|rect| self.score_in(question, rect)).fold(f64::NEG_INFINITY, f64::max);
+        best - ROUNDING * (1.0 + best.abs())
+    }
+
+    /// Takes the set of the highest bound, and divides it, until the best are single rectangles.
+    fn branch(
+        &mut self,
+        question: BoxQuestion<'_>,
+        floor: f64,
+        divisions: usize,
+        (most, apart): (usize, f64),
+        found: &mut Vec<FoundBox>,
+    ) -> f64 {
+        let (mut divided, mut seen) = (0, None::<FoundBox>);
+        while let Some(node) = self.heap.pop() {
+            let set = self.set(node.sides);
+            let (smallest, largest) = set.extremes();
+            if found.iter().any(|better| least_overlap(better.rect, smallest, largest) > apart) {
+                continue;
+            }
+            if node.is_single() {
+                found.push(FoundBox { rect: largest, score: node.bound });
+                if found.len() == most {
+                    return found[0].score;
+                }
+                continue;
+            }
+            if divided == divisions {
+                // Of what was looked at, the best stands in for what was not found.
+                found.extend(seen.filter(|_| found.is_empty()));
+                return node.bound.max(found.first().map_or(f64::NEG_INFINITY, |best| best.score));
+            }
+            divided += 1;
+            let [left, top, right, bottom] = node.middle().map(usize::from);
+            let middle = Rect::new(self.columns[left], self.rows[top], self.columns[right], self.rows[bottom]);
+            if !middle.is_empty() {
+                let score = self.score_in(question, middle);
+                if seen.is_none_or(|best| score > best.score) {
+                    seen = Some(FoundBox { rect: middle, score });
+                }
+            }
+            node.parts().for_each(|part| self.push(question, part, floor));
+        }
+        found.first().map_or(f64::NEG_INFINITY, |best| best.score)
+    }
+
+    fn set(&self, [left, top, right, bottom]: [(u16, u16); 4]) -> BoxSet {
+        let of = |lines: &[u32], (first, last): (u16, u16)| (lines[usize::from(first)], lines[usize::from(last)]);
+        BoxSet {
+            left: of(&self.columns, left),
+            top: of(&self.rows, top),
+            right: of(&self.columns, right),
+            bottom: of(&self.rows, bottom),
+        }
+    }
+
+    /// Keeps a set, unless a known rectangle scores higher than all in it.
+    fn push(&mut self, question: BoxQuestion<'_>, sides: [(u16, u16); 4], floor: f64) {
+        let (mut node, set) = (Node { bound: 0.0, sides }, self.set(sides));
+        let (smallest, largest) = set.extremes();
+        node.bound = if node.is_single() {
+            self.score_in(question, largest)
+        } else {
+            let loss = question.loss.map_or(0.0, |(loss, truths)| loss.bound(truths, smallest, largest));
+            self.sums.bound(question.scores(), &set) + loss
+        };
+        if node.bound >= floor {
+            self.heap.push(node);
+        }
+    }
+}
+
+/// Returns all windows of an image, each once.
+fn windows(map: &WordMap, sizes: &[(u32, u32)], stride: u32) -> Vec<Rect> {
+    let mut all = Vec::new();
+    for &(width, height) in sizes {
+        let (width, height) = (width.min(map.width()), height.min(map.height()));
+        for top in (0..=map.height() - height).step_by(stride as usize) {
+            let lefts = (0..=map.width() - width).step_by(stride as usize);
+            all.extend(lefts.map(|left| Rect::new(left, top, left + width, top + height)));
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Takes the best, and leaves out what overlaps a better one.
+fn take_apart(all: Vec<FoundBox>, (most, apart): (usize, f64), found: &mut Vec<FoundBox>) {
+    for next in all {
+        if found.len() == most {
+            return;
+        }
+        if found.iter().all(|better| better.rect.overlap(next.rect) <= apart) {
+            found.push(next);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Searches against enumeration by plain histograms.
+
+use super::*;
+
+/// A small generator of numbers; infer knows no other crate.
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, end: u32) -> u32 {
+        (self.next() % u64::from(end)) as u32
+    }
+
+    fn real(&mut self) -> f64 {
+        (self.next() % 2001) as f64 / 1000.0 - 1.0
+    }
+}
+
+const WORDS: u32 = 5;
+
+struct Case {
+    map: WordMap,
+    points: Vec<WordPoint>,
+    scores: Vec<f64>,
+    levels: usize,
+    norm: Norm,
+    loss: BoxLoss,
+    truths: Vec<Rect>,
+    stride: u32,
+}
+
+impl Case {
+    fn random(seed: u64) -> Case {
+        let mut dice = Dice(seed * 7919 + 12345);
+        let (width, height) = (2 + dice.below(11), 2 + dice.below(9));
+        let count = dice.below(60);
+        let point =
+            |dice: &mut Dice| WordPoint { x: dice.below(width), y: dice.below(height), word: dice.below(WORDS) };
+        let points: Vec<WordPoint> = (0..count).map(|_| point(&mut dice)).collect();
+        let levels = 1 + dice.below(3) as usize;
+        let shift = [0.0, -0.7, 0.7][dice.below(3) as usize];
+        let scores = (0..cells(levels) * WORDS as usize).map(|_| dice.real() + shift).collect();
+        let truth = |dice: &mut Dice| {
+            let (left, top) = (dice.below(width), dice.below(height));
+            Rect::new(left, top, left + 1 + dice.below(width - left), top + 1 + dice.below(height - top))
+        };
+        let truths = (0..dice.below(3)).map(|_| truth(&mut dice)).collect();
+        let norm = [Norm::None, Norm::Area, Norm::L1, Norm::L2][seed as usize % 4];
+        let loss = [BoxLoss::Overlap, BoxLoss::Missed][seed as usize / 4 % 2];
+        let map = WordMap::new(width, height, points.clone());
+        Case { map, points, scores, levels, norm, loss, truths, stride: 1 + dice.below(3) }
+    }
+
+    fn question(&self, most: usize) -> BoxQuestion<'_> {
+        let places = Places::Grid { stride: self.stride, most };
+        let loss = Some((self.loss, &self.truths[..]));
+        BoxQuestion { map: &self.map, scores: &self.scores, levels: self.levels, norm: self.norm, loss, places }
+    }
+
+    /// The score by its definition: histograms of cells, counted point by point.
+    fn value(&self, rect: Rect) -> f64 {
+        let mut histogram = vec![0.0; self.scores.len()];
+        let (width, height) = (rect.right - rect.left, rect.bottom - rect.top);
+        let mut first = 0;
+        for level in 0..self.levels {
+            let parts = 1_u32 << level;
+            for j in 0..parts {
+                for i in 0..parts {
+                    let x = |i: u32| rect.left + width * i / parts;
+                    let y = |j: u32| rect.top + height * j / parts;
+                    for point in &self.points {
+                        if (x(i)..x(i + 1)).contains(&point.x) && (y(j)..y(j + 1)).contains(&point.y) {
+                            histogram[(first + j * parts + i) as usize * WORDS as usize + point.word as usize] += 1.0;
+                        }
+                    }
+                }
+            }
+            first += parts * parts;
+        }
+        let norm = match self.norm {
+            Norm::None => self.points.len() as f64,
+            Norm::Area => f64::from(width) * f64::from(height),
+            Norm::L1 => histogram.iter().sum(),
+            Norm::L2 => histogram.iter().map(|count| count * count).sum::<f64>().sqrt(),
+        };
+        let sum: f64 = histogram.iter().zip(&self.scores).map(|(count, score)| count * score).sum();
+        let score = if histogram.iter().all(|count| *count == 0.0) { 0.0 } else { sum / norm };
+        let overlap = self.truths.iter().map(|truth| truth.overlap(rect)).fold(0.0, f64::max);
+        score + if self.loss == BoxLoss::Overlap { 1.0 - overlap } else { f64::from(u8::from(overlap <= 0.5)) }
+    }
+
+    /// All rectangles of the grid by score, the best first.
+    fn ranked(&self) -> Vec<(f64, Rect)> {
+        let lines = |length: u32| -> Vec<u32> {
+            (0..=length).filter(|line| line % self.stride == 0 || *line == length).collect()
+        };
+        let (columns, rows) = (lines(self.map.width()), lines(self.map.height()));
+        let mut all = Vec::new();
+        for (&left, &right) in columns.iter().flat_map(|left| columns.iter().map(move |right| (left, right))) {
+            for (&top, &bottom) in rows.iter().flat_map(|top| rows.iter().map(move |bottom| (top, bottom))) {
+                let rect = Rect::new(left, top, right, bottom);
+                if !rect.is_empty() {
+                    all.push((self.value(rect), rect));
+                }
+            }
+        }
+        all.sort_by(|a, b| b.0.total_cmp(&a.0));
+        all
+    }
+}
+
+/// The best rectangle is that of enumeration, for every norm, loss and number of levels, with rectangles known before or
+/// not; so are the best five with what overlaps them left out.
+#[test]
+fn searches_find_the_best() {
+    let mut engine = BoxEngine::new();
+    let (mut found, mut again) = (Vec::new(), Vec::new());
+    for seed in 0..500 {
+        let case = Case::random(seed);
+        let ranked = case.ranked();
+        let bound = engine.search(case.question(usize::MAX), &[], (1, 1.0), &mut found);
+        let best = ranked[0].0;
+        let close = |a: f64, b: f64| (a - b).abs() <= 1e-12 * (1.0 + a.abs());
+        assert!(close(found[0].score, best) && close(bound, best), "{seed}: {found:?}, expected {:?}", ranked[0]);
+        assert!(close(case.value(found[0].rect), best), "{seed}");
+        let known: Vec<Rect> = ranked.iter().step_by(7).map(|(_, rect)| *rect).chain(case.truths.clone()).collect();
+        engine.search(case.question(usize::MAX), &known, (1, 1.0), &mut again);
+        assert_eq!(found, again, "{seed}: what is known changes no answer");
+
+        let apart = [0.3, 0.6, 0.9][seed as usize % 3];
+        engine.search(case.question(usize::MAX), &known, (5, apart), &mut found);
+        let mut scores: Vec<f64> = Vec::new();
+        let mut expected: Vec<Rect> = Vec::new();
+        for &(score, rect) in &ranked {
+            if expected.iter().all(|better| better.overlap(rect) <= apart) && expected.len() < 5 {
+                expected.push(rect);
+                scores.push(score);
+            }
+        }
+        let has_ties = ranked.windows(2).any(|pair| close(pair[0].0, pair[1].0));
+        if !has_ties {
+            assert_eq!(found.iter().map(|best| best.rect).collect::<Vec<_>>(), expected, "{seed}");
+        }
+        for (k, best) in found.iter().enumerate() {
+            assert!(close(case.value(best.rect), best.score), "{seed}");
+            assert!(found[..k].iter().all(|better| better.rect.overlap(best.rect) <= apart), "{seed}");
+        }
+    }
+}
+
+/// A search that gives up has a bound that holds, and an answer whose score is its own.
+#[test]
+fn bounds_hold_when_the_search_gives_up() {
+    let (mut engine, mut found) = (BoxEngine::new(), Vec::new());
+    let mut short = 0;
+    for seed in 0..200 {
+        let case = Case::random(seed);
+        let best = case.ranked()[0].0;
+        for most in [0, 1, 3, 10] {
+            let bound = engine.search(case.question(most), &[], (1, 1.0), &mut found);
+            assert!(bound >= best - 1e-12, "{seed}: {bound}, the best has {best}");
+            short += usize::from(bound > best + 1e-9);
+            for answer in &found {
+                assert!(
+                    (case.value(answer.rect) - answer.score).abs() < 1e-12 && answer.score <= best + 1e-12,
+                    "{seed}"
+                );
+            }
+        }
+    }
+    assert!(short > 100, "{short}");
+}
+
+/// Windows of given sizes are all looked at, also those larger than the image.
+#[test]
+fn windows_find_the_best_of_their_sizes() {
+    let (mut engine, mut found) = (BoxEngine::new(), Vec::new());
+    for seed in 0..100 {
+        let case = Case::random(seed);
+        let sizes = [(3, 2), (1, 4), (100, 2)];
+        let places = Places::Windows { sizes: &sizes, stride: case.stride };
+        engine.search(BoxQuestion { places, ..case.question(0) }, &[], (1, 1.0), &mut found);
+        let (width, height) = (case.map.width(), case.map.height());
+        let mut best = f64::NEG_INFINITY;
+        for (w, h) in sizes.map(|(w, h)| (w.min(width), h.min(height))) {
+            for top in (0..=height - h).filter(|top| top % case.stride == 0) {
+                for left in (0..=width - w).filter(|left| left % case.stride == 0) {
+                    best = best.max(case.value(Rect::new(left, top, left + w, top + h)));
+                }
+            }
+        }
+        assert!((found[0].score - best).abs() < 1e-12, "{seed}");
+    }
+}

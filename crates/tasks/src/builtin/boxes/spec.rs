@@ -1,0 +1,103 @@
+//! The parameters of the task.
+
+use multiplane_infer::boxes::{BoxLoss, Norm};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the histogram of a box is divided by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Normalise {
+    /// The points in the image: large boxes can have large scores. The fastest to search.
+    #[default]
+    None,
+    /// The pixels of the box.
+    Area,
+    /// The sum of the histogram: small boxes can have large scores.
+    L1,
+    /// The Euclidean length of the histogram. The slowest to search.
+    L2,
+}
+
+/// The loss of a box: the least over the boxes that are right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OverlapLoss {
+    /// 1 - intersection / union.
+    #[default]
+    Overlap,
+    /// 1 if intersection / union is at most 1/2, else 0.
+    Missed,
+}
+
+/// The boxes that are searched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BoxSearch {
+    /// All whose sides lie on a grid, by branch and bound.
+    #[default]
+    BranchAndBound,
+    /// Those of some sizes, at all places of a grid.
+    Windows,
+}
+
+/// Parameters of the task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BoxSpec {
+    /// The number of words in each vocabulary, which the data must have; empty: as the data have.
+    pub words: Vec<usize>,
+    /// Levels of the spatial pyramid, 1 to 4: 1 cell, 2 x 2, 4 x 4, 8 x 8.
+    pub levels: usize,
+    /// What the histogram of a box is divided by.
+    pub normalise: Normalise,
+    /// The loss that the oracle adds to the scores, and whose mean evaluation reports.
+    pub loss: OverlapLoss,
+    /// The boxes that are searched.
+    pub search: BoxSearch,
+    /// Pixels between the lines of the grid.
+    pub stride: u32,
+    /// The number of sizes that the boxes of the training data are grouped into (search `windows`).
+    pub windows: usize,
+    /// After so many sets of boxes were divided a search gives up, and its answer is a box with a bound (search
+    /// `branch-and-bound`).
+    pub max_sets: usize,
+    /// If an image may have no box, which is then an answer with a weight of its own.
+    pub none: bool,
+}
+
+impl Default for BoxSpec {
+    fn default() -> Self {
+        BoxSpec {
+            words: Vec::new(),
+            levels: 2,
+            normalise: Normalise::default(),
+            loss: OverlapLoss::default(),
+            search: BoxSearch::default(),
+            stride: 4,
+            windows: 2,
+            max_sets: 200_000,
+            none: false,
+        }
+    }
+}
+
+impl From<Normalise> for Norm {
+    fn from(normalise: Normalise) -> Norm {
+        match normalise {
+            Normalise::None => Norm::None,
+            Normalise::Area => Norm::Area,
+            Normalise::L1 => Norm::L1,
+            Normalise::L2 => Norm::L2,
+        }
+    }
+}
+
+impl From<OverlapLoss> for BoxLoss {
+    fn from(loss: OverlapLoss) -> BoxLoss {
+        match loss {
+            OverlapLoss::Overlap => BoxLoss::Overlap,
+            OverlapLoss::Missed => BoxLoss::Missed,
+        }
+    }
+}
