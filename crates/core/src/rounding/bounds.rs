@@ -199,9 +199,7 @@ impl Rounding {
         let norms = (w.len() as f64 / 16.0 + USUAL + sums) * regularizer.dual_terms(w, point.free);
         let underflow = TINY * w.len() as f64 * (1.0 + regularizer.lambda());
         let slack = self.of_image(regularizer, self.scale(), point.image);
-        let slack = self.measured(slack, regularizer, (w, value), |m, errors| {
-            3.0 * error.share * m.all(errors)
-        });
+        let slack = self.measured(slack, regularizer, (w, value), |m, errors| 3.0 * error.share * m.all(errors));
         Rounded::new(value, error.score + quadratic + UNIT * norms + underflow + slack)
     }
 

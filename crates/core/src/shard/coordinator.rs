@@ -22,7 +22,7 @@ const SLACK_OF_FLOOR: f64 = 1.2;
 const FORGETS: f64 = 0.98;
 
 /// A round without a call is followed by another one if it gains at least this share of the gap to expect.
-const WORTH: f64 = 1e-4;
+const WORTH: f64 = 1e-6;
 
 /// Parameters of a sharded run.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -48,7 +48,9 @@ pub enum ShardingError {
     #[error("shard {0}: {1}")]
     Answer(usize, String),
     /// F is above a proven P.
-    #[error("the dual value {dual} exceeds the primal value {primal}, which the oracles vouch for: their answers are not exact")]
+    #[error(
+        "the dual value {dual} exceeds the primal value {primal}, which the oracles vouch for: their answers are not exact"
+    )]
     Contradicted {
         /// P, rounded outward.
         primal: f64,
@@ -80,7 +82,7 @@ pub struct RoundReport {
 }
 
 /// The state of a sharded run that no shard has.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Coordinator {
     sharding: Sharding,
     regularizer: Regularizer,
@@ -137,6 +139,20 @@ impl Coordinator {
             share: USUAL_SHARE,
             floor: 0.0,
         })
+    }
+
+    /// Returns a coordinator that was saved, with the parameters of this one.
+    ///
+    /// # Errors
+    ///
+    /// The part that is of another problem.
+    pub fn continued(&self, saved: Coordinator) -> Result<Coordinator, String> {
+        let fits =
+            saved.regularizer == self.regularizer && saved.shares == self.shares && saved.examples == self.examples;
+        match fits && saved.master.is_sound(self.shares.len(), self.master.free.len()) {
+            true => Ok(Coordinator { sharding: self.sharding.clone(), damping: self.damping, ..saved }),
+            false => Err("the state of a coordinator of other shards, or at another lambda".into()),
+        }
     }
 
     /// Returns what is wanted next.
@@ -222,13 +238,20 @@ impl Coordinator {
             self.calls[shard] = self.calls[shard].max(answer.calls);
             self.gaps[shard] = share * answer.gap;
             match (answer.found, self.order) {
-                (Found::Cut(cut), Order::Work { .. }) if cut.star.len() == dim && finite(&cut.star) && cut.circ.is_finite() => {
+                (Found::Cut(cut), Order::Work { .. })
+                    if cut.star.len() == dim && finite(&cut.star) && cut.circ.is_finite() =>
+                {
                     let star = cut.star.iter().map(|star| share * star).collect();
                     cuts.push((shard, Cut { star, circ: share * cut.circ }));
                 }
                 (Found::Floor(value), Order::Floor) => floor += share * value,
                 (Found::Evaluation(evaluation), Order::Evaluate) => found.push((shard, evaluation)),
-                _ => return Err(ShardingError::Answer(shard, "an answer to something else, or no finite numbers".into())),
+                _ => {
+                    return Err(ShardingError::Answer(
+                        shard,
+                        "an answer to something else, or no finite numbers".into(),
+                    ));
+                }
             }
         }
         self.order = match self.order {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::linalg;
 use crate::regularizer::Regularizer;
+use crate::state::finite;
 
 /// Steps over the sums of a shard for each of them, sweeps over the shards, and models of F, at most.
 const STEPS_PER_CUT: usize = 10;
@@ -49,6 +50,24 @@ impl Master {
         let mut master = Master { cuts, masses, gram, free: vec![0.0; dim], value: 0.0 };
         (master.free, master.value) = master.at(regularizer);
         master
+    }
+
+    /// Returns whether restored sums are of so many shards, in `dim` dimensions.
+    pub(super) fn is_sound(&self, shards: usize, dim: usize) -> bool {
+        let cuts = self.cuts.iter().zip(&self.masses).all(|(cuts, masses)| {
+            cuts.len() == masses.len() && cuts.iter().all(|cut| cut.star.len() == dim && finite(&cut.star))
+        });
+        let row = |(shard, other): (usize, usize)| {
+            let rows = self.gram.get(shard).and_then(|rows| rows.get(other));
+            let (own, others) = (self.cuts[shard].len(), self.cuts[other].len());
+            rows.is_some_and(|rows| rows.len() == own && rows.iter().all(|row| row.len() == others))
+        };
+        let all = (0..shards).flat_map(|shard| (0..shards).map(move |other| (shard, other)));
+        self.cuts.len() == shards
+            && self.masses.len() == shards
+            && self.free.len() == dim
+            && cuts
+            && all.map(row).all(|fits| fits)
     }
 
     /// Returns the point that a shard stands at.
@@ -180,7 +199,8 @@ impl Master {
                 gained += gain;
                 for (k, then) in before.iter().enumerate().filter(|(k, then)| self.masses[shard][*k] != **then) {
                     let change = self.masses[shard][k] - then;
-                    let others = scores.iter_mut().zip(&self.gram[shard]).enumerate().filter(|(other, _)| *other != shard);
+                    let others =
+                        scores.iter_mut().zip(&self.gram[shard]).enumerate().filter(|(other, _)| *other != shard);
                     others.for_each(|(_, (scores, gram))| linalg::axpy(-change, &gram[k], scores));
                 }
             }

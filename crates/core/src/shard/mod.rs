@@ -17,7 +17,7 @@ mod message;
 #[cfg(test)]
 mod tests;
 
-pub use coordinator::{Coordinator, Demand, RoundReport, ShardingError, Sharding};
+pub use coordinator::{Coordinator, Demand, RoundReport, Sharding, ShardingError};
 pub use local::Shard;
 pub use master::Cut;
 pub use message::{Answer, Evaluation, Found, MOST_SHARDS, Order, Request, ShardError};
