@@ -164,9 +164,9 @@ impl CoordinatorObject {
         }
     }
 
-    /// The request to a shard.
-    fn request<'py>(&self, py: Python<'py>, shard: usize) -> PyResult<Bound<'py, PyBytes>> {
-        encoded(py, &lock(&self.inner).request(shard))
+    /// The request to a shard; None if it has answered, and others have not.
+    fn request<'py>(&self, py: Python<'py>, shard: usize) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        lock(&self.inner).request(shard).map(|request| encoded(py, &request)).transpose()
     }
 
     /// Takes answers, None of shards without one; returns the report of the round as JSON text.

@@ -7,7 +7,6 @@ use crate::observe::Certificate;
 use crate::regularizer::Regularizer;
 use crate::rounding::{PointTerms, Rounded, Rounding, TermSizes, UNIT};
 use crate::run::is_possible;
-use crate::state::finite;
 
 /// First guess of the proven gap, as a share of the gaps seen by calls.
 const USUAL_SHARE: f64 = 0.5;
@@ -93,6 +92,8 @@ pub struct Coordinator {
     calls: Vec<u64>,
     damping: f64,
     order: Order,
+    /// Answers for a sum over all shards.
+    found: Vec<Option<Found>>,
     /// Rounds of work, and those since the last one with calls.
     rounds: u64,
     replays: u32,
@@ -132,6 +133,7 @@ impl Coordinator {
             calls: vec![0; count],
             damping,
             order: Order::Work { damping, parts },
+            found: vec![None; count],
             rounds: 0,
             replays: 0,
             best: None,
@@ -149,10 +151,19 @@ impl Coordinator {
     pub fn continued(&self, saved: Coordinator) -> Result<Coordinator, String> {
         let fits =
             saved.regularizer == self.regularizer && saved.shares == self.shares && saved.examples == self.examples;
-        match fits && saved.master.is_sound(self.shares.len(), self.master.free.len()) {
-            true => Ok(Coordinator { sharding: self.sharding.clone(), damping: self.damping, ..saved }),
+        match fits && saved.is_sound(self) {
+            true => {
+                let found = vec![None; self.shares.len()];
+                Ok(Coordinator { sharding: self.sharding.clone(), damping: self.damping, found, ..saved })
+            }
             false => Err("the state of a coordinator of other shards, or at another lambda".into()),
         }
+    }
+
+    fn is_sound(&self, fresh: &Coordinator) -> bool {
+        let count = fresh.shares.len();
+        let numbers = self.gaps.len() == count && self.calls.len() == count && self.share.is_finite();
+        numbers && self.floor.is_finite() && self.master.is_sound(count, fresh.master.free.len())
     }
 
     /// Returns what is wanted next.
@@ -165,15 +176,15 @@ impl Coordinator {
         }
     }
 
-    /// Returns the request to a shard.
-    pub fn request(&self, shard: usize) -> Request {
+    /// Returns the request to a shard; `None` if it has answered, and others have not.
+    pub fn request(&self, shard: usize) -> Option<Request> {
         let Order::Work { damping, .. } = self.order else {
-            return Request { vector: self.point(), order: self.order };
+            return self.found[shard].is_none().then(|| Request { vector: self.point(), order: self.order });
         };
         let point = self.master.point(shard);
         let factor = damping / self.regularizer.lambda();
         let vector = self.master.free.iter().zip(&point.star).map(|(free, star)| free + factor * star).collect();
-        Request { vector, order: self.order }
+        Some(Request { vector, order: self.order })
     }
 
     /// Returns the weights of the present point.
@@ -190,7 +201,10 @@ impl Coordinator {
 
     /// Asks for an evaluation next, whatever is expected of it.
     pub fn evaluate(&mut self) {
-        self.order = Order::Evaluate;
+        if self.order != Order::Evaluate {
+            self.found.fill(None);
+            self.order = Order::Evaluate;
+        }
     }
 
     /// Returns the passes over the data so far.
@@ -223,37 +237,34 @@ impl Coordinator {
         self.best.as_ref().map_or_else(|| self.point(), |(w, ..)| w.clone())
     }
 
-    /// Takes the answers of all shards to the last requests; `None` for a shard that did not answer: it has no part in the
-    /// round.
+    /// Takes the answers of the shards to the last requests, `None` of those that have not answered. A round of work goes
+    /// on without them; a sum over all shards waits for them.
     ///
     /// # Errors
     ///
     /// An answer that does not fit, an oracle that contradicts itself.
     pub fn take(&mut self, answers: Vec<Option<Answer>>) -> Result<RoundReport, ShardingError> {
-        let dim = self.master.free.len();
-        let (mut cuts, mut floor, mut found, all) = (Vec::new(), 0.0, Vec::new(), answers.iter().all(Option::is_some));
+        let (dim, mut cuts) = (self.master.free.len(), Vec::new());
         for (shard, answer) in answers.into_iter().enumerate() {
             let Some(answer) = answer else { continue };
-            let share = self.shares[shard];
-            self.calls[shard] = self.calls[shard].max(answer.calls);
-            self.gaps[shard] = share * answer.gap;
+            let (share, sound) = (self.shares[shard], |cut: &Cut| cut.star.len() == dim && cut.is_finite());
             match (answer.found, self.order) {
-                (Found::Cut(cut), Order::Work { .. })
-                    if cut.star.len() == dim && finite(&cut.star) && cut.circ.is_finite() =>
-                {
+                (Found::Cut(cut), Order::Work { .. }) if sound(&cut) => {
                     let star = cut.star.iter().map(|star| share * star).collect();
                     cuts.push((shard, Cut { star, circ: share * cut.circ }));
                 }
-                (Found::Floor(value), Order::Floor) => floor += share * value,
-                (Found::Evaluation(evaluation), Order::Evaluate) => found.push((shard, evaluation)),
+                (found @ Found::Floor(_), Order::Floor) | (found @ Found::Evaluation(_), Order::Evaluate) => {
+                    self.found[shard] = Some(found);
+                }
                 _ => {
-                    return Err(ShardingError::Answer(
-                        shard,
-                        "an answer to something else, or no finite numbers".into(),
-                    ));
+                    let reason = "an answer to something else, or without finite numbers";
+                    return Err(ShardingError::Answer(shard, reason.into()));
                 }
             }
+            self.calls[shard] = self.calls[shard].max(answer.calls);
+            self.gaps[shard] = share * answer.gap;
         }
+        let complete = self.found.iter().all(Option::is_some);
         self.order = match self.order {
             Order::Work { parts, .. } => {
                 let before = self.value();
@@ -262,22 +273,33 @@ impl Coordinator {
                 self.floor *= FORGETS;
                 self.replays = if parts == 0 { self.replays + 1 } else { 0 };
                 let gain = self.value() - before;
-                if all && self.is_near() { Order::Floor } else { self.work(gain) }
+                if self.is_near() { Order::Floor } else { self.work(gain) }
             }
-            Order::Floor if all => {
-                let gap = self.regularizer.penalty(&self.point()) + floor - self.value();
+            Order::Floor if complete => {
+                let gap = self.regularizer.penalty(&self.point()) + self.floors() - self.value();
                 let seen = self.gap_seen();
                 self.floor = if seen > 0.0 && seen.is_finite() { (gap / seen).max(0.0) } else { 0.0 };
                 if gap <= self.wanted() { Order::Evaluate } else { self.work(0.0) }
             }
-            Order::Evaluate if all => {
-                self.settle(&found)?;
+            Order::Evaluate if complete => {
+                self.settle()?;
                 self.work(0.0)
             }
-            _ => self.work(0.0),
+            waits => waits,
         };
+        if complete || matches!(self.order, Order::Work { .. }) {
+            self.found.fill(None);
+        }
         let (dual, gap_estimate) = (self.value(), self.share * self.gap_seen());
         Ok(RoundReport { dual, gap_estimate, passes: self.passes() })
+    }
+
+    fn floors(&self) -> f64 {
+        let floor = |(found, share): (&Option<Found>, &f64)| match found {
+            Some(Found::Floor(floor)) => share * floor,
+            _ => 0.0,
+        };
+        self.found.iter().zip(&self.shares).map(floor).sum()
     }
 
     /// Returns the next work, after a round of work that gained so much.
@@ -302,13 +324,14 @@ impl Coordinator {
     }
 
     /// Takes the bounds of an evaluation by all shards.
-    fn settle(&mut self, found: &[(usize, Evaluation)]) -> Result<(), ShardingError> {
+    fn settle(&mut self) -> Result<(), ShardingError> {
         let (w, seen, lambda) = (self.point(), self.gap_seen(), self.regularizer.lambda());
         let (mut sum, mut of_hinges, mut proven, mut score, mut length) = (0.0, 0.0, true, 0.0, 0.0);
-        for (shard, Evaluation { hinges, proven: all, error }) in found {
-            let share = self.shares[*shard];
+        for (shard, found) in self.found.iter().enumerate() {
+            let Some(Found::Evaluation(Evaluation { hinges, proven: all, error })) = found else { continue };
+            let share = self.shares[shard];
             if !hinges.value.is_finite() {
-                return Err(ShardingError::Answer(*shard, format!("the hinges sum up to {}", hinges.value)));
+                return Err(ShardingError::Answer(shard, format!("the hinges sum up to {}", hinges.value)));
             }
             sum += share * hinges.value;
             of_hinges += share * hinges.rounding;

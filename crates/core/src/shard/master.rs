@@ -27,6 +27,12 @@ pub struct Cut {
     pub circ: f64,
 }
 
+impl Cut {
+    pub(super) fn is_finite(&self) -> bool {
+        self.circ.is_finite() && finite(&self.star)
+    }
+}
+
 /// The sums kept of every shard, the one of their masses first, and the point that the masses make.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Master {
@@ -55,7 +61,7 @@ impl Master {
     /// Returns whether restored sums are of so many shards, in `dim` dimensions.
     pub(super) fn is_sound(&self, shards: usize, dim: usize) -> bool {
         let cuts = self.cuts.iter().zip(&self.masses).all(|(cuts, masses)| {
-            cuts.len() == masses.len() && cuts.iter().all(|cut| cut.star.len() == dim && finite(&cut.star))
+            cuts.len() == masses.len() && cuts.iter().all(|cut| cut.star.len() == dim && cut.is_finite())
         });
         let row = |(shard, other): (usize, usize)| {
             let rows = self.gram.get(shard).and_then(|rows| rows.get(other));

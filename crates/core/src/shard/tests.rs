@@ -92,7 +92,8 @@ fn drive(coordinator: &mut Coordinator, shards: &mut [Shard<Listed>], answers: i
     let (mut rounds, mut dual) = (0, f64::NEG_INFINITY);
     while let Demand::Answers(_) = coordinator.demand() {
         let ask = |(k, shard): (usize, &mut Shard<Listed>)| {
-            answers(rounds, k).then(|| shard.answer(&coordinator.request(k)).unwrap())
+            let request = coordinator.request(k).filter(|_| answers(rounds, k))?;
+            Some(shard.answer(&request).unwrap())
         };
         let found = shards.iter_mut().enumerate().map(ask).collect();
         let report = coordinator.take(found).unwrap();
@@ -158,7 +159,7 @@ fn saved_runs_go_on() {
     let ends = |saved: bool, lost: bool| {
         let (mut coordinator, mut shards) = open(&data, 3, &regularizer, 0.1);
         for _ in 0..7 {
-            let ask = |(k, shard): (usize, &mut Shard<Listed>)| shard.answer(&coordinator.request(k)).ok();
+            let ask = |(k, shard): (usize, &mut Shard<Listed>)| shard.answer(&coordinator.request(k)?).ok();
             let found = shards.iter_mut().enumerate().map(ask).collect();
             coordinator.take(found).unwrap();
         }
