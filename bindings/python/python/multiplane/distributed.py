@@ -5,8 +5,10 @@ the weights travel.
 from __future__ import annotations
 
 import copy
+import importlib
 import json
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -68,6 +70,16 @@ class _Worker:
         return bytes(self._shard.model(w, certificate).to_bytes())
 
 
+def _fsspec(address: str) -> Any:
+    """The package fsspec, which comes with Ray."""
+    try:
+        return importlib.import_module("fsspec")
+    except ImportError:
+        raise ImportError(
+            f'{address}: needs the package fsspec: pip install "multiplane[ray]"'
+        ) from None
+
+
 class _local:
     """A file of this machine: one behind an address of fsspec is copied for as long as it is read."""
 
@@ -77,8 +89,7 @@ class _local:
     def __enter__(self) -> str:
         if "://" not in self.path:
             return self.path
-        import fsspec
-
+        fsspec = _fsspec(self.path)
         self.folder = tempfile.mkdtemp()
         there = os.path.join(self.folder, self.path.rsplit("/", 1)[1])
         with fsspec.open(self.path, "rb") as source, open(there, "wb") as target:
@@ -96,9 +107,14 @@ class _Here:
     def __init__(self, start: Callable[[int], tuple[Any, ...]], count: int) -> None:
         self.workers = [_Worker(*start(shard)) for shard in range(count)]
 
-    def all(self, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Calls a method of every worker; returns results, None of those that are lost."""
-        return [getattr(worker, method)(*args) for worker, args in zip(self.workers, arguments, strict=True)]
+    def call(
+        self, method: str, arguments: Mapping[int, tuple[Any, ...]]
+    ) -> dict[int, Any]:
+        """Calls a method of some workers; returns results, None of those that are lost."""
+        return {
+            shard: getattr(self.workers[shard], method)(*given)
+            for shard, given in arguments.items()
+        }
 
     def replace(self, shard: int) -> None:
         """Starts another worker in the place of one."""
@@ -111,10 +127,17 @@ class _Here:
 class _Actors:
     """Workers that are actors of a Ray cluster."""
 
-    def __init__(self, start: Callable[[int], tuple[Any, ...]], count: int, executor: str, options: Mapping[str, Any], timeout: float) -> None:
+    def __init__(
+        self,
+        start: Callable[[int], tuple[Any, ...]],
+        count: int,
+        executor: str,
+        options: Mapping[str, Any],
+        timeout: float,
+    ) -> None:
         self.ray, self.timeout, self.start = _ray.loaded(executor), timeout, start
         self.name, self.made = f"multiplane-shards-{os.urandom(3).hex()}", 0
-        self.kind = self.ray.remote(_Worker).options(**{"num_cpus": 1, **options})
+        self.kind, self.options = self.ray.remote(_Worker), {"num_cpus": 1, **options}
         self.workers: list[Any] = [None] * count
         for shard in range(count):
             self.replace(shard)
@@ -124,22 +147,40 @@ class _Actors:
         if self.workers[shard] is not None:
             self.ray.kill(self.workers[shard])
         self.made += 1
-        self.workers[shard] = self.kind.options(name=f"{self.name}-{shard}-{self.made}").remote(*self.start(shard))
+        name = f"{self.name}-{shard}-{self.made}"
+        self.workers[shard] = self.kind.options(**self.options, name=name).remote(*self.start(shard))
 
-    def all(self, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def call(
+        self, method: str, arguments: Mapping[int, tuple[Any, ...]]
+    ) -> dict[int, Any]:
         """As of workers in this process."""
-        addresses = [getattr(worker, method).remote(*args) for worker, args in zip(self.workers, arguments, strict=True)]
-        found, until = [], time.monotonic() + self.timeout
-        for address in addresses:
+        errors = self.ray.exceptions
+        addresses = {
+            shard: getattr(self.workers[shard], method).remote(*given)
+            for shard, given in arguments.items()
+        }
+        found: dict[int, Any] = {}
+        until = time.monotonic() + self.timeout
+        for shard, address in addresses.items():
             try:
-                found.append(self.ray.get(address, timeout=max(until - time.monotonic(), 0.1)))
-            except self.ray.exceptions.RayTaskError as error:
-                raise error.cause if isinstance(error.cause, Exception) else error from None
-            except (self.ray.exceptions.RayActorError, self.ray.exceptions.GetTimeoutError, self.ray.exceptions.ObjectLostError) as error:
-                cause = getattr(error, "cause", None)
-                if isinstance(cause, (ValueError, OSError)):
-                    raise cause from None
-                found.append(None)
+                found[shard] = self.ray.get(
+                    address, timeout=max(until - time.monotonic(), 0.1)
+                )
+            except errors.RayTaskError as error:
+                raise (
+                    error.cause if isinstance(error.cause, Exception) else error
+                ) from None
+            except errors.RayError as error:
+                refused = re.search(
+                    r"(ValueError|FileNotFoundError|OSError): (.*)", str(error)
+                )
+                if refused is not None and isinstance(
+                    error, errors.ActorDiedError
+                ):  # the examples cannot be read
+                    raise (ValueError if refused[1] == "ValueError" else OSError)(
+                        refused[2]
+                    ) from None
+                found[shard] = None
         return found
 
     def close(self) -> None:
@@ -155,8 +196,7 @@ class _Folder:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path).rstrip("/")
         if "://" in self.path:
-            import fsspec
-
+            fsspec = _fsspec(self.path)
             self.system, self.path = fsspec.core.url_to_fs(self.path)
         else:
             self.system = None
@@ -186,7 +226,9 @@ class _Folder:
         """Removes files that may be there."""
         for name in names:
             try:
-                (os.remove if self.system is None else self.system.rm_file)(f"{self.path}/{name}")
+                (os.remove if self.system is None else self.system.rm_file)(
+                    f"{self.path}/{name}"
+                )
             except OSError:
                 continue
 
@@ -194,87 +236,123 @@ class _Folder:
 class _Run:
     """A run: the coordinator, the workers, and what they have come to."""
 
-    def __init__(self, spec: str, pool: Any, shards: Sequence[str], settings: dict[str, Any]) -> None:
-        self.spec, self.pool, self.shards, self.settings = spec, pool, list(shards), settings
+    def __init__(
+        self, spec: str, pool: Any, shards: Sequence[str], settings: dict[str, Any]
+    ) -> None:
+        self.spec, self.pool, self.shards, self.settings = (
+            spec,
+            pool,
+            list(shards),
+            settings,
+        )
         self.count, self.rounds, self.lost = len(shards), 0, 0
         self.seconds = [0.0] * self.count
         self.moved = 0
         self.states: list[bytes | None] = [None] * self.count
         self.streak = [0] * self.count
-        found = self._surely("facts", [()] * self.count)
+        self.all = ""
+        found = self._surely("facts")
         self.facts = [facts for facts, _ in found]
         for shard, (_, versions) in enumerate(found):
             if versions["multiplane"] != _core.__version__:
-                raise RuntimeError(f"shard {shards[shard]}: its worker has multiplane {versions['multiplane']}, here it is {_core.__version__}")
+                raise RuntimeError(
+                    f"shard {shards[shard]}: its worker has multiplane {versions['multiplane']}, here it is {_core.__version__}"
+                )
         prints: dict[str, int] = {}
         for shard, facts in enumerate(self.facts):
             first = prints.setdefault(json.loads(facts)["fingerprint"], shard)
             if first != shard:
-                raise ValueError(f"shards[{first}] and shards[{shard}] have the same examples: {shards[first]}, {shards[shard]}")
+                raise ValueError(
+                    f"shards[{first}] and shards[{shard}] have the same examples: {shards[first]}, {shards[shard]}"
+                )
         self.all = _core.merge_facts(self.facts)
-        setups = self._surely("open", [(self.all, None)] * self.count)
+        setups = self._surely("open", self.all, None)
         dim = json.loads(self.all)["features"]
         size = max(len(setups[0]), 8 * dim)
         room = max(2, int(ROOM / (self.count * size)))
-        settings = {"target": None, "passes": None, **settings, "cuts": min(settings["cuts"], room)}
-        self.coordinator = _core.Coordinator(spec, json.dumps(settings), setups[0], self.facts)
+        settings = {
+            "target": None,
+            "passes": None,
+            **settings,
+            "cuts": min(settings["cuts"], room),
+        }
+        self.coordinator = _core.Coordinator(
+            spec, json.dumps(settings), setups[0], self.facts
+        )
 
-    def _surely(self, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def _surely(self, method: str, *arguments: Any) -> list[Any]:
         """Results of all workers; one that is lost is replaced and asked again."""
-        found = self.pool.all(method, arguments)
+        found = self.pool.call(method, dict.fromkeys(range(self.count), arguments))
         for shard in range(self.count):
-            tries = 0
             while found[shard] is None:
-                self._replace(shard, fresh=method == "facts")
-                tries += 1
-                if tries == LOSSES:
-                    raise ShardLost(f"shard {self.shards[shard]}: {LOSSES} workers were lost one after the other")
-                one = [((),)] * self.count
-                worker = _Only(self.pool, shard)
-                found[shard] = worker.call(method, arguments[shard])
-                del one
-        return found
+                self._lose(shard)
+                found.update(self.pool.call(method, {shard: arguments}))
+            self.streak[shard] = 0
+        return [found[shard] for shard in range(self.count)]
 
-    def _replace(self, shard: int, fresh: bool = False) -> None:
+    def _lose(self, shard: int) -> None:
+        """Replaces a worker."""
         self.lost += 1
+        self.streak[shard] += 1
+        if self.streak[shard] == LOSSES:
+            raise ShardLost(
+                f"shard {self.shards[shard]}: {LOSSES} workers were lost one after the other"
+            )
         self.pool.replace(shard)
-        if not fresh:
-            _Only(self.pool, shard).call("open", (self.all, self.states[shard]))
+        if self.all:
+            self.pool.call("open", {shard: (self.all, self.states[shard])})
 
     def step(self) -> dict[str, Any]:
         """Makes a round."""
-        requests = [bytes(self.coordinator.request(shard)) for shard in range(self.count)]
-        found = self.pool.all("answer", [(request,) for request in requests])
-        answers: list[bytes | None] = []
-        for shard, answer in enumerate(found):
+        wanted = {shard: self.coordinator.request(shard) for shard in range(self.count)}
+        requests = {
+            shard: bytes(request)
+            for shard, request in wanted.items()
+            if request is not None
+        }
+        found = self.pool.call(
+            "answer", {shard: (request,) for shard, request in requests.items()}
+        )
+        answers: list[bytes | None] = [None] * self.count
+        for shard, answer in found.items():
             if answer is None:
-                self.streak[shard] += 1
-                if self.streak[shard] == LOSSES:
-                    raise ShardLost(f"shard {self.shards[shard]}: {LOSSES} workers were lost one after the other")
-                self._replace(shard)
-                answers.append(None)
+                self._lose(shard)
                 continue
             self.streak[shard] = 0
+            answers[shard] = answer[0]
             self.seconds[shard] += answer[1]
             self.moved += len(requests[shard]) + len(answer[0])
-            answers.append(answer[0])
         self.rounds += 1
         report: dict[str, Any] = json.loads(self.coordinator.take(answers))
         return report
 
     def keep(self) -> None:
         """Keeps the states of the workers here, for those that are lost."""
-        found = self.pool.all("save", [()] * self.count)
-        self.states = [new if new is not None else old for new, old in zip(found, self.states, strict=True)]
+        found = self.pool.call("save", dict.fromkeys(range(self.count), ()))
+        self.states = [
+            old if found[shard] is None else found[shard]
+            for shard, old in enumerate(self.states)
+        ]
 
     def save(self, folder: _Folder, before: list[str]) -> list[str]:
         """Writes a checkpoint; returns the names of its files."""
         self.keep()
-        names = [f"shard-{shard}-{self.rounds}" for shard in range(self.count)] + [f"coordinator-{self.rounds}"]
-        for name, state in zip(names, [*self.states, bytes(self.coordinator.save())], strict=True):
+        names = [f"shard-{shard}-{self.rounds}" for shard in range(self.count)] + [
+            f"coordinator-{self.rounds}"
+        ]
+        for name, state in zip(
+            names, [*self.states, bytes(self.coordinator.save())], strict=True
+        ):
             folder.write(name, state or b"")
-        manifest = {"version": _core.__version__, "rounds": self.rounds, "spec": json.loads(self.spec), "files": names}
-        manifest["fingerprints"] = [json.loads(facts)["fingerprint"] for facts in self.facts]
+        manifest = {
+            "version": _core.__version__,
+            "rounds": self.rounds,
+            "spec": json.loads(self.spec),
+            "files": names,
+        }
+        manifest["fingerprints"] = [
+            json.loads(facts)["fingerprint"] for facts in self.facts
+        ]
         folder.write("manifest.json", json.dumps(manifest).encode())
         folder.remove([name for name in before if name not in names])
         return names
@@ -284,42 +362,45 @@ class _Run:
         try:
             manifest = json.loads(folder.read("manifest.json"))
         except OSError as error:
-            raise FileNotFoundError(f"resume: {folder.path} has no manifest.json: {error}") from None
+            raise FileNotFoundError(
+                f"resume: {folder.path} has no manifest.json: {error}"
+            ) from None
         if manifest["version"] != _core.__version__:
-            raise ValueError(f"resume: the checkpoint is of multiplane {manifest['version']}, this is {_core.__version__}")
-        if manifest["fingerprints"] != [json.loads(facts)["fingerprint"] for facts in self.facts]:
-            raise ValueError("resume: the checkpoint is of other shards, or of the same in another order")
+            raise ValueError(
+                f"resume: the checkpoint is of multiplane {manifest['version']}, this is {_core.__version__}"
+            )
+        if manifest["fingerprints"] != [
+            json.loads(facts)["fingerprint"] for facts in self.facts
+        ]:
+            raise ValueError(
+                "resume: the checkpoint is of other shards, or of the same in another order"
+            )
         own, theirs = json.loads(self.spec), manifest["spec"]
         for key in sorted({*own, *theirs} - {"stop", "threads"}):
             if own.get(key) != theirs.get(key):
-                raise ValueError(f"resume: the checkpoint has {key} = {theirs.get(key)}, found {own.get(key)}")
+                raise ValueError(
+                    f"resume: the checkpoint has {key} = {theirs.get(key)}, found {own.get(key)}"
+                )
         *states, last = (folder.read(name) for name in manifest["files"])
         self.states = [state or None for state in states]
-        self._surely("open", [(self.all, state) for state in self.states])
+        for shard, state in enumerate(self.states):
+            while self.pool.call("open", {shard: (self.all, state)})[shard] is None:
+                self._lose(shard)
         self.coordinator.restore(last)
         self.rounds = manifest["rounds"]
         return list(manifest["files"])
 
     def model(self) -> _core.Model:
         """The model of the best weights so far."""
-        w, certificate = bytes(self.coordinator.weights()), self.coordinator.certificate()
+        w, certificate = (
+            bytes(self.coordinator.weights()),
+            self.coordinator.certificate(),
+        )
         for shard in range(self.count):
-            found = _Only(self.pool, shard).call("model", (w, certificate))
+            found = self.pool.call("model", {shard: (w, certificate)})[shard]
             if found is not None:
                 return _core.Model.from_bytes(found)
         raise ShardLost("no worker is left")
-
-
-class _Only:
-    """One worker of a pool."""
-
-    def __init__(self, pool: Any, shard: int) -> None:
-        self.pool, self.shard = copy.copy(pool), shard
-        self.pool.workers = [pool.workers[shard]]
-
-    def call(self, method: str, arguments: tuple[Any, ...]) -> Any:
-        """The result of a method; None if the worker is lost."""
-        return self.pool.all(method, [arguments])[0]
 
 
 def train(
@@ -355,10 +436,14 @@ def train(
     if checkpoint_every < 1:
         raise ValueError(f"checkpoint_every = {checkpoint_every}: must be at least 1")
     if unknown := sorted(set(settings or {}) - set(SETTINGS)):
-        raise ValueError(f"settings: unknown {', '.join(unknown)}; expected {', '.join(SETTINGS)}")
+        raise ValueError(
+            f"settings: unknown {', '.join(unknown)}; expected {', '.join(SETTINGS)}"
+        )
     tree = estimator._tree()
     if tree["solver"].get("name") != "auto":
-        raise ValueError(f"solver = {tree['solver'].get('name')!r}: shards are trained by 'auto'")
+        raise ValueError(
+            f"solver = {tree['solver'].get('name')!r}: shards are trained by 'auto'"
+        )
     tree["solver"] = {**tree["solver"], "averaging": {"name": "none"}}
     stop = tree.get("stop", {})
     seconds = stop.pop("seconds", None)
@@ -367,15 +452,30 @@ def train(
     def start(shard: int) -> tuple[Any, ...]:
         return spec, paths[shard], format
 
-    pool = _Here(start, len(paths)) if executor is None else _Actors(start, len(paths), executor, ray_options or {}, timeout)
+    pool = (
+        _Here(start, len(paths))
+        if executor is None
+        else _Actors(start, len(paths), executor, ray_options or {}, timeout)
+    )
     try:
-        run = _Run(spec, pool, paths, {**SETTINGS, **(settings or {}), "passes": stop.get("passes")})
+        run = _Run(
+            spec,
+            pool,
+            paths,
+            {**SETTINGS, **(settings or {}), "passes": stop.get("passes")},
+        )
         kept = run.resume(_Folder(resume)) if resume is not None else []
         folder = _Folder(checkpoint) if checkpoint is not None else None
         try:
-            reason = _drive(run, folder, kept, checkpoint_every, seconds, progress, callback)
+            reason = _drive(
+                run, folder, kept, checkpoint_every, seconds, progress, callback
+            )
         except ShardLost as error:
-            error.estimator = _fitted(estimator, run, "lost") if json.loads(run.coordinator.certificate())[2] else None
+            error.estimator = (
+                _fitted(estimator, run, "lost")
+                if json.loads(run.coordinator.certificate())[2]
+                else None
+            )
             if folder is not None and error.estimator is not None:
                 folder.write("model", bytes(error.estimator._model.to_bytes()))
             raise
@@ -396,7 +496,14 @@ def _drive(
         if demand in ("reached", "spent"):
             reason = {"reached": "gap", "spent": "passes"}[demand]
             break
-        record = {**run.step(), "rounds": run.rounds, "order": demand, "bytes": run.moved, "seconds": list(run.seconds), "lost": run.lost}
+        record = {
+            **run.step(),
+            "rounds": run.rounds,
+            "order": demand,
+            "bytes": run.moved,
+            "seconds": list(run.seconds),
+            "lost": run.lost,
+        }
         now = time.monotonic()
         if callback is not None and callback(record) is True:
             reason = "callback"
@@ -413,13 +520,9 @@ def _drive(
             elif isinstance(run.pool, _Actors):
                 run.keep()
     if reason != "gap":
-        rounds = run.rounds
-        while run.rounds < rounds + LOSSES * run.count and run.lost >= 0:  # until all have answered
-            lost = run.lost
-            run.coordinator.evaluate()
+        run.coordinator.evaluate()
+        while run.coordinator.demand() == "evaluate":
             run.step()
-            if run.lost == lost:
-                break
     if folder is not None:
         run.save(folder, kept)
     return reason
