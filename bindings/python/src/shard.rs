@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use multiplane::dataset::Dataset;
 use multiplane::observe::Certificate;
 use multiplane::regularizer::Regularizer;
-use multiplane::sharding::{Coordinator, Demand, Order, Request, Sharding};
+use multiplane::sharding::{Coordinator, Demand, ShardOrder, ShardRequest, Sharding};
 use multiplane::{Error, RunSpec, ShardFacts, ShardSession, format_by_name, read_shard};
 use multiplane_core::state;
 use pyo3::prelude::*;
@@ -104,7 +104,7 @@ impl ShardObject {
 
     /// Answers a request.
     fn answer<'py>(&mut self, py: Python<'py>, request: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-        let request: Request = decoded(request)?;
+        let request: ShardRequest = decoded(request)?;
         let answer = guarded(|| self.inner.answer(&request).map_err(raised))?;
         encoded(py, &answer)
     }
@@ -156,9 +156,9 @@ impl CoordinatorObject {
     /// What is wanted next: `work`, `floor`, `evaluate` of every shard; `reached`, `spent` at the end.
     fn demand(&self) -> &'static str {
         match lock(&self.inner).demand() {
-            Demand::Answers(Order::Work { .. }) => "work",
-            Demand::Answers(Order::Floor) => "floor",
-            Demand::Answers(Order::Evaluate) => "evaluate",
+            Demand::Answers(ShardOrder::Work { .. }) => "work",
+            Demand::Answers(ShardOrder::Floor) => "floor",
+            Demand::Answers(ShardOrder::Evaluate) => "evaluate",
             Demand::Reached => "reached",
             Demand::Spent => "spent",
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use multiplane_core::observe::Certificate;
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::regularizer::Regularizer;
-use multiplane_core::shard::{Answer, Request, Shard, ShardError};
+use multiplane_core::shard::{Shard, ShardAnswer, ShardError, ShardRequest};
 use multiplane_tasks::data::{Format, Strings};
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::{LabelKind, Problem, Vocabulary};
@@ -180,7 +180,7 @@ impl ShardSession {
     /// # Errors
     ///
     /// [`Error::Failed`] where an oracle fails.
-    pub fn answer(&mut self, request: &Request) -> Result<Answer, Error> {
+    pub fn answer(&mut self, request: &ShardRequest) -> Result<ShardAnswer, Error> {
         self.shard.answer(request).map_err(refused)
     }
 

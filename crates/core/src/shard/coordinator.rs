@@ -1,12 +1,13 @@
 //! The coordinator: free weights, F, the sum of each shard's planes, and the decisions of a run.
 
-use super::master::{Cut, Master};
-use super::message::{Answer, Evaluation, Found, MOST_SHARDS, Order, Request};
+use super::master::{ShardCut, ShardMaster};
+use super::message::{MOST_SHARDS, ShardAnswer, ShardEvaluation, ShardFound, ShardOrder, ShardRequest};
 use crate::certificate::GapTarget;
 use crate::observe::Certificate;
 use crate::regularizer::Regularizer;
 use crate::rounding::{PointTerms, Rounded, Rounding, TermSizes, UNIT};
 use crate::run::is_possible;
+use crate::state::finite;
 
 /// First guess of the proven gap, as a share of the gaps seen by calls.
 const USUAL_SHARE: f64 = 0.5;
@@ -19,6 +20,9 @@ const SLACK_OF_FLOOR: f64 = 1.2;
 
 /// That shrinks by this factor with every round: it soon says little of the present weights.
 const FORGETS: f64 = 0.98;
+
+/// Weight of the newest point in the average, at least.
+const RATE: f64 = 0.03;
 
 /// A round without a call is followed by another one if it gains at least this share of the gap to expect.
 const WORTH: f64 = 1e-6;
@@ -48,7 +52,7 @@ pub enum ShardingError {
     Answer(usize, String),
     /// F is above a proven P.
     #[error(
-        "the dual value {dual} exceeds the primal value {primal}, which the oracles vouch for: their answers are not exact"
+        "the dual value {dual} exceeds the primal value {primal}: answers of an oracle are not what they are declared"
     )]
     Contradicted {
         /// P, rounded outward.
@@ -62,7 +66,7 @@ pub enum ShardingError {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Demand {
     /// An answer of every shard to this.
-    Answers(Order),
+    Answers(ShardOrder),
     /// Nothing: the gap is proven.
     Reached,
     /// Nothing: the passes are spent.
@@ -87,13 +91,15 @@ pub struct Coordinator {
     regularizer: Regularizer,
     shares: Vec<f64>,
     examples: usize,
-    master: Master,
+    master: ShardMaster,
+    /// The moving average of the weights, whose P is lower than that of most of them.
+    average: Vec<f64>,
     gaps: Vec<f64>,
     calls: Vec<u64>,
     damping: f64,
-    order: Order,
+    order: ShardOrder,
     /// Answers for a sum over all shards.
-    found: Vec<Option<Found>>,
+    found: Vec<Option<ShardFound>>,
     /// Rounds of work, and those since the last one with calls.
     rounds: u64,
     replays: u32,
@@ -124,15 +130,16 @@ impl Coordinator {
         let damping = sharding.damping.unwrap_or(count as f64);
         let parts = sharding.parts.max(1);
         Ok(Coordinator {
-            master: Master::new(count, &regularizer, dim),
+            master: ShardMaster::new(count, &regularizer, dim),
             sharding,
             regularizer,
             shares,
             examples,
+            average: vec![0.0; dim],
             gaps: vec![f64::INFINITY; count],
             calls: vec![0; count],
             damping,
-            order: Order::Work { damping, parts },
+            order: ShardOrder::Work { damping, parts },
             found: vec![None; count],
             rounds: 0,
             replays: 0,
@@ -163,7 +170,11 @@ impl Coordinator {
     fn is_sound(&self, fresh: &Coordinator) -> bool {
         let count = fresh.shares.len();
         let numbers = self.gaps.len() == count && self.calls.len() == count && self.share.is_finite();
-        numbers && self.floor.is_finite() && self.master.is_sound(count, fresh.master.free.len())
+        numbers
+            && self.floor.is_finite()
+            && self.average.len() == fresh.average.len()
+            && finite(&self.average)
+            && self.master.is_sound(count, fresh.master.free.len())
     }
 
     /// Returns what is wanted next.
@@ -171,20 +182,22 @@ impl Coordinator {
         let spent = self.sharding.passes.is_some_and(|passes| self.passes() >= passes);
         match self.is_reached() {
             true => Demand::Reached,
-            false if spent && matches!(self.order, Order::Work { .. }) => Demand::Spent,
+            false if spent && matches!(self.order, ShardOrder::Work { .. }) => Demand::Spent,
             false => Demand::Answers(self.order),
         }
     }
 
     /// Returns the request to a shard; `None` if it has answered, and others have not.
-    pub fn request(&self, shard: usize) -> Option<Request> {
-        let Order::Work { damping, .. } = self.order else {
-            return self.found[shard].is_none().then(|| Request { vector: self.point(), order: self.order });
+    pub fn request(&self, shard: usize) -> Option<ShardRequest> {
+        let ShardOrder::Work { damping, .. } = self.order else {
+            return self.found[shard]
+                .is_none()
+                .then(|| ShardRequest { vector: self.average.clone(), order: self.order });
         };
         let point = self.master.point(shard);
         let factor = damping / self.regularizer.lambda();
         let vector = self.master.free.iter().zip(&point.star).map(|(free, star)| free + factor * star).collect();
-        Some(Request { vector, order: self.order })
+        Some(ShardRequest { vector, order: self.order })
     }
 
     /// Returns the weights of the present point.
@@ -201,9 +214,9 @@ impl Coordinator {
 
     /// Asks for an evaluation next, whatever is expected of it.
     pub fn evaluate(&mut self) {
-        if self.order != Order::Evaluate {
+        if self.order != ShardOrder::Evaluate {
             self.found.fill(None);
-            self.order = Order::Evaluate;
+            self.order = ShardOrder::Evaluate;
         }
     }
 
@@ -234,26 +247,27 @@ impl Coordinator {
 
     /// Returns the weights with the lowest P so far; those of the point if none were evaluated.
     pub fn weights(&self) -> Vec<f64> {
-        self.best.as_ref().map_or_else(|| self.point(), |(w, ..)| w.clone())
+        self.best.as_ref().map_or_else(|| self.average.clone(), |(w, ..)| w.clone())
     }
 
-    /// Takes the answers of the shards to the last requests, `None` of those that have not answered. A round of work goes
-    /// on without them; a sum over all shards waits for them.
+    /// Takes the answers of the shards to the last requests, `None` of those that have not answered. A round of work
+    /// goes on without them; a sum over all shards waits for them.
     ///
     /// # Errors
     ///
     /// An answer that does not fit, an oracle that contradicts itself.
-    pub fn take(&mut self, answers: Vec<Option<Answer>>) -> Result<RoundReport, ShardingError> {
+    pub fn take(&mut self, answers: Vec<Option<ShardAnswer>>) -> Result<RoundReport, ShardingError> {
         let (dim, mut cuts) = (self.master.free.len(), Vec::new());
         for (shard, answer) in answers.into_iter().enumerate() {
             let Some(answer) = answer else { continue };
-            let (share, sound) = (self.shares[shard], |cut: &Cut| cut.star.len() == dim && cut.is_finite());
+            let (share, sound) = (self.shares[shard], |cut: &ShardCut| cut.star.len() == dim && cut.is_finite());
             match (answer.found, self.order) {
-                (Found::Cut(cut), Order::Work { .. }) if sound(&cut) => {
+                (ShardFound::Cut(cut), ShardOrder::Work { .. }) if sound(&cut) => {
                     let star = cut.star.iter().map(|star| share * star).collect();
-                    cuts.push((shard, Cut { star, circ: share * cut.circ }));
+                    cuts.push((shard, ShardCut { star, circ: share * cut.circ }));
                 }
-                (found @ Found::Floor(_), Order::Floor) | (found @ Found::Evaluation(_), Order::Evaluate) => {
+                (found @ ShardFound::Floor(_), ShardOrder::Floor)
+                | (found @ ShardFound::Evaluation(_), ShardOrder::Evaluate) => {
                     self.found[shard] = Some(found);
                 }
                 _ => {
@@ -266,47 +280,56 @@ impl Coordinator {
         }
         let complete = self.found.iter().all(Option::is_some);
         self.order = match self.order {
-            Order::Work { parts, .. } => {
+            ShardOrder::Work { parts, .. } => {
                 let before = self.value();
                 self.master.add(cuts, self.sharding.cuts, &self.regularizer);
                 self.rounds += 1;
+                self.count_point();
                 self.floor *= FORGETS;
                 self.replays = if parts == 0 { self.replays + 1 } else { 0 };
                 let gain = self.value() - before;
-                if self.is_near() { Order::Floor } else { self.work(gain) }
+                if self.is_near() { ShardOrder::Floor } else { self.work(gain) }
             }
-            Order::Floor if complete => {
-                let gap = self.regularizer.penalty(&self.point()) + self.floors() - self.value();
+            ShardOrder::Floor if complete => {
+                let gap = self.regularizer.penalty(&self.average) + self.floors() - self.value();
                 let seen = self.gap_seen();
                 self.floor = if seen > 0.0 && seen.is_finite() { (gap / seen).max(0.0) } else { 0.0 };
-                if gap <= self.wanted() { Order::Evaluate } else { self.work(0.0) }
+                if gap <= self.wanted() { ShardOrder::Evaluate } else { self.work(0.0) }
             }
-            Order::Evaluate if complete => {
+            ShardOrder::Evaluate if complete => {
                 self.settle()?;
                 self.work(0.0)
             }
             waits => waits,
         };
-        if complete || matches!(self.order, Order::Work { .. }) {
+        if complete || matches!(self.order, ShardOrder::Work { .. }) {
             self.found.fill(None);
         }
         let (dual, gap_estimate) = (self.value(), self.share * self.gap_seen());
         Ok(RoundReport { dual, gap_estimate, passes: self.passes() })
     }
 
+    /// Counts the present weights in the average.
+    fn count_point(&mut self) {
+        let rate = RATE.max(1.0 / self.rounds as f64);
+        let point = self.point();
+        self.average.iter_mut().zip(&point).for_each(|(average, w)| *average += rate * (w - *average));
+        self.regularizer.clip_all(&mut self.average);
+    }
+
     fn floors(&self) -> f64 {
-        let floor = |(found, share): (&Option<Found>, &f64)| match found {
-            Some(Found::Floor(floor)) => share * floor,
+        let floor = |(found, share): (&Option<ShardFound>, &f64)| match found {
+            Some(ShardFound::Floor(floor)) => share * floor,
             _ => 0.0,
         };
         self.found.iter().zip(&self.shares).map(floor).sum()
     }
 
     /// Returns the next work, after a round of work that gained so much.
-    fn work(&self, gain: f64) -> Order {
+    fn work(&self, gain: f64) -> ShardOrder {
         let replays = self.replays < self.sharding.replays && gain >= WORTH * self.share * self.gap_seen();
         let parts = if replays { 0 } else { self.sharding.parts.max(1) };
-        Order::Work { damping: self.damping, parts }
+        ShardOrder::Work { damping: self.damping, parts }
     }
 
     fn gap_seen(&self) -> f64 {
@@ -325,10 +348,10 @@ impl Coordinator {
 
     /// Takes the bounds of an evaluation by all shards.
     fn settle(&mut self) -> Result<(), ShardingError> {
-        let (w, seen, lambda) = (self.point(), self.gap_seen(), self.regularizer.lambda());
+        let (w, seen, lambda) = (self.average.clone(), self.gap_seen(), self.regularizer.lambda());
         let (mut sum, mut of_hinges, mut proven, mut score, mut length) = (0.0, 0.0, true, 0.0, 0.0);
         for (shard, found) in self.found.iter().enumerate() {
-            let Some(Found::Evaluation(Evaluation { hinges, proven: all, error })) = found else { continue };
+            let Some(ShardFound::Evaluation(ShardEvaluation { hinges, proven: all, error })) = found else { continue };
             let share = self.shares[shard];
             if !hinges.value.is_finite() {
                 return Err(ShardingError::Answer(shard, format!("the hinges sum up to {}", hinges.value)));
@@ -341,6 +364,8 @@ impl Coordinator {
             score += share * more * error.score;
             length += share * more * error.length;
         }
+        // Errors of scores were told at the average: at the point they are larger by no more than this.
+        let away = self.point().iter().zip(&w).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
         let own = Rounding::default();
         let primal = own.primal(&self.regularizer, &w, sum, TermSizes::default());
         let sums = 2.0 * UNIT * MOST_SHARDS as f64 * sum;
@@ -348,7 +373,7 @@ impl Coordinator {
         let free = &self.master.free;
         let point = PointTerms { free, circ: 0.0, additions: 0.0, image: 0.0, present: true };
         let dual = own.dual(&self.regularizer, self.value(), point, |_| TermSizes::default());
-        let dual = Rounded::new(dual.value, dual.rounding + score + length * length / lambda);
+        let dual = Rounded::new(dual.value, dual.rounding + score + length * (away + length / lambda));
         let lower = |best: &(Vec<f64>, Rounded, bool)| primal.upper() < best.1.upper() || proven && !best.2;
         if self.best.as_ref().is_none_or(lower) {
             self.best = Some((w, primal, proven));

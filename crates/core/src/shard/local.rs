@@ -1,7 +1,7 @@
 //! A shard: the examples of one place, with their planes and masses, and the work on them.
 
-use super::master::Cut;
-use super::message::{Answer, Evaluation, Found, MOST_SHARDS, Order, Request, ShardError};
+use super::master::ShardCut;
+use super::message::{MOST_SHARDS, ShardAnswer, ShardError, ShardEvaluation, ShardFound, ShardOrder, ShardRequest};
 use crate::context::Ctx;
 use crate::executor::hinge_of;
 use crate::oracle::{Capabilities, MaxOracle};
@@ -54,23 +54,23 @@ impl<O: MaxOracle> Shard<O> {
     /// # Errors
     ///
     /// A vector that is not `[d]` finite numbers, an oracle that fails.
-    pub fn answer(&mut self, request: &Request) -> Result<Answer, ShardError> {
+    pub fn answer(&mut self, request: &ShardRequest) -> Result<ShardAnswer, ShardError> {
         let (vector, dim) = (&request.vector, self.prior.len());
         if vector.len() != dim || !finite(vector) {
             let found = vector.len();
             return Err(ShardError::Misfit(format!("a request with {found} numbers: expected {dim} finite ones")));
         }
         let found = match request.order {
-            Order::Work { damping, parts } => Found::Cut(self.work(vector, damping, parts)?),
-            Order::Floor => Found::Floor(self.floor(vector)),
-            Order::Evaluate => Found::Evaluation(self.evaluate(vector)?),
+            ShardOrder::Work { damping, parts } => ShardFound::Cut(self.work(vector, damping, parts)?),
+            ShardOrder::Floor => ShardFound::Floor(self.floor(vector)),
+            ShardOrder::Evaluate => ShardFound::Evaluation(self.evaluate(vector)?),
         };
         self.run.pause();
         let gap = self.run.training.parts().0.progress().gap_seen.unwrap_or(f64::INFINITY);
-        Ok(Answer { found, gap, calls: self.run.cost().oracle_calls })
+        Ok(ShardAnswer { found, gap, calls: self.run.cost().oracle_calls })
     }
 
-    fn work(&mut self, prior: &[f64], damping: f64, parts: u32) -> Result<Cut, ShardError> {
+    fn work(&mut self, prior: &[f64], damping: f64, parts: u32) -> Result<ShardCut, ShardError> {
         let part = if parts > 1 { self.run.blocks().div_ceil(parts as usize) } else { 0 };
         let lambda = self.lambda / damping;
         self.with_solver(|solver, ctx| {
@@ -90,12 +90,12 @@ impl<O: MaxOracle> Shard<O> {
     }
 
     /// Returns the sum of the planes by the present masses.
-    fn sum(&mut self) -> Option<Cut> {
+    fn sum(&mut self) -> Option<ShardCut> {
         let mut star = vec![0.0; self.prior.len()];
         let (circ, additions) = self.with_solver(|solver, ctx| solver.add_phi(&mut star, ctx))??;
         self.additions = self.additions.max(additions);
         self.largest = self.largest.max(circ.abs());
-        Some(Cut { star, circ })
+        Some(ShardCut { star, circ })
     }
 
     /// Returns the largest scores of the planes kept, in sum: no more than the hinges.
@@ -107,7 +107,7 @@ impl<O: MaxOracle> Shard<O> {
     }
 
     /// Calls the oracle for every example. Training keeps the planes.
-    fn evaluate(&mut self, w: &[f64]) -> Result<Evaluation, ShardError> {
+    fn evaluate(&mut self, w: &[f64]) -> Result<ShardEvaluation, ShardError> {
         let (blocks, needs_planes) = (self.run.blocks(), self.rounding.needs_planes());
         let (mut seen, mut sum, mut proven, mut plane) = (TermSizes::default(), 0.0, true, Plane::new());
         let (solver, mut ctx, _) = self.run.training.parts();
@@ -129,7 +129,7 @@ impl<O: MaxOracle> Shard<O> {
         let (additions, signs) = (self.additions + MOST_SHARDS as f64, self.run.regularizer().constraints().is_some());
         let point = PointTerms { free: w, circ: self.largest, additions, image: 0.0, present: true };
         let error = self.rounding.phi_error(w, &point, signs, |_| terms);
-        Ok(Evaluation { hinges, proven, error })
+        Ok(ShardEvaluation { hinges, proven, error })
     }
 
     /// Returns the run, for its counts and its clock.

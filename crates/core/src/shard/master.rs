@@ -1,4 +1,4 @@
-//! The dual over all shards: the planes' sums that each has sent, with masses on them, and the largest F of such masses.
+//! The dual over all shards: the sums of planes that each has sent, with the masses that make F largest.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,17 +17,17 @@ const ENOUGH: f64 = 1e-6;
 /// Sweeps end at this share of the violation that was there.
 const ACCURACY: f64 = 1e-2;
 
-/// A sum of planes, one of each example of a shard or a mean of such, in units of the whole: no more than the sum of the
-/// shard's hinges anywhere.
+/// A sum of planes, one of each example of a shard or a mean of such, in units of the whole. It is no more than the sum
+/// of the shard's hinges anywhere.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Cut {
+pub struct ShardCut {
     /// The linear part (`[d]`).
     pub star: Vec<f64>,
     /// The constant part.
     pub circ: f64,
 }
 
-impl Cut {
+impl ShardCut {
     pub(super) fn is_finite(&self) -> bool {
         self.circ.is_finite() && finite(&self.star)
     }
@@ -35,9 +35,9 @@ impl Cut {
 
 /// The sums kept of every shard, the one of their masses first, and the point that the masses make.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Master {
+pub(super) struct ShardMaster {
     /// By shard: what it stands at, then what it has sent last.
-    cuts: Vec<Vec<Cut>>,
+    cuts: Vec<Vec<ShardCut>>,
     masses: Vec<Vec<f64>>,
     /// Inner products over lambda, by shard and cut.
     gram: Vec<Vec<Vec<Vec<f64>>>>,
@@ -47,13 +47,13 @@ pub(super) struct Master {
     pub(super) value: f64,
 }
 
-impl Master {
+impl ShardMaster {
     /// Begins with every shard on its truths.
     pub(super) fn new(shards: usize, regularizer: &Regularizer, dim: usize) -> Self {
-        let truth = Cut { star: vec![0.0; dim], circ: 0.0 };
+        let truth = ShardCut { star: vec![0.0; dim], circ: 0.0 };
         let gram = vec![vec![vec![vec![0.0]]; shards]; shards];
         let (cuts, masses) = (vec![vec![truth]; shards], vec![vec![1.0]; shards]);
-        let mut master = Master { cuts, masses, gram, free: vec![0.0; dim], value: 0.0 };
+        let mut master = ShardMaster { cuts, masses, gram, free: vec![0.0; dim], value: 0.0 };
         (master.free, master.value) = master.at(regularizer);
         master
     }
@@ -68,17 +68,13 @@ impl Master {
             let (own, others) = (self.cuts[shard].len(), self.cuts[other].len());
             rows.is_some_and(|rows| rows.len() == own && rows.iter().all(|row| row.len() == others))
         };
-        let all = (0..shards).flat_map(|shard| (0..shards).map(move |other| (shard, other)));
-        self.cuts.len() == shards
-            && self.masses.len() == shards
-            && self.free.len() == dim
-            && cuts
-            && all.map(row).all(|fits| fits)
+        let mut all = (0..shards).flat_map(|shard| (0..shards).map(move |other| (shard, other)));
+        self.cuts.len() == shards && self.masses.len() == shards && self.free.len() == dim && cuts && all.all(row)
     }
 
     /// Returns the point that a shard stands at.
-    pub(super) fn point(&self, shard: usize) -> Cut {
-        let mut point = Cut { star: vec![0.0; self.free.len()], circ: 0.0 };
+    pub(super) fn point(&self, shard: usize) -> ShardCut {
+        let mut point = ShardCut { star: vec![0.0; self.free.len()], circ: 0.0 };
         for (cut, &mass) in self.cuts[shard].iter().zip(&self.masses[shard]).filter(|(_, mass)| **mass != 0.0) {
             linalg::axpy(mass, &cut.star, &mut point.star);
             point.circ += mass * cut.circ;
@@ -101,7 +97,7 @@ impl Master {
 
     /// Keeps what shards have sent, no more than `most` sums of each, and moves all masses to the largest F. F does not
     /// fall: where rounding would have it, no mass moves.
-    pub(super) fn add(&mut self, sent: Vec<(usize, Cut)>, most: usize, regularizer: &Regularizer) {
+    pub(super) fn add(&mut self, sent: Vec<(usize, ShardCut)>, most: usize, regularizer: &Regularizer) {
         let shards: Vec<usize> = sent.iter().map(|(shard, _)| *shard).collect();
         for (shard, cut) in sent {
             while self.cuts[shard].len() >= most.max(2) {
@@ -176,14 +172,14 @@ impl Master {
         }
     }
 
-    /// Moves masses to the largest F. Without signs of weights F is quadratic in them. With signs it is no less than the
-    /// quadratic function that touches it at the present masses, and a few such models follow each other.
+    /// Moves masses to the largest F. Without signs of weights F is quadratic in them. With signs it is no less than
+    /// the quadratic function that touches it at the present masses, and a few such models follow each other.
     fn solve(&mut self, regularizer: &Regularizer) {
         let mut gained = 0.0;
         for _ in 0..MOST_MODELS {
             let mut w = self.at(regularizer).0;
             regularizer.clip_all(&mut w);
-            let score = |cut: &Cut| linalg::dot(&cut.star, &w) + cut.circ;
+            let score = |cut: &ShardCut| linalg::dot(&cut.star, &w) + cut.circ;
             let scores = self.cuts.iter().map(|cuts| cuts.iter().map(score).collect()).collect();
             let gain = self.solve_model(scores);
             gained += gain;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::master::Cut;
+use super::master::ShardCut;
 use crate::rounding::{PhiError, Rounded};
 use crate::run::RunError;
 
@@ -20,13 +20,13 @@ pub enum ShardError {
     Misfit(String),
 }
 
-/// The task in a [`Request`].
+/// The task in a [`ShardRequest`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Order {
-    /// Improve the local model at this damping (greater than 0), whose prior mean comes with the request: by the calls of
-    /// a part of an exact pass, one of so many, and passes over the planes kept; by these alone if `parts` is 0.
+pub enum ShardOrder {
+    /// Improve the local model, whose prior mean comes with the request: by the calls of a part of an exact pass and
+    /// passes over the planes kept, or by these alone if `parts` is 0.
     Work {
-        /// The damping sigma.
+        /// The damping sigma, greater than 0.
         damping: f64,
         /// Parts that an exact pass is divided into.
         parts: u32,
@@ -39,16 +39,16 @@ pub enum Order {
 
 /// A message of the coordinator to a shard.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Request {
+pub struct ShardRequest {
     /// A prior mean, or weights (`[d]`).
     pub vector: Vec<f64>,
     /// The task.
-    pub order: Order,
+    pub order: ShardOrder,
 }
 
 /// The hinges of a shard's examples at some weights.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Evaluation {
+pub struct ShardEvaluation {
     /// The sum of the hinges.
     pub hinges: Rounded,
     /// If the oracle vouches for all of them.
@@ -57,22 +57,22 @@ pub struct Evaluation {
     pub error: PhiError,
 }
 
-/// The content of an [`Answer`].
+/// The content of a [`ShardAnswer`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Found {
-    /// To [`Order::Work`]: the sum of the planes of the shard's examples.
-    Cut(Cut),
-    /// To [`Order::Floor`].
+pub enum ShardFound {
+    /// To [`ShardOrder::Work`]: the sum of the planes of the shard's examples.
+    Cut(ShardCut),
+    /// To [`ShardOrder::Floor`].
     Floor(f64),
-    /// To [`Order::Evaluate`].
-    Evaluation(Evaluation),
+    /// To [`ShardOrder::Evaluate`].
+    Evaluation(ShardEvaluation),
 }
 
 /// A message of a shard to the coordinator. All sums are means over the shard's own examples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct ShardAnswer {
     /// The result.
-    pub found: Found,
+    pub found: ShardFound,
     /// The gaps of the examples when the oracle was last asked, in sum; infinite before all were.
     pub gap: f64,
     /// Oracle calls so far.

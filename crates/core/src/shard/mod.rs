@@ -19,5 +19,5 @@ mod tests;
 
 pub use coordinator::{Coordinator, Demand, RoundReport, Sharding, ShardingError};
 pub use local::Shard;
-pub use master::Cut;
-pub use message::{Answer, Evaluation, Found, MOST_SHARDS, Order, Request, ShardError};
+pub use master::ShardCut;
+pub use message::{MOST_SHARDS, ShardAnswer, ShardError, ShardEvaluation, ShardFound, ShardOrder, ShardRequest};

@@ -1,6 +1,6 @@
 //! Shards in one process, against a run on all examples.
 
-use super::{Answer, Coordinator, Demand, Found, Order, Request, Shard, Sharding};
+use super::{Coordinator, Demand, Shard, ShardAnswer, ShardFound, ShardOrder, ShardRequest, Sharding};
 use crate::average::Averaging;
 use crate::certificate::GapTarget;
 use crate::oracle::{MaxOracle, OracleResult, Quality};
@@ -138,8 +138,8 @@ fn hinge(data: &Listed, block: usize, w: &[f64]) -> f64 {
     plane.view().score(w).max(0.0)
 }
 
-/// A thousand shards of an example each, of which some do not answer in time, as a seed draws them: F never falls, and the
-/// gap is proven.
+/// A thousand shards of an example each, some of which answer late, as a seed draws them: F never falls, and the gap is
+/// proven.
 #[test]
 fn stragglers_cost_rounds_and_no_proof() {
     let regularizer = Regularizer::from(0.1);
@@ -188,10 +188,10 @@ fn saved_runs_go_on() {
 fn misfits_are_refused() {
     let (data, regularizer) = (Listed::random(6, 0), Regularizer::from(0.1));
     let (mut coordinator, mut shards) = open(&data, 2, &regularizer, 1.0);
-    let request = Request { vector: vec![0.0; DIM + 1], order: Order::Floor };
+    let request = ShardRequest { vector: vec![0.0; DIM + 1], order: ShardOrder::Floor };
     let refused = |error: super::ShardError| error.to_string();
     assert!(shards[0].answer(&request).map_err(refused).unwrap_err().contains("7 numbers: expected 6"));
-    let answer = Answer { found: Found::Floor(0.0), gap: 0.0, calls: 0 };
+    let answer = ShardAnswer { found: ShardFound::Floor(0.0), gap: 0.0, calls: 0 };
     assert!(coordinator.take(vec![Some(answer), None]).unwrap_err().to_string().starts_with("shard 0: "));
     let stop = Stop { gap: Some(GapTarget::Percent(1.0)), ..Stop::default() };
     let solver = BlockFrankWolfe::bcfw().solver(6, DIM, regularizer.clone());
