@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::Error;
-use crate::file::{Model, ModelInfo, Provenance};
+use crate::file::{Model, ModelInfo, Provenance, sha256};
 use crate::session::{RunOptions, Session, open_task, read_task_data};
 use crate::spec::{Lambda, RunSpec};
 
@@ -25,7 +25,7 @@ pub struct ShardFacts {
     pub examples: usize,
     /// The sum of their weights.
     pub weight: f64,
-    /// sha256 of the parsed data.
+    /// sha256 of the parsed data; of several shards, of their fingerprints one after the other.
     pub fingerprint: String,
     /// Names of the labels.
     labels: Vec<String>,
@@ -99,6 +99,7 @@ impl ShardFacts {
             own.dedup();
         }
         self.features = self.dictionary.as_ref().map_or(0, Vec::len) + beside;
+        self.fingerprint = sha256(&[self.fingerprint.as_bytes(), other.fingerprint.as_bytes()]);
         self.examples += other.examples;
         self.weight += other.weight;
         Ok(())

@@ -148,7 +148,9 @@ class _Actors:
             self.ray.kill(self.workers[shard])
         self.made += 1
         name = f"{self.name}-{shard}-{self.made}"
-        self.workers[shard] = self.kind.options(**self.options, name=name).remote(*self.start(shard))
+        self.workers[shard] = self.kind.options(**self.options, name=name).remote(
+            *self.start(shard)
+        )
 
     def call(
         self, method: str, arguments: Mapping[int, tuple[Any, ...]]
@@ -267,18 +269,16 @@ class _Run:
                 )
         self.all = _core.merge_facts(self.facts)
         setups = self._surely("open", self.all, None)
-        dim = json.loads(self.all)["features"]
-        size = max(len(setups[0]), 8 * dim)
-        room = max(2, int(ROOM / (self.count * size)))
-        settings = {
-            "target": None,
-            "passes": None,
-            **settings,
-            "cuts": min(settings["cuts"], room),
-        }
-        self.coordinator = _core.Coordinator(
-            spec, json.dumps(settings), setups[0], self.facts
-        )
+        self.coordinator = self._coordinator(setups[0])
+        size = len(bytes(self.coordinator.request(0) or b""))
+        room = max(2, ROOM // (self.count * size))
+        if room < self.settings["cuts"]:
+            self.settings = {**self.settings, "cuts": room}
+            self.coordinator = self._coordinator(setups[0])
+
+    def _coordinator(self, setup: bytes) -> _core.Coordinator:
+        settings = {"target": None, "passes": None, **self.settings}
+        return _core.Coordinator(self.spec, json.dumps(settings), setup, self.facts)
 
     def _surely(self, method: str, *arguments: Any) -> list[Any]:
         """Results of all workers; one that is lost is replaced and asked again."""

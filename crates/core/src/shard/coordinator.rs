@@ -108,6 +108,9 @@ pub struct Coordinator {
     /// The proven gap as a share of the gaps seen, and a lower bound by the planes kept.
     share: f64,
     floor: f64,
+    /// The gap by the planes kept before the last evaluation, and what the proven one had above it.
+    least: f64,
+    excess: f64,
 }
 
 impl Coordinator {
@@ -147,6 +150,8 @@ impl Coordinator {
             dual: None,
             share: USUAL_SHARE,
             floor: 0.0,
+            least: 0.0,
+            excess: 0.0,
         })
     }
 
@@ -286,6 +291,7 @@ impl Coordinator {
                 self.rounds += 1;
                 self.count_point();
                 self.floor *= FORGETS;
+                self.excess *= FORGETS;
                 self.replays = if parts == 0 { self.replays + 1 } else { 0 };
                 let gain = self.value() - before;
                 if self.is_near() { ShardOrder::Floor } else { self.work(gain) }
@@ -294,7 +300,8 @@ impl Coordinator {
                 let gap = self.regularizer.penalty(&self.average) + self.floors() - self.value();
                 let seen = self.gap_seen();
                 self.floor = if seen > 0.0 && seen.is_finite() { (gap / seen).max(0.0) } else { 0.0 };
-                if gap <= self.wanted() { ShardOrder::Evaluate } else { self.work(0.0) }
+                self.least = gap;
+                if gap + self.excess <= self.wanted() { ShardOrder::Evaluate } else { self.work(0.0) }
             }
             ShardOrder::Evaluate if complete => {
                 self.settle()?;
@@ -380,6 +387,7 @@ impl Coordinator {
         }
         self.dual = [Some(dual), self.dual].into_iter().flatten().reduce(Rounded::higher);
         let gap = primal.value - self.value();
+        self.excess = (gap - self.least).max(0.0);
         if seen > 0.0 && seen.is_finite() && gap >= 0.0 {
             self.share = (gap / seen).min(1.0);
         }
