@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, final
 
 __all__ = [
-    "Dataset", "Energies", "Fit", "Learner", "Model", "PathModel", "Progress", "UserTask", "__version__", "check",
-    "check_data", "dataset", "describe", "feature_names", "feature_rows", "fitted", "load", "look", "path", "read_problem",
-    "report", "run_command", "train",
+    "Coordinator", "Dataset", "Energies", "Fit", "Learner", "Model", "PathModel", "Progress", "UserTask", "__version__", "check",
+    "check_data", "dataset", "describe", "feature_names", "feature_rows", "fitted", "load", "look", "merge_facts", "path", "read_problem",
+    "Shard", "ShardData", "report", "run_command", "train",
 ]  # fmt: skip
 
 __version__: str
