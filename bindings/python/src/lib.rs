@@ -22,6 +22,7 @@ mod path;
 mod probe;
 mod progress;
 mod remote;
+mod shard;
 mod task;
 mod train;
 mod watch;
@@ -44,6 +45,7 @@ mod _core {
         path::path,
         probe::{check, check_data},
         progress::{Progress, fitted},
+        shard::{CoordinatorObject, ShardData, ShardObject, merge_facts},
         task::UserTask,
         train::{Fit, train},
     };

@@ -85,6 +85,7 @@ pub mod regularizer;
 pub mod rng;
 pub mod rounding;
 pub mod run;
+pub mod shard;
 pub mod solver;
 pub mod solvers;
 pub mod span;

@@ -277,4 +277,30 @@ pub trait Rescale<O: MaxOracle + ?Sized> {
 
     /// Writes w(phi) of the present point, no average, and returns F(phi).
     fn point(&self, w: &mut Vec<f64>) -> f64;
+
+    /// The solver as one of a part of the examples, where it may be.
+    fn shard(&mut self) -> Option<&mut dyn ShardSolver<O>> {
+        None
+    }
+}
+
+/// A solver of a part of the examples: its problem moves with the dual points of the other parts.
+///
+/// The calls go between steps. None of them calls the oracle.
+pub trait ShardSolver<O: MaxOracle + ?Sized> {
+    /// Goes on from the same point at another strength and prior mean (`[d]`), in the outer iteration in hand.
+    fn relocate(&mut self, lambda: f64, prior: &[f64], ctx: &mut Ctx<'_, O>);
+
+    /// Ends a part of an outer iteration after so many visits that call the oracle or may; 0 for none.
+    fn divide(&mut self, calls: usize);
+
+    /// Begins a part of passes over the planes kept, without a call.
+    fn replay(&mut self, ctx: &mut Ctx<'_, O>);
+
+    /// Adds the linear parts of all blocks to `sum` (`[d]`). Returns the sum of the constant parts, and the additions
+    /// behind a coordinate; `None` of a solver that cannot stand for a part of the examples.
+    fn add_phi(&self, sum: &mut [f64], ctx: &mut Ctx<'_, O>) -> Option<(f64, f64)>;
+
+    /// Returns the sizes of the terms of the planes with mass at `w`, as far as their numbers are stored.
+    fn seen(&self, w: &[f64]) -> TermSizes;
 }

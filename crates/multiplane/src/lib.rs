@@ -29,6 +29,7 @@ mod file;
 pub mod model_report;
 mod outer;
 mod session;
+mod shard;
 mod spec;
 mod stream;
 mod suggest;
@@ -43,7 +44,9 @@ pub use file::{
 };
 pub use multiplane_core::parameter::ParameterError;
 pub use multiplane_core::solver::WarmStart;
-pub use multiplane_core::{certificate, clock, observe, oracle, plane, regularizer, run, solver, task};
+pub use multiplane_core::{
+    certificate, clock, observe, oracle, plane, regularizer, run, shard as sharding, solver, task,
+};
 pub use multiplane_tasks::problem::{
     Evaluation, MOST_LISTED, MarginPrediction, MarginalPrediction, Prediction, Problem, ScoredLabelling, SlackProblem,
     TopPrediction,
@@ -60,6 +63,7 @@ pub use session::{
     hold_out, model_format, model_rules, needs_data, read_data, read_prior, read_run_data, read_task_data, threads_for,
     training_part, unlabelled_warning, verify, weights_sha256, with_mishaps,
 };
+pub use shard::{ShardFacts, ShardSession, read_shard};
 pub use spec::{
     Choice, DEFAULT_SOLVER, DataSpec, Folds, GridOptions, GridPoints, GridSpec, GridStart, Holdout, Lambda, OracleSpec,
     Outer, OuterOptions, PathEnd, PathSpec, Points, RegularizerSpec, RunSpec, SolverChoice, StopSpec, StreamSpec,

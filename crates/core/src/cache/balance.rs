@@ -6,8 +6,8 @@ const NOTHING: f64 = 1e-15;
 /// The late gain decays over a pass divided by this. Single batches fluctuate; gains also fall from pass to pass.
 const LATE: f64 = 6.0;
 
-/// Seconds of approximate passes per second of calls. Near 1, so that other workers can answer the next batch meanwhile;
-/// below 1, because without other workers calls matter more.
+/// Seconds of approximate passes per second of calls. Near 1, so that other workers can answer the next batch
+/// meanwhile; below 1, because without other workers calls matter more.
 const SHARE: f64 = 0.75;
 
 /// Between batches of calls, approximate passes get a share of the time that the calls took; less where the last of

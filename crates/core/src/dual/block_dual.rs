@@ -126,6 +126,12 @@ pub trait BlockDual: DualPoint {
         0.0
     }
 
+    /// Adds the linear parts of all blocks to `sum`. Returns the sum of the constant parts, and the additions behind a
+    /// coordinate; `None` of a dual point that cannot stand for a part of the examples.
+    fn add_phi(&self, _source: &mut impl Capabilities, _sum: &mut [f64]) -> Option<(f64, f64)> {
+        None
+    }
+
     /// Prefetches a block about to be visited, and its planes if they will be scored; returns whether the oracle may
     /// prefetch too.
     fn prefetch(&self, block: usize, planes: bool) -> bool;

@@ -145,6 +145,9 @@ impl BlockDual for HullState {
     fn solve_jointly(&mut self, tolerance: f64, now: u32, source: &mut impl Capabilities) -> f64 {
         HullState::solve_jointly(self, tolerance, now, source)
     }
+    fn add_phi(&self, source: &mut impl Capabilities, sum: &mut [f64]) -> Option<(f64, f64)> {
+        Some((self.sets.add_phi(source, sum), self.sets.additions() + self.additions_of_masses()))
+    }
     fn prefetch(&self, block: usize, _planes: bool) -> bool {
         self.sets.prefetch(block)
     }

@@ -92,14 +92,17 @@ impl HullState {
         source: &mut impl Capabilities,
         out: &mut Vec<Rounded>,
     ) {
-        let sets = &self.sets;
-        // Masses below 1 in sum leave the rest to the truth; by what they are above, the point is none.
-        let excess =
-            (0..self.truths.len()).map(|block| sets.alphas(block).iter().sum::<f64>() - 1.0).fold(0.0, f64::max);
-        let additions = additions + excess / UNIT + sets.most_planes() as f64;
+        let (sets, additions) = (&self.sets, additions + self.additions_of_masses());
         let add_phi = |sum: &mut [f64]| (sets.add_phi(source, sum), sets.additions());
         out.push(self.iterate.rounded(rounding, additions, &seen, add_phi));
         out.extend(self.iterate.rounded_averages(rounding, additions, seen));
+    }
+
+    /// Returns the additions that masses count as: by what their sum in an example is above 1, the point is none. Below
+    /// 1 they leave the rest to the truth.
+    pub(super) fn additions_of_masses(&self) -> f64 {
+        let sums = (0..self.truths.len()).map(|block| self.sets.alphas(block).iter().sum::<f64>());
+        sums.map(|sum| sum - 1.0).fold(0.0, f64::max) / UNIT + self.sets.most_planes() as f64
     }
 
     /// Scores the planes of `block` at w: what the QP of the block begins with.

@@ -264,6 +264,12 @@ impl Iterate {
         }
     }
 
+    /// Goes on at another strength and prior mean (`[d]`), as [`set_lambda`](Iterate::set_lambda) does.
+    pub fn relocate(&mut self, lambda: f64, prior: &[f64]) {
+        self.set_lambda(lambda);
+        self.regularizer.move_to(lambda, prior);
+    }
+
     /// Begins anew at phi = 0 with another strength and prior mean: w is the prior, within the constraints. Without
     /// averages.
     pub fn begin_at(&mut self, lambda: f64, prior: &[f64]) {

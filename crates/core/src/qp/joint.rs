@@ -318,9 +318,9 @@ impl<'a> JointQp<'a> {
         best
     }
 
-    /// Returns an interior point with equal masses. All equations hold, except that of the slacks if signs bind weights:
-    /// slacks belong to the clipped weights, which then move inside. Slacks lie between the largest spread of scores in
-    /// a block and twice that.
+    /// Returns an interior point with equal masses. All equations hold, except that of the slacks if signs bind
+    /// weights: slacks belong to the clipped weights, which then move inside. Slacks lie between the largest spread of
+    /// scores in a block and twice that.
     fn start(&self) -> Point {
         let masses: Vec<f64> =
             self.ranges().flat_map(|block| block.clone().map(move |_| 1.0 / block.len() as f64)).collect();

@@ -66,6 +66,17 @@ pub struct PointTerms<'a> {
     pub present: bool,
 }
 
+/// How far a sum of planes may be from the exact one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct PhiError {
+    /// Of its score at some weights.
+    pub score: f64,
+    /// The length of the error of its linear part.
+    pub length: f64,
+    /// The same as a share of the terms.
+    pub share: f64,
+}
+
 /// The known terms of a problem, and the bounds that follow.
 #[derive(Clone, Debug, Default)]
 pub struct Rounding {
@@ -100,19 +111,24 @@ impl Rounding {
 
     /// Returns [`primal`](Rounding::primal) if a kernel's image adds at most `slack`: infinity, if `w` is no solver's.
     pub fn primal_by(&self, slack: f64, regularizer: &Regularizer, w: &[f64], hinges: f64, seen: TermSizes) -> Rounded {
-        let penalty = regularizer.penalty(w);
-        let (terms, additions) = match &self.magnitudes {
-            Some(magnitudes) => (magnitudes.most(w) + magnitudes.constant(), magnitudes.additions()),
-            None => (seen.score + seen.constant, self.usual_additions(w)),
-        };
-        let scores = 4.0 * (additions + USUAL) * terms + (self.blocks as f64 + 1.0) * hinges.abs();
+        let (penalty, of_hinges) = (regularizer.penalty(w), self.hinges(w, hinges, seen).rounding);
         let lanes = if regularizer.prior().is_some() { 1.0 } else { 16.0 };
         // With a kernel the terms have signs.
         let terms = if regularizer.metric().has_kernel() { regularizer.dual_terms(w, w) } else { penalty };
         let penalty_terms = (w.len() as f64 / lanes + USUAL) * terms;
-        let underflow = TINY * (w.len() as f64 * (1.0 + regularizer.lambda()) + self.blocks as f64 * (1.0 + additions));
+        let underflow = TINY * w.len() as f64 * (1.0 + regularizer.lambda());
         let slack = self.measured(slack, regularizer, (w, penalty + hinges), |m, errors| 3.0 * m.most(errors));
-        Rounded::new(penalty + hinges, UNIT * (scores + penalty_terms) + underflow + slack)
+        Rounded::new(penalty + hinges, of_hinges + UNIT * penalty_terms + underflow + slack)
+    }
+
+    /// Returns a sum of hinges at `w` with its bound.
+    pub fn hinges(&self, w: &[f64], sum: f64, seen: TermSizes) -> Rounded {
+        let (terms, additions) = match &self.magnitudes {
+            Some(magnitudes) => (magnitudes.most(w) + magnitudes.constant(), magnitudes.additions()),
+            None => (seen.score + seen.constant, self.usual_additions(w)),
+        };
+        let scores = 4.0 * (additions + USUAL) * terms + (self.blocks as f64 + 1.0) * sum.abs();
+        Rounded::new(sum, UNIT * scores + TINY * self.blocks as f64 * (1.0 + additions))
     }
 
     /// Returns what the images of a kernel add to the bound on P where the penalty is at most `penalty`; 0 without a
@@ -176,28 +192,40 @@ impl Rounding {
         } else {
             point.free
         };
-        let (terms, squares, additions) = match &self.magnitudes {
-            Some(magnitudes) => {
-                let scores = if point.present { magnitudes.most(w) } else { magnitudes.all(w) };
-                let folded = if regularizer.constraints().is_some() { 2.0 * scores } else { 0.0 };
-                let terms = 2.0 * scores + magnitudes.constant_within(point.circ, folded);
-                (terms, 4.0 * magnitudes.squares(), magnitudes.rows())
-            }
-            None => {
-                let seen = seen(w);
-                (seen.score + seen.constant, seen.length * seen.length, USUAL)
-            }
-        };
-        let share = UNIT * (point.additions + additions + COEFFICIENT);
-        let (linear, quadratic) =
-            (share * terms, share * share * squares * regularizer.metric().stretch() / regularizer.lambda());
+        let error = self.phi_error(w, &point, regularizer.constraints().is_some(), seen);
+        let quadratic = error.length * error.length * regularizer.metric().stretch() / regularizer.lambda();
         // Weights that were added up hold the prior's as well.
         let sums = if point.present { 0.0 } else { point.additions };
         let norms = (w.len() as f64 / 16.0 + USUAL + sums) * regularizer.dual_terms(w, point.free);
         let underflow = TINY * w.len() as f64 * (1.0 + regularizer.lambda());
         let slack = self.of_image(regularizer, self.scale(), point.image);
-        let slack = self.measured(slack, regularizer, (w, value), |m, errors| 3.0 * share * m.all(errors));
-        Rounded::new(value, linear + quadratic + UNIT * norms + underflow + slack)
+        let slack = self.measured(slack, regularizer, (w, value), |m, errors| 3.0 * error.share * m.all(errors));
+        Rounded::new(value, error.score + quadratic + UNIT * norms + underflow + slack)
+    }
+
+    /// Returns how far the planes' sum of a point may be from the exact one, by its score at the weights `w`. `signs`:
+    /// some weights are constrained.
+    pub fn phi_error(
+        &self,
+        w: &[f64],
+        point: &PointTerms<'_>,
+        signs: bool,
+        seen: impl FnOnce(&[f64]) -> TermSizes,
+    ) -> PhiError {
+        let (terms, length, additions) = match &self.magnitudes {
+            Some(magnitudes) => {
+                let scores = if point.present { magnitudes.most(w) } else { magnitudes.all(w) };
+                let folded = if signs { 2.0 * scores } else { 0.0 };
+                let terms = 2.0 * scores + magnitudes.constant_within(point.circ, folded);
+                (terms, 2.0 * magnitudes.squares().sqrt(), magnitudes.rows())
+            }
+            None => {
+                let seen = seen(w);
+                (seen.score + seen.constant, seen.length, USUAL)
+            }
+        };
+        let share = UNIT * (point.additions + additions + COEFFICIENT);
+        PhiError { score: share * terms, length: share * length, share }
     }
 
     /// Roundings of a score where the task does not say how it is added up: over all coordinates, in eight sums.

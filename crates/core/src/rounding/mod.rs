@@ -9,6 +9,6 @@ mod bounds;
 mod magnitudes;
 mod rounded;
 
-pub use bounds::{PointTerms, Rounding, TermSizes, UNIT};
+pub use bounds::{PhiError, PointTerms, Rounding, TermSizes, UNIT};
 pub use magnitudes::Magnitudes;
 pub use rounded::Rounded;

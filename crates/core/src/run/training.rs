@@ -15,7 +15,7 @@ use crate::solver::{Solver, StepReport};
 
 /// A solver with everything that it steps in.
 pub(crate) struct Training<O> {
-    pub(super) oracle: O,
+    pub(crate) oracle: O,
     pub(super) solver: Box<dyn Solver<O>>,
     pub(super) regularizer: Regularizer,
     pub(super) rng: Rng,

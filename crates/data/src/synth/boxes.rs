@@ -9,8 +9,9 @@ const SIZE: [i64; 2] = [24, 32];
 /// Words of the background, then of the upper and the lower half of the object.
 const WORDS: [u32; 3] = [4, 2, 2];
 
-/// Returns `n` pictures of 24 x 32 pixels, with a word on every second column and row. An object of 8 to 16 pixels each way
-/// has other words than the background, in its upper half others than in its lower one; a quarter of the words is noise.
+/// Returns `n` pictures of 24 x 32 pixels, with a word on every second column and row. An object of 8 to 16 pixels each
+/// way has other words than the background, in its upper half others than in its lower one; a quarter of the words is
+/// noise.
 pub fn synthetic_boxes(n: usize, seed: u64) -> BoxArrays {
     let all: u32 = WORDS.iter().sum();
     let mut arrays = BoxArrays { word_counts: vec![all as usize], box_offsets: vec![0], ..BoxArrays::default() };

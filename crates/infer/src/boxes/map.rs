@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::rect::Rect;
+use super::rect::{RankRect, Rect};
 use super::squares::CoarseSquares;
 
 /// A point of a word map.
@@ -49,13 +49,6 @@ impl Ranks {
         }
         Ranks { count: of.last().map_or(0, |last| *last as usize), of }
     }
-}
-
-/// A rectangle in ranks.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct RankRect {
-    pub(super) columns: (usize, usize),
-    pub(super) rows: (usize, usize),
 }
 
 impl WordMap {
@@ -122,7 +115,8 @@ impl WordMap {
 
     /// Returns bounds on squared lengths of histograms.
     pub(super) fn squares(&self) -> &CoarseSquares {
-        self.squares.get_or_init(|| CoarseSquares::new(self))
+        let words = self.words.iter().max().map_or(0, |most| *most as usize + 1);
+        self.squares.get_or_init(|| CoarseSquares::new(self.size(), words, |row, columns| self.words_of(row, columns)))
     }
 
     /// Returns the columns and rows that have points.

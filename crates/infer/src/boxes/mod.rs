@@ -1,8 +1,8 @@
 //! Boxes in maps of visual words: the rectangle of the highest score, by branch and bound over sets of rectangles, or
 //! among windows of given sizes.
 //!
-//! A *word map* has points in pixels, each with a word. A rectangle is divided into the cells of a *spatial pyramid*: 1,
-//! then 2 x 2, then 4 x 4. Its score is the sum, over cells and the points in them, of the score of the point's word in
+//! A *word map* has points in pixels, each with a word. A rectangle is divided into the cells of a *spatial pyramid*:
+//! 1, then 2 x 2, then 4 x 4. Its score is the sum, over cells and the points in them, of the score of the point's word in
 //! that cell, divided by a [`Norm`] of the rectangle's histogram; a [`BoxLoss`] may be added.
 //!
 //! The search is that of Lampert, Blaschko and Hofmann (Efficient subwindow search, PAMI 2009): a set of rectangles is
@@ -15,6 +15,7 @@ mod loss;
 mod map;
 mod rect;
 mod search;
+mod set;
 mod squares;
 mod sums;
 

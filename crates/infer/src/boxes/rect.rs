@@ -59,6 +59,13 @@ impl Rect {
     }
 }
 
+/// A rectangle in ranks of columns and rows; see [`WordMap`](super::WordMap).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RankRect {
+    pub(super) columns: (usize, usize),
+    pub(super) rows: (usize, usize),
+}
+
 /// Returns the number of cells of a pyramid of `levels` levels.
 pub fn cells(levels: usize) -> usize {
     (0..levels).map(|level| 1 << (2 * level)).sum()

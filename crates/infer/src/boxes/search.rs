@@ -5,8 +5,9 @@ use std::collections::BinaryHeap;
 
 use super::loss::{BoxLoss, least_overlap};
 use super::map::WordMap;
-use super::rect::{Rect, part};
-use super::sums::{Norm, Scores, Sums};
+use super::rect::Rect;
+use super::set::BoxSet;
+use super::sums::{BoxSums, Norm, Scores};
 
 /// A bound of a set may be below the scores in it by so much of them, by rounding.
 const ROUNDING: f64 = 1e-9;
@@ -63,70 +64,29 @@ pub struct FoundBox {
     pub score: f64,
 }
 
-/// A set of rectangles: the first and the last place of each side, in pixels. Empty rectangles are not meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct BoxSet {
-    left: (u32, u32),
-    top: (u32, u32),
-    right: (u32, u32),
-    bottom: (u32, u32),
-}
-
-/// The least and the greatest place of line `i` of `parts`, over all rectangles that are not empty.
-fn line(from: (u32, u32), to: (u32, u32), parts: u32, i: u32) -> (u32, u32) {
-    (part(from.0, to.0.max(from.0), parts, i), part(from.1.min(to.1), to.1, parts, i))
-}
-
-impl BoxSet {
-    /// Returns the pixels that are in all its rectangles, and those that are in some.
-    pub(super) fn extremes(&self) -> (Rect, Rect) {
-        self.cell(1, 0, 0)
-    }
-
-    /// Returns the cell of a column and a row: its pixels in all rectangles, and in some.
-    fn cell(&self, parts: u32, i: u32, j: u32) -> (Rect, Rect) {
-        let (x, y) = (|i| line(self.left, self.right, parts, i), |j| line(self.top, self.bottom, parts, j));
-        let ((left, top), (right, bottom)) = ((x(i), y(j)), (x(i + 1), y(j + 1)));
-        (Rect::new(left.1, top.1, right.0, bottom.0), Rect::new(left.0, top.0, right.1, bottom.1))
-    }
-
-    /// Returns the cells of a level, row by row.
-    pub(super) fn cells(&self, level: usize) -> impl Iterator<Item = (Rect, Rect)> + '_ {
-        let parts = 1 << level;
-        (0..parts).flat_map(move |j| (0..parts).map(move |i| self.cell(parts, i, j)))
-    }
-
-    /// Returns the least and the greatest number of pixels of its rectangles.
-    pub(super) fn areas(&self) -> (f64, f64) {
-        let least = |from: (u32, u32), to: (u32, u32)| f64::from(to.0.saturating_sub(from.1).max(1));
-        let (_, largest) = self.extremes();
-        (least(self.left, self.right) * least(self.top, self.bottom), largest.area() as f64)
-    }
-}
-
 /// A set of rectangles in numbers of lines, with a number that no score in it is above.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Node {
+struct BoxNode {
     bound: f64,
     /// Left, top, right, bottom.
     sides: [(u16, u16); 4],
 }
 
-impl Eq for Node {}
+impl Eq for BoxNode {}
 
-impl PartialOrd for Node {
+impl PartialOrd for BoxNode {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Node {
+impl Ord for BoxNode {
     fn cmp(&self, other: &Self) -> Ordering {
         self.bound.total_cmp(&other.bound).then_with(|| Reverse(self.sides).cmp(&Reverse(other.sides)))
     }
 }
 
-impl Node {
+impl BoxNode {
     fn is_single(&self) -> bool {
         self.sides.iter().all(|(first, last)| first == last)
     }
@@ -163,10 +123,10 @@ fn lines(length: u32, stride: u32, out: &mut Vec<u32>) {
 /// Searches, and the memory that they use again.
 #[derive(Clone, Debug, Default)]
 pub struct BoxEngine {
-    sums: Sums,
+    sums: BoxSums,
     columns: Vec<u32>,
     rows: Vec<u32>,
-    heap: BinaryHeap<Node>,
+    heap: BinaryHeap<BoxNode>,
 }
 
 impl BoxEngine {
@@ -291,7 +251,7 @@ impl BoxEngine {
 
     /// Keeps a set, unless a known rectangle scores higher than all in it.
     fn push(&mut self, question: BoxQuestion<'_>, sides: [(u16, u16); 4], floor: f64) {
-        let (mut node, set) = (Node { bound: 0.0, sides }, self.set(sides));
+        let (mut node, set) = (BoxNode { bound: 0.0, sides }, self.set(sides));
         let (smallest, largest) = set.extremes();
         node.bound = if node.is_single() {
             self.score_in(question, largest)

@@ -2,7 +2,9 @@
 //!
 //! Cost: once for a map `O(LINES^3 points)` additions, 110 KB; then a number for each rectangle asked for.
 
-use super::map::{RankRect, WordMap};
+use std::ops::Range;
+
+use super::rect::RankRect;
 
 /// Parts of the columns, and of the rows, between coarse lines at most.
 const LINES: (usize, usize) = (20, 16);
@@ -53,19 +55,24 @@ fn pair(first: usize, second: usize) -> usize {
 }
 
 impl CoarseSquares {
-    pub(super) fn new(map: &WordMap) -> Self {
-        let (columns, rows) = map.size();
+    /// Makes the table for so many columns and rows with points, with so many words; `words_of` returns those in some
+    /// columns of a row.
+    pub(super) fn new<'a>(
+        (columns, rows): (usize, usize),
+        words: usize,
+        words_of: impl Fn(usize, Range<usize>) -> &'a [u32],
+    ) -> Self {
         let (columns, rows) = (Coarse::new(columns, LINES.0), Coarse::new(rows, LINES.1));
         let (all_columns, all_rows) = (pair(0, columns.last() + 1), pair(0, rows.last() + 1));
         let mut table = vec![0; all_columns * all_rows];
-        let mut met = vec![0_u64; map.words().iter().max().map_or(0, |most| *most as usize + 1)];
+        let mut met = vec![0_u64; words];
         for (top, bottom) in (0..rows.last()).flat_map(|top| (top + 1..=rows.last()).map(move |bottom| (top, bottom))) {
             for left in 0..columns.last() {
                 met.fill(0);
                 let mut sum = 0;
                 for right in left + 1..=columns.last() {
                     for row in rows.rank(top)..rows.rank(bottom) {
-                        for &word in map.words_of(row, columns.rank(right - 1)..columns.rank(right)) {
+                        for &word in words_of(row, columns.rank(right - 1)..columns.rank(right)) {
                             sum += 2 * met[word as usize] + 1;
                             met[word as usize] += 1;
                         }

@@ -1,7 +1,8 @@
-//! Sums of scores over rectangles, from tables of sums from the corner of the image; and what they are divided by.
+//! BoxSums of scores over rectangles, from tables of sums from the corner of the image; and what they are divided by.
 
-use super::map::{RankRect, WordMap};
-use super::rect::{Rect, cells};
+use super::map::WordMap;
+use super::rect::{RankRect, Rect, cells};
+use super::set::BoxSet;
 
 /// What the sum of the scores in a rectangle is divided by: a number >= 1 if there is a point in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,13 +28,13 @@ pub(super) struct Scores<'a> {
 
 /// Positive and negative scores, summed apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Parts {
+pub(super) struct SignedSum {
     pub(super) positive: f64,
     pub(super) negative: f64,
 }
 
-impl Parts {
-    fn add(&mut self, other: Parts) {
+impl SignedSum {
+    fn add(&mut self, other: SignedSum) {
         self.positive += other.positive;
         self.negative += other.negative;
     }
@@ -41,9 +42,9 @@ impl Parts {
 
 /// Tables of sums of one question, and working memory that the next one uses again.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sums {
+pub(super) struct BoxSums {
     /// By cell: the sums over the points above and left of each corner, `[row][column]` in ranks.
-    tables: Vec<Parts>,
+    tables: Vec<SignedSum>,
     /// The same for the number of points.
     points: Vec<u32>,
     /// Corners of a table, and in a row of it.
@@ -57,7 +58,7 @@ pub(super) struct Sums {
     met: Vec<u32>,
 }
 
-impl Sums {
+impl BoxSums {
     /// Makes the tables of a question.
     pub(super) fn prepare(&mut self, scores: Scores<'_>) {
         let Scores { map, of, levels, .. } = scores;
@@ -65,7 +66,7 @@ impl Sums {
         let (cells, words) = (cells(levels), of.len() / cells(levels));
         (self.width, self.corners) = (columns + 1, (columns + 1) * (rows + 1));
         self.tables.clear();
-        self.tables.resize(cells * self.corners, Parts::default());
+        self.tables.resize(cells * self.corners, SignedSum::default());
         self.points.clear();
         self.points.resize(self.corners, 0);
         self.met.resize(words, 0);
@@ -78,11 +79,11 @@ impl Sums {
             let table = &mut self.tables[cell * self.corners..(cell + 1) * self.corners];
             let of = &of[cell * words..(cell + 1) * words];
             for row in 0..rows {
-                let mut sum = Parts::default();
+                let mut sum = SignedSum::default();
                 for column in 0..columns {
                     for &word in &map.words()[map.place(row, column)] {
                         let score = of[word as usize];
-                        sum.add(Parts { positive: score.max(0.0), negative: score.min(0.0) });
+                        sum.add(SignedSum { positive: score.max(0.0), negative: score.min(0.0) });
                     }
                     let mut above = table[row * (columns + 1) + column + 1];
                     above.add(sum);
@@ -112,9 +113,9 @@ impl Sums {
     }
 
     /// Returns the sums over the points in a rectangle, scored as in one cell.
-    fn parts(&self, map: &WordMap, cell: usize, rect: Rect) -> Parts {
+    fn parts(&self, map: &WordMap, cell: usize, rect: Rect) -> SignedSum {
         let [a, b, c, d] = self.corners_of(map.ranks(rect)).map(|corner| self.tables[cell * self.corners + corner]);
-        Parts {
+        SignedSum {
             positive: (d.positive - b.positive) - (c.positive - a.positive),
             negative: (d.negative - b.negative) - (c.negative - a.negative),
         }
@@ -159,19 +160,19 @@ impl Sums {
             return 0.0;
         }
         let of = |(cell, part): (usize, Rect)| {
-            let Parts { positive, negative } = self.parts(scores.map, cell, part);
+            let SignedSum { positive, negative } = self.parts(scores.map, cell, part);
             positive + negative
         };
         rect.pyramid(scores.levels).enumerate().map(of).sum::<f64>() / norm
     }
 
     /// Returns a number that no score of a rectangle in a set is above.
-    pub(super) fn bound(&mut self, scores: Scores<'_>, set: &super::search::BoxSet) -> f64 {
+    pub(super) fn bound(&mut self, scores: Scores<'_>, set: &BoxSet) -> f64 {
         let Scores { map, levels, norm, .. } = scores;
         let (smallest, largest) = set.extremes();
         let points = if smallest.is_empty() { 0.0 } else { f64::from(self.count(map, smallest)) };
         let of_level = |level: usize| {
-            let mut sum = Parts::default();
+            let mut sum = SignedSum::default();
             for (cell, (small, large)) in set.cells(level).enumerate().map(|(k, pair)| (cells(level) + k, pair)) {
                 sum.positive += self.parts(map, cell, large).positive;
                 if !small.is_empty() {
@@ -189,7 +190,7 @@ impl Sums {
             }
             Norm::L1 => {
                 let most = f64::from(self.count(map, largest));
-                let of_level = |(sum, top): (Parts, &f64)| {
+                let of_level = |(sum, top): (SignedSum, &f64)| {
                     // Positive scores of this sum are of so many points at least.
                     let least = points.max(sum.positive / top.max(f64::MIN_POSITIVE)).max(1.0);
                     let all = sum.positive + sum.negative;
@@ -212,7 +213,7 @@ impl Sums {
                     }
                     most += squares.most(map.ranks(large), f64::from(self.count(map, large)));
                 }
-                let of_level = |(sum, top): (Parts, &f64)| {
+                let of_level = |(sum, top): (SignedSum, &f64)| {
                     // A squared length is not below the number of points, nor that below what positive scores take.
                     let points = points.max(sum.positive / top.max(f64::MIN_POSITIVE)).max(1.0);
                     let least = least.max(levels as f64 * points);

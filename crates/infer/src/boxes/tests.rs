@@ -115,8 +115,8 @@ impl Case {
     }
 }
 
-/// The best rectangle is that of enumeration, for every norm, loss and number of levels, with rectangles known before or
-/// not; so are the best five with what overlaps them left out.
+/// The best rectangle is that of enumeration, for every norm, loss and number of levels, with rectangles known before
+/// or not; so are the best five with what overlaps them left out.
 #[test]
 fn searches_find_the_best() {
     let mut engine = BoxEngine::new();

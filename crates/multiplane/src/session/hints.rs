@@ -17,8 +17,8 @@ const SLOW: f64 = 300.0;
 /// How much smaller scaling must make `|x|^2` to be worth a hint; it is 1 for features that are 0 or 1.
 const WORTH: f64 = 30.0;
 
-/// `parts * |x|^2 / (lambda n)`, a bound on R for examples of many parts, from which on their length makes convergence slow. Of 50 000
-/// noisy tokens, sequences of 100 (1e6) reach 1 % in 27 passes, sequences of 1000 (1e8) not in 1500.
+/// `parts * |x|^2 / (lambda n)`, a bound on R for examples of many parts, from which on their length makes convergence
+/// slow. Of 50 000 noisy tokens, sequences of 100 (1e6) reach 1 % in 27 passes, sequences of 1000 (1e8) not in 1500.
 const LONG: f64 = 1e6;
 
 /// A feature that is so many times larger than the median one spans too much for 64 bits.

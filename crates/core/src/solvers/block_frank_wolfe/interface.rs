@@ -11,8 +11,8 @@ use crate::oracle::{Capabilities, MaxOracle, OracleError};
 use crate::order::BlockOrder;
 use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
-use crate::rounding::{Rounded, Rounding};
-use crate::solver::{Details, PlaneKeeper, Rescale, Solver, SolverProgress, StepReport, WarmStart};
+use crate::rounding::{Rounded, Rounding, TermSizes};
+use crate::solver::{Details, PlaneKeeper, Rescale, ShardSolver, Solver, SolverProgress, StepReport, WarmStart};
 use crate::state::{SavedState, StateError, ensure};
 
 impl BlockFrankWolfe {
@@ -51,6 +51,10 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Solver<O> for BlockFrankWolfeSolver<D>
     fn step(&mut self, ctx: &mut Ctx<'_, O>) -> Result<StepReport, OracleError> {
         let ended = self.visit(ctx)?;
         let all = self.calls_left == 0;
+        let ended = ended && (all || self.part.is_long());
+        if ended {
+            self.part.visits = 0;
+        }
         Ok(StepReport { iteration_ended: ended && all, part_ended: ended && !all, is_last: false })
     }
 
@@ -136,6 +140,37 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Rescale<O> for BlockFrankWolfeSolver<D
         w.clear();
         w.extend_from_slice(self.dual.iterate().point());
         self.dual.value()
+    }
+
+    fn shard(&mut self) -> Option<&mut dyn ShardSolver<O>> {
+        Some(self)
+    }
+}
+
+impl<O: MaxOracle + ?Sized, D: BlockDual> ShardSolver<O> for BlockFrankWolfeSolver<D> {
+    fn relocate(&mut self, lambda: f64, prior: &[f64], ctx: &mut Ctx<'_, O>) {
+        self.dual.iterate_mut().relocate(lambda, prior);
+        self.dual.rebuild(ctx);
+        if self.calls_left > 0 {
+            self.batch.end();
+            self.begin_batch(ctx); // at these weights
+        }
+    }
+
+    fn divide(&mut self, calls: usize) {
+        self.part.length = calls;
+    }
+
+    fn replay(&mut self, ctx: &mut Ctx<'_, O>) {
+        self.begin_replay(ctx);
+    }
+
+    fn add_phi(&self, sum: &mut [f64], ctx: &mut Ctx<'_, O>) -> Option<(f64, f64)> {
+        self.dual.add_phi(ctx, sum)
+    }
+
+    fn seen(&self, w: &[f64]) -> TermSizes {
+        self.dual.sets().seen(w)
     }
 }
 

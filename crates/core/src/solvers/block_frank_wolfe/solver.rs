@@ -68,6 +68,30 @@ pub struct BlockFrankWolfeSolver<D> {
     pub(super) given: PrepaidCalls,
     #[serde(skip)]
     pub(super) corner: Plane,
+    /// The part of an outer iteration in hand, of a run that is asked to divide them.
+    #[serde(skip)]
+    pub(super) part: Part,
+}
+
+/// The part of an outer iteration in hand.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Part {
+    /// Visits of an exact pass that it has; 0 where iterations are not divided.
+    pub(super) length: usize,
+    /// Those that were begun.
+    pub(super) visits: usize,
+}
+
+impl Part {
+    /// Returns whether the part has all of its visits.
+    pub(super) fn is_long(self) -> bool {
+        self.visits >= self.length
+    }
+
+    /// Returns the visits that may follow at once, of so many.
+    fn at_most(self, visits: usize) -> usize {
+        if self.length == 0 { visits } else { self.length.saturating_sub(self.visits).clamp(1, visits) }
+    }
 }
 
 impl<D: BlockDual> BlockFrankWolfeSolver<D> {
@@ -93,6 +117,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             approximate_passes: 0,
             given: PrepaidCalls::default(),
             corner: Plane::new(),
+            part: Part::default(),
             config,
         }
     }
@@ -188,10 +213,20 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         } else {
             self.order.resume_calls();
         }
-        self.length = self.batch.calls().unwrap_or(self.calls_left);
+        self.length = self.batch.calls().unwrap_or(self.part.at_most(self.calls_left));
+        self.part.visits += self.length;
         self.pace.follow(self.batch.calls().map(|calls| calls as f64 / self.gaps.blocks() as f64));
         self.calls_left -= self.length;
         PassKind::Exact
+    }
+
+    /// Begins approximate passes that follow no calls.
+    pub(super) fn begin_replay<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) {
+        self.pass = Some(PassKind::Approximate);
+        self.pace.begin_calls(ctx.now(), self.dual.value());
+        self.approximate_passes += 1;
+        self.pace.begin_pass(ctx.now(), self.dual.value());
+        self.begin_pass(Visiting::Planes { wait_below: self.wait_below() }, ctx);
     }
 
     fn begin_pass<O: MaxOracle + ?Sized>(&mut self, visiting: Visiting, ctx: &mut Ctx<'_, O>) {

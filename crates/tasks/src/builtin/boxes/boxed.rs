@@ -37,8 +37,8 @@ impl Boxed {
         &self.boxes
     }
 
-    /// Returns the loss of `y` if this is the truth: the largest of its boxes; 1 if one of both has a box, and the other
-    /// none.
+    /// Returns the loss of `y` if this is the truth: the largest of its boxes; 1 if one of both has a box, and the
+    /// other none.
     pub(super) fn loss(&self, loss: BoxLoss, y: &Boxed) -> f64 {
         match (self.boxes.is_empty(), y.boxes.is_empty()) {
             (true, true) => 0.0,

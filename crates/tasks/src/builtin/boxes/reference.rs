@@ -3,12 +3,12 @@
 use multiplane_infer::boxes::{BoxQuestion, Norm, Places, Rect};
 
 /// Sums of scores over the pixels above and left of each corner, of one cell.
-struct Table {
+struct PlainTable {
     width: usize,
     sums: Vec<f64>,
 }
 
-impl Table {
+impl PlainTable {
     fn new(question: &BoxQuestion<'_>, score: impl Fn(u32) -> f64) -> Self {
         let map = question.map;
         let (width, height) = (map.width() as usize + 1, map.height() as usize + 1);
@@ -21,7 +21,7 @@ impl Table {
                 sums[y * width + x] = sums[(y - 1) * width + x] + row;
             }
         }
-        Table { width, sums }
+        PlainTable { width, sums }
     }
 
     fn sum(&self, rect: Rect) -> f64 {
@@ -30,18 +30,18 @@ impl Table {
     }
 }
 
-/// Tables of all cells, and of the number of points.
-struct Tables {
-    cells: Vec<Table>,
-    points: Table,
+/// PlainTables of all cells, and of the number of points.
+struct PlainTables {
+    cells: Vec<PlainTable>,
+    points: PlainTable,
 }
 
-impl Tables {
+impl PlainTables {
     fn new(question: &BoxQuestion<'_>) -> Self {
         let cells = multiplane_infer::boxes::cells(question.levels);
         let words = question.scores.len() / cells;
-        let of = |cell: usize| Table::new(question, |word| question.scores[cell * words + word as usize]);
-        Tables { cells: (0..cells).map(of).collect(), points: Table::new(question, |_| 1.0) }
+        let of = |cell: usize| PlainTable::new(question, |word| question.scores[cell * words + word as usize]);
+        PlainTables { cells: (0..cells).map(of).collect(), points: PlainTable::new(question, |_| 1.0) }
     }
 
     /// The score of a box without its loss, or a number above it that is below `most`: a length of counts is not below
@@ -72,12 +72,12 @@ fn squares(question: &BoxQuestion<'_>, cell: Rect) -> f64 {
 
 /// Returns the score of a box, without its loss.
 pub(super) fn score(question: BoxQuestion<'_>, rect: Rect) -> f64 {
-    Tables::new(&question).score(&question, rect, f64::NEG_INFINITY)
+    PlainTables::new(&question).score(&question, rect, f64::NEG_INFINITY)
 }
 
 /// Returns the largest score of all boxes of the question and of `none`, losses included.
 pub(super) fn largest(question: BoxQuestion<'_>, none: Option<f64>) -> f64 {
-    let tables = Tables::new(&question);
+    let tables = PlainTables::new(&question);
     let mut most = none.unwrap_or(f64::NEG_INFINITY);
     let mut look = |rect: Rect| {
         let loss = question.loss.map_or(0.0, |(loss, truths)| loss.loss(truths, rect));

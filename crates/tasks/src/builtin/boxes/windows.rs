@@ -5,8 +5,8 @@ use multiplane_infer::boxes::Rect;
 /// Most rounds of the grouping.
 const ROUNDS: usize = 100;
 
-/// Returns at most `count` sizes, width and height, ascending: the means of groups of near sizes (k-means, begun at sizes
-/// spread evenly in the order of areas).
+/// Returns at most `count` sizes, width and height, ascending: the means of groups of near sizes (k-means, begun at
+/// sizes spread evenly in the order of areas).
 pub(super) fn sizes<'a>(boxes: impl Iterator<Item = &'a Rect>, count: usize) -> Vec<(u32, u32)> {
     let mut all: Vec<[f64; 2]> =
         boxes.map(|rect| [f64::from(rect.right - rect.left), f64::from(rect.bottom - rect.top)]).collect();

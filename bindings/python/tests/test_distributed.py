@@ -1,0 +1,257 @@
+"""Training on shards: in this process and with actors of Ray, against one machine; faults, checkpoints, bad input."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import multiplane
+import numpy as np
+import pytest
+from multiplane import distributed
+from multiplane.distributed import train
+
+SETTINGS = {"replays": 8}
+
+
+def rows(seed: int, n: int, labels: str = "abc") -> str:
+    rng = np.random.default_rng(seed)
+    centres = np.random.default_rng(0).normal(size=(26, 5))
+    lines = []
+    for _ in range(n):
+        label = labels[rng.integers(len(labels))]
+        x = centres[ord(label) - ord("a")] + rng.normal(size=5)
+        lines.append(
+            f"{ord(label) - ord('a')} "
+            + " ".join(f"{k + 1}:{v:.4f}" for k, v in enumerate(x))
+        )
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def shards(tmp_path: Path) -> list[str]:
+    paths = []
+    for k in range(3):
+        path = tmp_path / f"part{k}.txt"
+        path.write_text(rows(k, 40 + k, "abc"[: 2 + (k > 0)]))
+        paths.append(str(path))
+    return paths
+
+
+def estimator(**arguments: object) -> multiplane.MulticlassSSVM:
+    return multiplane.MulticlassSSVM(
+        **{"gap": "1%", "lam": 0.01, "clock": "work", **arguments}
+    )
+
+
+def whole(shards: list[str], tmp_path: Path) -> tuple[np.ndarray, np.ndarray]:
+    path = tmp_path / "whole.txt"
+    path.write_text("".join(Path(shard).read_text() for shard in shards))
+    return multiplane.load_libsvm(path)
+
+
+def test_shards_come_to_the_optimum_of_one_machine(
+    shards: list[str], tmp_path: Path
+) -> None:
+    duals: list[float] = []
+    fitted = train(
+        estimator(),
+        shards,
+        callback=lambda record: duals.append(record["dual"]),
+        settings=SETTINGS,
+    )
+    x, y = whole(shards, tmp_path)
+    single = estimator(gap="0.01%").fit(x, y)
+    assert fitted.certified_ and fitted.gap_ <= 0.01 * fitted.primal_
+    assert fitted.dual_ <= single.primal_ and fitted.primal_ >= single.dual_
+    assert all(a <= b for a, b in itertools.pairwise(duals)), "F fell"
+    assert fitted.classes_.tolist() == single.classes_.tolist(), (
+        "the first shard has two of three labels"
+    )
+    assert fitted.score(x, y) >= single.score(x, y) - 0.05
+    moved = fitted.summary_["distributed"]["bytes_per_round"]
+    assert moved <= 2.2 * 3 * 8 * fitted.coef_.size + 3 * 100
+
+
+def test_sequences_and_text(tmp_path: Path) -> None:
+    """Features with names are merged; compressed files and addresses of fsspec are read."""
+    text = "the D\ndog N\nbarks V\n\na D\ncat N\n\n"
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt.gz"]
+    paths[0].write_text(text * 3)
+    paths[1].write_bytes(gzip.compress((text.replace("dog", "bird") * 3).encode()))
+    fitted = train(
+        multiplane.ChainSSVM(gap="5%", params={"task.template": ["U:%x[0,0]"]}),
+        paths,
+        format="conll",
+    )
+    assert fitted.certified_
+    assert [list(y) for y in fitted.predict([[("a",), ("bird",), ("barks",)]])] == [
+        ["D", "N", "V"]
+    ]
+
+
+def test_a_run_goes_on_from_a_checkpoint(shards: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    straight = train(estimator(), shards, settings=SETTINGS)
+    train(
+        estimator(),
+        shards,
+        settings=SETTINGS,
+        checkpoint=folder,
+        callback=lambda record: record["rounds"] == 9,
+    )
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert sorted(manifest["files"] + ["manifest.json"]) == sorted(
+        path.name for path in folder.iterdir()
+    )
+    resumed = train(estimator(), shards, settings=SETTINGS, resume=folder)
+    assert resumed.certified_ and resumed.gap_ <= 0.01 * resumed.primal_
+    assert resumed.dual_ <= straight.primal_ and straight.dual_ <= resumed.primal_
+    with pytest.raises(
+        ValueError, match="of other shards, or of the same in another order"
+    ):
+        train(estimator(), shards[::-1], resume=folder)
+    with pytest.raises(ValueError, match=r"checkpoint has lambda = 0.01, found 0.1"):
+        train(estimator(lam=0.1), shards, resume=folder)
+    with pytest.raises(FileNotFoundError, match=r"no manifest.json"):
+        train(estimator(), shards, resume=tmp_path / "nothing")
+
+
+def test_bad_input_gets_one_clear_error(shards: list[str], tmp_path: Path) -> None:
+    broken, empty = tmp_path / "broken.txt", tmp_path / "empty.txt"
+    broken.write_text("1 1:2\n2 1:x\n")
+    empty.write_text("")
+    with pytest.raises(ValueError, match=r"broken.txt:2:"):
+        train(estimator(), [shards[0], broken])
+    with pytest.raises(ValueError, match=r"empty.txt"):
+        train(estimator(), [shards[0], empty])
+    with pytest.raises(
+        ValueError, match=r"shards\[0\] and shards\[2\] have the same examples"
+    ):
+        train(estimator(), [shards[0], shards[1], shards[0]])
+    with pytest.raises(OSError, match=r"gone.txt"):
+        train(estimator(), [tmp_path / "gone.txt"])
+    with pytest.raises(ValueError, match="'bcfw': shards are trained by 'auto'"):
+        train(estimator(solver="bcfw"), shards)
+    with pytest.raises(ValueError, match="unknown cut"):
+        train(estimator(), shards, settings={"cut": 1})
+    with pytest.raises(ValueError, match="there are none"):
+        train(estimator(), [])
+
+
+class Failing(distributed._Here):
+    """Workers that are lost by a plan: at the call numbers of a shard."""
+
+    plan: dict[tuple[str, int], int]
+    start: Callable[[int], tuple[str, str, str | None]]
+
+    def call(
+        self, method: str, arguments: dict[int, tuple[object, ...]]
+    ) -> dict[int, object]:
+        found = super().call(method, arguments)
+        for shard in found:
+            left = self.plan.get((method, shard), 0)
+            if left > 0:
+                self.plan[method, shard] = left - 1
+                found[shard] = None
+        return found
+
+    def replace(self, shard: int) -> None:
+        self.workers[shard] = distributed._Worker(*self.start(shard))
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, int], int]:
+    plan: dict[tuple[str, int], int] = {}
+
+    def make(start: object, count: int) -> Failing:
+        pool = Failing(start, count)
+        pool.start, pool.plan = start, plan
+        return pool
+
+    monkeypatch.setattr(distributed, "_Here", make)
+    return plan
+
+
+def test_lost_workers_come_back(
+    shards: list[str], failing: dict[tuple[str, int], int]
+) -> None:
+    duals: list[float] = []
+
+    def watch(record: dict[str, float]) -> None:
+        duals.append(record["dual"])
+        if record["rounds"] % 7 == 0:
+            failing["answer", int(record["rounds"]) % 3] = 1
+
+    fitted = train(estimator(), shards, callback=watch, settings=SETTINGS)
+    assert fitted.certified_ and fitted.summary_["distributed"]["lost"] >= 2
+    assert all(a <= b for a, b in itertools.pairwise(duals)), "F fell"
+
+
+def test_a_shard_that_stays_lost_ends_the_run(
+    shards: list[str], failing: dict[tuple[str, int], int], tmp_path: Path
+) -> None:
+    def watch(record: dict[str, float]) -> None:
+        if record["rounds"] == 5:
+            failing["answer", 1] = 100
+
+    with pytest.raises(
+        distributed.ShardLost, match=r"part1.txt: 3 workers were lost"
+    ) as caught:
+        train(
+            estimator(),
+            shards,
+            callback=watch,
+            settings=SETTINGS,
+            checkpoint=tmp_path / "kept",
+        )
+    assert caught.value.estimator is None, "nothing was proven yet"
+
+
+def test_actors_give_the_same_bits_and_are_replaced(shards: list[str]) -> None:
+    ray = pytest.importorskip("ray")
+    started = not ray.is_initialized()
+    if started:
+        ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False)
+    try:
+        here = train(estimator(), shards, settings=SETTINGS)
+        there = train(
+            estimator(),
+            shards,
+            settings=SETTINGS,
+            executor="ray",
+            ray_options={"num_cpus": 0},
+        )
+        assert here.coef_.tobytes() == there.coef_.tobytes()
+
+        def kill(record: dict[str, float]) -> None:
+            if record["rounds"] in (3, 8):
+                name = next(
+                    n
+                    for n in ray.util.list_named_actors()
+                    if n.startswith("multiplane-shards") and f"-{2}-" in n
+                )
+                ray.kill(ray.get_actor(name))
+
+        again = train(
+            estimator(),
+            shards,
+            settings=SETTINGS,
+            executor="ray",
+            ray_options={"num_cpus": 0},
+            callback=kill,
+        )
+        assert again.certified_ and again.summary_["distributed"]["lost"] >= 1
+        with pytest.raises(OSError, match=r"gone.txt"):
+            train(
+                estimator(),
+                [shards[0], "/nowhere/gone.txt"],
+                executor="ray",
+                ray_options={"num_cpus": 0},
+            )
+    finally:
+        if started:
+            ray.shutdown()
