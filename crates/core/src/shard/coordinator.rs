@@ -62,7 +62,7 @@ pub enum ShardingError {
     },
 }
 
-/// What a coordinator wants next.
+/// The next wish of a coordinator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Demand {
     /// An answer of every shard to this.

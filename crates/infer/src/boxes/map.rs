@@ -27,7 +27,7 @@ pub struct WordMap {
     rows: Ranks,
     /// The words of the points, by row, then by column.
     words: Vec<u32>,
-    /// Where the points of a column in a row begin in `words`: `[row rank][column rank]`, and their end.
+    /// The first of the points in a column of a row, in `words`: `[row rank][column rank]`, and the end of all.
     starts: Vec<u32>,
     /// Made when it is asked for.
     squares: OnceLock<CoarseSquares>,

@@ -41,7 +41,7 @@ pub struct BoxQuestion<'a> {
     pub scores: &'a [f64],
     /// Levels of the pyramid, at least 1.
     pub levels: usize,
-    /// What sums are divided by.
+    /// The divisor of sums.
     pub norm: Norm,
     /// The loss that is added, with the rectangles that are right.
     pub loss: Option<(BoxLoss, &'a [Rect])>,

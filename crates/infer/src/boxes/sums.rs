@@ -4,7 +4,7 @@ use super::map::WordMap;
 use super::rect::{RankRect, Rect, cells};
 use super::set::BoxSet;
 
-/// What the sum of the scores in a rectangle is divided by: a number >= 1 if there is a point in it.
+/// The divisor of the sum of the scores in a rectangle: a number >= 1 if there is a point in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Norm {
     /// The points in the image, which are the same for all its rectangles.

@@ -4,7 +4,7 @@ use multiplane_infer::boxes::{BoxLoss, Norm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the histogram of a box is divided by.
+/// The divisor of the histogram of a box.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Normalise {
@@ -49,7 +49,7 @@ pub struct BoxSpec {
     pub words: Vec<usize>,
     /// Levels of the spatial pyramid, 1 to 4: 1 cell, 2 x 2, 4 x 4, 8 x 8.
     pub levels: usize,
-    /// What the histogram of a box is divided by.
+    /// The divisor of the histogram of a box.
     pub normalise: Normalise,
     /// The loss that the oracle adds to the scores, and whose mean evaluation reports.
     pub loss: OverlapLoss,

@@ -139,7 +139,7 @@ fn losses_by_hand() {
     assert_eq!(task.show(&truth, &BoxVocabulary::default()), "0 0 2 2; 4 0 6 2");
 }
 
-/// What cannot be trained on is refused with its reason.
+/// Data and settings that cannot be trained on are refused with the reason.
 #[test]
 fn faults_are_named() {
     let fault = |spec: &BoxSpec, data: Boxes| examples(spec, &Dataset::new(data)).err().unwrap().to_string();
