@@ -256,7 +256,8 @@ mod tests {
             change(&mut arrays);
             Boxes::new(&arrays).unwrap_err()
         };
-        let cases: [(&dyn Fn(&mut BoxArrays), &str); 8] = [
+        type Change<'a> = &'a dyn Fn(&mut BoxArrays);
+        let cases: [(Change<'_>, &str); 8] = [
             (
                 &|a| a.words[4] = 3,
                 "words: found 3 in vocabulary 0, row 0, column 0 of image 1, expected -1 for none, or 0 to 2",

@@ -16,6 +16,9 @@ use crate::entry::{TaskEntry, TaskSpec};
 use crate::problem::tables::WeightTable;
 use crate::problem::{OpenError, Problem, Vocabulary, check_dim};
 
+/// Images made ready for the task.
+type BoxReading = Reading<Arc<BoxImage>, Boxed, BoxVocabulary>;
+
 /// The task as users name it.
 pub const ENTRY: TaskEntry = TaskEntry::new::<BoxSpec>("box")
     .summary("a box around an object in a map of visual words")
@@ -46,11 +49,7 @@ pub fn examples(spec: &BoxSpec, data: &Dataset) -> Result<(BoxTask, Examples<Arc
 }
 
 /// Reads images, with the vocabulary of a model if one is given.
-fn read(
-    spec: &BoxSpec,
-    data: &Dataset,
-    model: Option<&Vocabulary>,
-) -> Result<(Reading<Arc<BoxImage>, Boxed, BoxVocabulary>, BoxTask), OpenError> {
+fn read(spec: &BoxSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(BoxReading, BoxTask), OpenError> {
     require((1..=4).contains(&spec.levels), "levels", spec.levels, "must be 1 to 4")?;
     require(spec.stride > 0, "stride", spec.stride, "must be at least 1")?;
     require(spec.windows > 0, "windows", spec.windows, "must be at least 1")?;

@@ -138,7 +138,7 @@ impl BoxTask {
             scores: &w[..self.bins()],
             levels: self.spec.levels,
             norm: self.norm,
-            loss: truth.map(|truth| (self.loss, &truth.boxes()[..])),
+            loss: truth.map(|truth| (self.loss, truth.boxes())),
             places,
         }
     }

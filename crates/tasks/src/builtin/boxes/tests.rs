@@ -93,7 +93,7 @@ fn answers_are_those_of_enumeration() {
             let (mut scratch, mut memory) = (BoxScratch::default(), vec![BoxMemory::default(); 3]);
             for _ in 0..5 {
                 let w: Vec<f64> = (0..task.dim()).map(|_| 2.0 * rng.unit() - 1.0).collect();
-                for block in 0..3 {
+                for (block, memory) in memory.iter_mut().enumerate() {
                     let (input, truth) = (&examples.inputs[block], &examples.labels[block]);
                     let all = answers(&spec, &task.vocabulary().windows, input);
                     let example = Example { index: block, input, truth };
@@ -103,7 +103,7 @@ fn answers_are_those_of_enumeration() {
                             score(&task, input, y, &w) + question.truth.map_or(0.0, |truth| task.loss(truth, y))
                         };
                         let best = all.iter().map(value).fold(f64::NEG_INFINITY, f64::max);
-                        let quality = task.decode(question.call(&mut scratch, &mut memory[block]), &mut y).unwrap();
+                        let quality = task.decode(question.call(&mut scratch, memory), &mut y).unwrap();
                         assert_eq!(quality, Quality::Exact);
                         assert!((value(&y) - best).abs() < 1e-12, "{spec:?} {seed}: {y:?}");
                         let mut fresh = BoxMemory::default();
