@@ -84,6 +84,10 @@ impl Boxes {
         if word_counts.is_empty() || word_counts.contains(&0) {
             return Err(format!("word_counts: found {word_counts:?}, expected a number of words for each vocabulary"));
         }
+        let all = word_counts.iter().try_fold(0_usize, |sum, &count| sum.checked_add(count));
+        if all.is_none_or(|all| all > u32::MAX as usize) {
+            return Err(format!("word_counts: found {word_counts:?}, expected at most {} words in all", u32::MAX));
+        }
         let (mut images, mut start) = (Vec::with_capacity(map_sizes.len()), 0_usize);
         for (k, &[height, width]) in map_sizes.iter().enumerate() {
             let length = |length: i64| u32::try_from(length).ok().filter(|length| (1..=WordMap::MOST).contains(length));
@@ -94,7 +98,7 @@ impl Boxes {
             let pixels = height as usize * width as usize;
             let end = start.saturating_add(pixels.saturating_mul(word_counts.len()));
             let Some(own) = words.get(start..end) else {
-                return Err(format!("words: found {} numbers, image {k} alone ends at {end}", words.len()));
+                return Err(format!("words: found {} numbers, image {k} ends at {end}", words.len()));
             };
             start = end;
             let own_boxes = &boxes[box_offsets[k]..box_offsets[k + 1]];
@@ -104,6 +108,28 @@ impl Boxes {
             return Err(format!("words: found {} numbers, expected one for each pixel: {start}", words.len()));
         }
         Ok(Boxes { images, word_counts: word_counts.clone() })
+    }
+
+    /// Returns the bytes of a container of this data, in the format `box`.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut arrays = BoxArrays { word_counts: self.word_counts.clone(), ..BoxArrays::default() };
+        arrays.box_offsets.push(0);
+        for BoxImage { map, boxes, .. } in self.images.iter().map(|image| &**image) {
+            let (width, height) = (map.width(), map.height());
+            arrays.map_sizes.push([height.into(), width.into()]);
+            let mut first = 0;
+            for count in &self.word_counts {
+                let own = first..first + *count as u32;
+                for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
+                    let word = map.words_in(Rect::new(x, y, x + 1, y + 1)).find(|word| own.contains(word));
+                    arrays.words.push(word.map_or(NO_WORD, |word| i64::from(word - own.start)));
+                }
+                first = own.end;
+            }
+            arrays.boxes.extend(boxes.iter().map(|rect| [rect.left, rect.top, rect.right, rect.bottom].map(i64::from)));
+            arrays.box_offsets.push(arrays.boxes.len());
+        }
+        arrays.to_bytes()
     }
 
     /// Returns the images.
@@ -269,7 +295,7 @@ mod tests {
             ),
             (&|a| a.boxes[0] = [0, 0, 3, 1], "boxes: found (0, 0, 3, 1) as box 0 of image 0"),
             (&|a| a.map_sizes[0] = [0, 2], "map_sizes: found 0 x 2 at image 0, expected 1 to 65535 pixels"),
-            (&|a| a.words.truncate(11), "words: found 11 numbers, image 1 alone ends at 12"),
+            (&|a| a.words.truncate(11), "words: found 11 numbers, image 1 ends at 12"),
             (&|a| a.words.push(0), "words: found 13 numbers, expected one for each pixel: 12"),
             (&|a| a.box_offsets = vec![0, 3], "box_offsets: found 2 numbers, expected one more than images: 3"),
         ];

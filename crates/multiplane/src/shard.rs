@@ -85,7 +85,10 @@ impl ShardFacts {
         }
         let number = |label: &str| label.parse::<i64>().ok();
         let are_numbers = labels.iter().all(|(label, _)| number(label).is_some());
-        labels.sort_by(|(a, _), (b, _)| if are_numbers { number(a).cmp(&number(b)) } else { a.cmp(b) });
+        labels.sort_by(|(a, _), (b, _)| match are_numbers {
+            true => number(a).cmp(&number(b)).then_with(|| a.cmp(b)),
+            false => a.cmp(b),
+        });
         labels.dedup_by(|(a, _), (b, _)| a == b);
         self.label_kinds = labels.iter().filter_map(|(_, kind)| *kind).collect();
         self.labels = labels.into_iter().map(|(label, _)| label).collect();
@@ -95,7 +98,10 @@ impl ShardFacts {
         if let (Some(own), Some(others)) = (&mut self.dictionary, &other.dictionary) {
             own.extend(others.iter().cloned());
             let are_columns = self.own.contains_key("width");
-            own.sort_by(|a, b| if are_columns { number(a).cmp(&number(b)) } else { a.cmp(b) });
+            own.sort_by(|a, b| match are_columns {
+                true => number(a).cmp(&number(b)).then_with(|| a.cmp(b)),
+                false => a.cmp(b),
+            });
             own.dedup();
         }
         self.features = self.dictionary.as_ref().map_or(0, Vec::len) + beside;

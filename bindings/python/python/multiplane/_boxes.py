@@ -19,7 +19,7 @@ from multiplane._params import plain
 def _map(x: Any, what: str) -> NDArray[np.int64]:
     """A map of words as ``[vocabularies, height, width]``."""
     found = np.asarray(x)
-    if found.dtype.kind not in "iu" or found.ndim not in (2, 3):
+    if found.dtype.kind not in "iu" or found.ndim not in (2, 3) or found.size == 0:
         raise ValueError(
             f"{what}: expected whole numbers [height, width] or [vocabularies, height, width], -1 for no word; found "
             f"{found.dtype} of the shape {found.shape}"
@@ -29,10 +29,13 @@ def _map(x: Any, what: str) -> NDArray[np.int64]:
 
 def _boxes(y: Any, what: str) -> NDArray[np.int64]:
     """The boxes of an image, ``[boxes, 4]``; none of ``None``."""
-    found = np.asarray([] if y is None else y)
+    try:
+        found = np.asarray([] if y is None else y)
+    except ValueError:
+        found = np.asarray("ragged")
     if found.size == 0:
         return np.zeros((0, 4), np.int64)
-    if found.dtype.kind not in "iuf" or found.shape[-1:] != (4,) or found.ndim > 2 or (found != np.round(found)).any():
+    if found.dtype.kind not in "iuf" or found.shape[-1:] != (4,) or found.ndim > 2 or (found != np.round(found)).any() or not np.isfinite(found).all():
         raise ValueError(f"{what}: expected (left, top, right, bottom) in whole pixels, or a list of such; found {y!r}")
     return found.astype(np.int64).reshape(-1, 4)
 
@@ -55,7 +58,7 @@ class BoxSSVM(BuiltIn):
     the sizes of the boxes in training. With ``none=True`` an image may have no box: ``None`` or an empty list in ``y``.
 
     Args:
-        words: The number of words in each vocabulary, one number or a list. None: the largest word in training, and 1.
+        words: The number of words in each vocabulary, one number or a list. None: the largest word in training plus 1.
     """
 
     _task = "box"
@@ -95,6 +98,9 @@ class BoxSSVM(BuiltIn):
             raise ValueError(f"X has images of {' and '.join(map(str, sorted(counts)))} vocabularies, expected the same of all")
         if learn:
             self.word_counts_ = self._counts(maps)
+        if len(self.word_counts_) != len(maps[0]):
+            whose = "words has" if learn else "the model has"
+            raise ValueError(f"X has images of {len(maps[0])} vocabularies, {whose} {len(self.word_counts_)}")
         return _core.dataset(
             "box",
             map_sizes=np.array([one.shape[1:] for one in maps], np.int64).ravel(),

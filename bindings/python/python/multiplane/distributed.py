@@ -202,7 +202,6 @@ class _Folder:
             self.system, self.path = fsspec.core.url_to_fs(self.path)
         else:
             self.system = None
-            os.makedirs(self.path, exist_ok=True)
 
     def write(self, name: str, content: bytes) -> None:
         """Writes a file, whole or not at all."""
@@ -211,6 +210,7 @@ class _Folder:
             self.system.makedirs(self.path, exist_ok=True)
             self.system.pipe_file(path, content)
             return
+        os.makedirs(self.path, exist_ok=True)
         with open(f"{path}.part", "wb") as file:
             file.write(content)
             file.flush()
@@ -422,14 +422,16 @@ def train(
         checkpoint_every: Rounds between checkpoints, and between copies of the workers' states that lost workers come back from.
         resume: The folder of a checkpoint to go on from: of the same shards, in the same order.
         progress: Whether a line a second tells of rounds, gap, calls and bytes.
-        callback: Called with the record of each round: ``rounds``, ``dual``, ``gap_estimate``, ``passes``, ``bytes``, ``seconds`` of each
+        callback: Called with the record of each round: ``rounds``, ``dual``, ``gap_estimate`` (None before every example was asked), ``passes``, ``bytes``, ``seconds`` of each
             worker, ``lost``. Ends the run if it returns True.
         settings: Others than :data:`SETTINGS`.
 
     Returns:
-        A copy of the estimator, fitted. ``summary_["distributed"]`` has rounds, passes, bytes and seconds of the workers. Raises ValueError
+        A copy of the estimator, fitted. ``summary_["distributed"]`` has rounds, bytes, losses and seconds of the workers. Raises ValueError
         for shards that cannot be read (with file and line), are the same or do not fit together; :class:`ShardLost`.
     """
+    if isinstance(shards, (str, os.PathLike)):
+        raise ValueError(f"shards = {shards!r}: expected a list of files, found one path")
     paths = [os.fspath(path) for path in shards]
     if not paths:
         raise ValueError("shards: there are none")
@@ -446,6 +448,12 @@ def train(
         )
     tree["solver"] = {**tree["solver"], "averaging": {"name": "none"}}
     stop = tree.get("stop", {})
+    if others := sorted({"calls", "patience", "estimated"} & set(stop)):
+        raise ValueError(
+            f"{', '.join(others)}: shards stop by gap, passes, seconds or the callback"
+        )
+    if (tree.get("data") or {}).get("holdout") is not None:
+        raise ValueError("holdout: shards hold nothing out")
     seconds = stop.pop("seconds", None)
     spec = json.dumps(tree)
 
@@ -462,7 +470,11 @@ def train(
             spec,
             pool,
             paths,
-            {**SETTINGS, **(settings or {}), "passes": stop.get("passes")},
+            {
+                **SETTINGS,
+                **(settings or {}),
+                "passes": stop.get("passes", None if seconds is not None else 1000),
+            },
         )
         kept = run.resume(_Folder(resume)) if resume is not None else []
         folder = _Folder(checkpoint) if checkpoint is not None else None
@@ -512,8 +524,10 @@ def _drive(
         if progress and now - told >= 1.0:
             told = now
             moved = run.moved / max(run.rounds, 1)
-            print(f"round {run.rounds}  passes {record['passes']:.2f}  dual {record['dual']:.6g}  gap about "
-                  f"{record['gap_estimate']:.3g}  {moved:.3g} bytes a round", flush=True)  # fmt: skip
+            gap = record["gap_estimate"]
+            about = "gap unknown" if gap is None else f"gap about {gap:.3g}"
+            print(f"round {run.rounds}  passes {record['passes']:.2f}  dual {record['dual']:.6g}  {about}  "
+                  f"{moved:.3g} bytes a round", flush=True)  # fmt: skip
         if run.rounds % every == 0:
             if folder is not None:
                 kept = run.save(folder, kept)

@@ -78,7 +78,7 @@ pub enum Demand {
 pub struct RoundReport {
     /// F.
     pub dual: f64,
-    /// The gap to expect; no bound.
+    /// The gap to expect, which is no bound; infinite before every example was asked.
     pub gap_estimate: f64,
     /// Passes over the data so far.
     pub passes: f64,
@@ -118,7 +118,7 @@ impl Coordinator {
     ///
     /// # Errors
     ///
-    /// No shard, or more than [`MOST_SHARDS`].
+    /// No shard, or more than [`MOST_SHARDS`]; a damping that is no number above 0.
     pub fn new(
         sharding: Sharding,
         regularizer: Regularizer,
@@ -131,6 +131,9 @@ impl Coordinator {
             return Err(format!("{count} shards: expected 1 to {MOST_SHARDS}"));
         }
         let damping = sharding.damping.unwrap_or(count as f64);
+        if !(damping > 0.0 && damping.is_finite()) {
+            return Err(format!("damping = {damping}: must be a number greater than 0"));
+        }
         let parts = sharding.parts.max(1);
         Ok(Coordinator {
             master: ShardMaster::new(count, &regularizer, dim),
@@ -280,7 +283,7 @@ impl Coordinator {
                     return Err(ShardingError::Answer(shard, reason.into()));
                 }
             }
-            self.calls[shard] = self.calls[shard].max(answer.calls);
+            self.calls[shard] += answer.calls;
             self.gaps[shard] = share * answer.gap;
         }
         let complete = self.found.iter().all(Option::is_some);
@@ -381,8 +384,12 @@ impl Coordinator {
         let point = PointTerms { free, circ: 0.0, additions: 0.0, image: 0.0, present: true };
         let dual = own.dual(&self.regularizer, self.value(), point, |_| TermSizes::default());
         let dual = Rounded::new(dual.value, dual.rounding + score + length * (away + length / lambda));
-        let lower = |best: &(Vec<f64>, Rounded, bool)| primal.upper() < best.1.upper() || proven && !best.2;
-        if self.best.as_ref().is_none_or(lower) {
+        // A proven value is worth more than an unproven one, which may be too low to be true.
+        let is_better = |(_, best, was_proven): &(Vec<f64>, Rounded, bool)| match proven == *was_proven {
+            true => primal.upper() < best.upper(),
+            false => proven,
+        };
+        if self.best.as_ref().is_none_or(is_better) {
             self.best = Some((w, primal, proven));
         }
         self.dual = [Some(dual), self.dual].into_iter().flatten().reduce(Rounded::higher);

@@ -9,7 +9,7 @@ use crate::plane::Plane;
 use crate::rounding::{PointTerms, Rounding, TermSizes};
 use crate::run::{Run, RunError};
 use crate::solver::ShardSolver;
-use crate::state::{StateError, finite};
+use crate::state::{self, StateError, finite};
 
 /// A run on the examples of one shard, which the requests of a coordinator drive.
 pub struct Shard<O> {
@@ -60,6 +60,7 @@ impl<O: MaxOracle> Shard<O> {
             let found = vector.len();
             return Err(ShardError::Misfit(format!("a request with {found} numbers: expected {dim} finite ones")));
         }
+        let before = self.run.cost().oracle_calls;
         let found = match request.order {
             ShardOrder::Work { damping, parts } => ShardFound::Cut(self.work(vector, damping, parts)?),
             ShardOrder::Floor => ShardFound::Floor(self.floor(vector)),
@@ -67,7 +68,7 @@ impl<O: MaxOracle> Shard<O> {
         };
         self.run.pause();
         let gap = self.run.training.parts().0.progress().gap_seen.unwrap_or(f64::INFINITY);
-        Ok(ShardAnswer { found, gap, calls: self.run.cost().oracle_calls })
+        Ok(ShardAnswer { found, gap, calls: self.run.cost().oracle_calls - before })
     }
 
     fn work(&mut self, prior: &[f64], damping: f64, parts: u32) -> Result<ShardCut, ShardError> {
@@ -144,6 +145,7 @@ impl<O: MaxOracle> Shard<O> {
     /// A state that cannot be encoded.
     pub fn save(&mut self, out: &mut Vec<u8>) -> Result<(), StateError> {
         self.park();
+        state::encode(&(self.additions, self.largest), out)?;
         self.run.save(out)
     }
 
@@ -154,7 +156,10 @@ impl<O: MaxOracle> Shard<O> {
     /// Bytes that are no state of such a shard; nothing has changed then.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         self.park();
-        self.run.restore(bytes)
+        let ((additions, largest), rest): ((f64, f64), _) = state::decode_front(bytes)?;
+        self.run.restore(rest)?;
+        (self.additions, self.largest) = (self.additions.max(additions), self.largest.max(largest));
+        Ok(())
     }
 
     /// Goes to the problem that states are saved at.

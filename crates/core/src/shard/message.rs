@@ -75,6 +75,6 @@ pub struct ShardAnswer {
     pub found: ShardFound,
     /// The gaps of the examples when the oracle was last asked, in sum; infinite before all were.
     pub gap: f64,
-    /// Oracle calls so far.
+    /// Oracle calls of this answer.
     pub calls: u64,
 }

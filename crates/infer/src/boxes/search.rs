@@ -9,7 +9,7 @@ use super::rect::Rect;
 use super::set::BoxSet;
 use super::sums::{BoxSums, Norm, Scores};
 
-/// A bound of a set may be below the scores in it by so much of them, by rounding.
+/// Largest relative rounding error of a bound.
 const ROUNDING: f64 = 1e-9;
 
 /// The rectangles among which one is sought.
@@ -153,7 +153,7 @@ impl BoxEngine {
             Places::Grid { stride, most: divisions } => {
                 lines(question.map.width(), stride, &mut self.columns);
                 lines(question.map.height(), stride, &mut self.rows);
-                let (columns, rows) = (self.columns.len() as u16 - 1, self.rows.len() as u16 - 1);
+                let (columns, rows) = ((self.columns.len() - 1) as u16, (self.rows.len() - 1) as u16);
                 let floor = if most == 1 { self.best_of(question, known, stride) } else { f64::NEG_INFINITY };
                 let whole = [(0, columns), (0, rows), (0, columns), (0, rows)];
                 if has_rectangle(&whole) {
@@ -206,7 +206,9 @@ impl BoxEngine {
         (most, apart): (usize, f64),
         found: &mut Vec<FoundBox>,
     ) -> f64 {
-        let (mut divided, mut seen) = (0, None::<FoundBox>);
+        // The whole image lies on every grid: the answer of a search that gives up at once.
+        let rect = question.map.whole();
+        let (mut divided, mut seen) = (0, FoundBox { rect, score: self.score_in(question, rect) });
         while let Some(node) = self.heap.pop() {
             let set = self.set(node.sides);
             let (smallest, largest) = set.extremes();
@@ -222,7 +224,9 @@ impl BoxEngine {
             }
             if divided == divisions {
                 // Of what was looked at, the best stands in for what was not found.
-                found.extend(seen.filter(|_| found.is_empty()));
+                if found.is_empty() {
+                    found.push(seen);
+                }
                 return node.bound.max(found.first().map_or(f64::NEG_INFINITY, |best| best.score));
             }
             divided += 1;
@@ -230,8 +234,8 @@ impl BoxEngine {
             let middle = Rect::new(self.columns[left], self.rows[top], self.columns[right], self.rows[bottom]);
             if !middle.is_empty() {
                 let score = self.score_in(question, middle);
-                if seen.is_none_or(|best| score > best.score) {
-                    seen = Some(FoundBox { rect: middle, score });
+                if score > seen.score {
+                    seen = FoundBox { rect: middle, score };
                 }
             }
             node.parts().for_each(|part| self.push(question, part, floor));

@@ -1,4 +1,4 @@
-//! BoxSums of scores over rectangles, from tables of sums from the corner of the image; and what they are divided by.
+//! Sums of scores over rectangles, from tables of sums from the corner of the image; and what they are divided by.
 
 use super::map::WordMap;
 use super::rect::{RankRect, Rect, cells};

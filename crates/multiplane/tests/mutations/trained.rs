@@ -48,6 +48,10 @@ fn rotamers() -> Dataset {
     Dataset::new(synth::synthetic_rotamers(1, 0))
 }
 
+fn boxes() -> Dataset {
+    Dataset::new(data::boxes::Boxes::new(&synth::synthetic_boxes(2, 0)).unwrap())
+}
+
 fn trees() -> Dataset {
     Dataset::new(synth::synthetic_trees(3, 0))
 }
@@ -69,6 +73,7 @@ pub(crate) fn single_runs() -> Vec<Training> {
         single(json!("graph"), "auto", graphs),
         single(json!("mrf"), "bcfw", rotamers),
         single(json!("tree"), "bcfw", trees),
+        single(json!("box"), "auto", boxes),
     ]
 }
 

@@ -63,8 +63,11 @@ fn read(spec: &BoxSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(B
         Some(model) => model.read::<BoxVocabulary>()?,
         None => {
             let words = if spec.words.is_empty() { found.word_counts().to_vec() } else { spec.words.clone() };
-            let all = labels.iter().flat_map(|truth| truth.boxes());
-            BoxVocabulary { words, windows: windows::sizes(all, spec.windows) }
+            let windows = match spec.search {
+                BoxSearch::Windows => windows::sizes(labels.iter().flat_map(Boxed::boxes), spec.windows),
+                BoxSearch::BranchAndBound => Vec::new(),
+            };
+            BoxVocabulary { words, windows }
         }
     };
     if found.word_counts() != vocabulary.words {
@@ -79,9 +82,6 @@ fn read(spec: &BoxSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(B
                 "image {image} has no box: leave it out, or allow \"no box\" as an answer (task.none)"
             )));
         }
-        let longest = |image: &Arc<BoxImage>| image.map.width().max(image.map.height());
-        let lines = inputs.iter().map(longest).max().unwrap_or(0) / spec.stride;
-        require(lines < 1 << 15, "stride", spec.stride, "must leave fewer than 32768 lines of the grid")?;
         if spec.search == BoxSearch::Windows && vocabulary.windows.is_empty() {
             return Err(OpenError::new("no image has a box: there are no sizes of windows (task.search=windows)"));
         }

@@ -30,7 +30,7 @@ impl PlainTable {
     }
 }
 
-/// PlainTables of all cells, and of the number of points.
+/// The tables of all cells, and of the number of points.
 struct PlainTables {
     cells: Vec<PlainTable>,
     points: PlainTable,

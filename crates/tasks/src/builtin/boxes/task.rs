@@ -33,7 +33,7 @@ const REMEMBERED: usize = 4;
 pub struct BoxVocabulary {
     /// The number of words in each vocabulary.
     pub words: Vec<usize>,
-    /// The sizes of the windows, width and height.
+    /// The sizes of the windows, width and height; empty for branch and bound.
     pub windows: Vec<(u32, u32)>,
 }
 
@@ -253,12 +253,12 @@ impl BuiltinTask for BoxTask {
             };
             [
                 moved(&|near| near.left = near.left.saturating_sub(stride)),
-                moved(&|near| near.left += stride),
+                moved(&|near| near.left = near.left.saturating_add(stride)),
                 moved(&|near| near.top = near.top.saturating_sub(stride)),
-                moved(&|near| near.top += stride),
-                moved(&|near| near.right += stride),
+                moved(&|near| near.top = near.top.saturating_add(stride)),
+                moved(&|near| near.right = near.right.saturating_add(stride)),
                 moved(&|near| near.right = near.right.saturating_sub(stride)),
-                moved(&|near| near.bottom += stride),
+                moved(&|near| near.bottom = near.bottom.saturating_add(stride)),
                 moved(&|near| near.bottom = near.bottom.saturating_sub(stride)),
             ]
         };

@@ -11,6 +11,7 @@ pub(super) fn sizes<'a>(boxes: impl Iterator<Item = &'a Rect>, count: usize) -> 
     let mut all: Vec<[f64; 2]> =
         boxes.map(|rect| [f64::from(rect.right - rect.left), f64::from(rect.bottom - rect.top)]).collect();
     all.sort_by(|a, b| (a[0] * a[1]).total_cmp(&(b[0] * b[1])).then(a[0].total_cmp(&b[0])));
+    let count = count.min(all.len()); // more sizes than boxes there are not
     let mut means: Vec<[f64; 2]> =
         (0..count).filter_map(|k| all.get((2 * k + 1) * all.len() / (2 * count))).copied().collect();
     for _ in 0..ROUNDS {
