@@ -45,7 +45,7 @@ class BoxSSVM(BuiltIn):
 
     ``X`` is a list of maps: whole numbers ``[height, width]``, or ``[vocabularies, height, width]`` if there are several
     vocabularies; -1 is a pixel without a word. ``y`` is a list of boxes ``(left, top, right, bottom)`` in pixels, right
-    and bottom exclusive. An image with several right boxes has a list of them, of which the nearest counts. In the place
+    and bottom exclusive. An image with several right boxes has a list of them; the nearest counts. In the place
     of ``X`` there may be the path of a container of the format ``box``, which holds the boxes as well.
 
     A box is described by a spatial pyramid of ``levels`` levels: how often each word occurs in the whole box, in its

@@ -409,7 +409,7 @@ def train(
     checkpoint_every: int = 100, resume: str | os.PathLike[str] | None = None, progress: bool = False,
     callback: Callable[[dict[str, Any]], Any] | None = None, settings: Mapping[str, Any] | None = None,
 ) -> Any:  # fmt: skip
-    """Trains an estimator on the examples of several files together, each of which stays with a worker of its own.
+    """Trains an estimator on the examples of several files together. Each file stays with a worker of its own.
 
     Args:
         estimator: An estimator of a built-in task, not fitted: task, ``lam``, ``gap``, ``passes`` and ``seconds``. Its solver is ``"auto"``.
@@ -421,7 +421,7 @@ def train(
         checkpoint: A folder, or an address of fsspec, for a checkpoint every ``checkpoint_every`` rounds and at the end.
         checkpoint_every: Rounds between checkpoints, and between copies of the workers' states that lost workers come back from.
         resume: The folder of a checkpoint to go on from: of the same shards, in the same order.
-        progress: Whether a line a second tells of rounds, gap, calls and bytes.
+        progress: Prints rounds, passes, dual, gap and bytes once a second.
         callback: Called with the record of each round: ``rounds``, ``dual``, ``gap_estimate`` (None before every example was asked), ``passes``, ``bytes``, ``seconds`` of each
             worker, ``lost``. Ends the run if it returns True.
         settings: Others than :data:`SETTINGS`.

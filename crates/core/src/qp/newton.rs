@@ -19,7 +19,7 @@ pub(super) struct Newton {
     /// `mass / slack` of each vertex, and the sum over each block.
     ratios: Vec<f64>,
     totals: Vec<f64>,
-    /// What the point misses of the equations of the gradient, the simplices and the slacks.
+    /// The residuals of the equations of the gradient, the simplices and the slacks.
     gradient_residual: Vec<f64>,
     mass_residual: Vec<f64>,
     slack_residual: Vec<f64>,

@@ -18,7 +18,7 @@ const SLACK: f64 = 2.0;
 /// The same for what the planes kept have shown last.
 const SLACK_OF_FLOOR: f64 = 1.2;
 
-/// That shrinks by this factor with every round: it soon says little of the present weights.
+/// The gap shown by the planes kept shrinks by this factor with every round, as the weights move on.
 const FORGETS: f64 = 0.98;
 
 /// Weight of the newest point in the average, at least.
@@ -253,7 +253,7 @@ impl Coordinator {
         }
     }
 
-    /// Returns the weights with the lowest P so far; those of the point if none were evaluated.
+    /// Returns the weights with the lowest P so far; the average of the points if none were evaluated.
     pub fn weights(&self) -> Vec<f64> {
         self.best.as_ref().map_or_else(|| self.average.clone(), |(w, ..)| w.clone())
     }

@@ -33,10 +33,10 @@ impl ShardCut {
     }
 }
 
-/// The sums kept of every shard, the one of their masses first, and the point that the masses make.
+/// The sums kept of every shard, oldest first, and the point that their masses make.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ShardMaster {
-    /// By shard: what it stands at, then what it has sent last.
+    /// By shard, oldest first; the first may be a mean of older ones.
     cuts: Vec<Vec<ShardCut>>,
     masses: Vec<Vec<f64>>,
     /// Inner products over lambda, by shard and cut.
@@ -150,7 +150,7 @@ impl ShardMaster {
         }
     }
 
-    /// Takes the products of the newest sums of these shards with all others, each of which is read once.
+    /// Computes the products of the newest sums of these shards with all others. Reads each sum once.
     fn take_products(&mut self, shards: &[usize], lambda: f64) {
         let newest: Vec<&[f64]> = shards.iter().filter_map(|&shard| Some(&self.cuts[shard].last()?.star[..])).collect();
         let mut found = Vec::with_capacity(self.cuts.len());

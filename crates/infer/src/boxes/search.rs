@@ -172,12 +172,6 @@ impl BoxEngine {
         }
     }
 
-    /// Returns the score of one rectangle, loss included.
-    pub fn score(&mut self, question: BoxQuestion<'_>, rect: Rect) -> f64 {
-        self.sums.prepare(question.scores());
-        self.score_in(question, rect)
-    }
-
     fn score_in(&mut self, question: BoxQuestion<'_>, rect: Rect) -> f64 {
         let loss = question.loss.map_or(0.0, |(loss, truths)| loss.loss(truths, rect));
         self.sums.score(question.scores(), rect) + loss

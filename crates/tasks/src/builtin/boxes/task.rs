@@ -186,7 +186,7 @@ impl Task for BoxTask {
         let bound = engine.search(asked, &memory.0, (1, 1.0), found);
         let none = self.of_none(question.truth, question.w);
         let best = found.first().filter(|best| none.is_none_or(|none| best.score >= none));
-        let score = best.map(|best| best.score).or(none).ok_or("no box of the grid is in the image")?;
+        let score = best.map(|best| best.score).or(none).ok_or("there are no sizes of windows")?;
         *out = Boxed::new(best.map(|best| best.rect).into_iter().collect());
         if let Some(best) = found.first() {
             memory.0.retain(|known| *known != best.rect);
