@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use multiplane::oracle::OracleError;
 use multiplane::{
-    MarginPrediction, MarginalPrediction, Model, ModelFile, PathModel, Problem, ReadyModel, TopPrediction, threads_for,
+    MarginPrediction, MarginalPrediction, Model, ModelFile, PathModel, Problem, ReadyModel, Suspect, SuspectPlan,
+    TopPrediction, suspects, threads_for,
 };
 use multiplane_core::observe::Certificate;
 use multiplane_tasks::builtin::unused_columns::used_columns;
@@ -16,6 +17,7 @@ use serde_json::Value;
 
 use crate::dataset::DatasetObject;
 use crate::errors::{guarded, raised, unread, value_error};
+use crate::interrupt::{Interrupt, interruptible};
 
 /// Weights of one lambda.
 #[pyclass(frozen, name = "Model", module = "multiplane._core")]
@@ -31,6 +33,9 @@ impl From<Model> for ModelObject {
 
 /// Loss, accuracy and chunk F1, where there is a truth to measure by, and examples without one.
 type Measured = (Option<f64>, Option<f64>, Option<f64>, usize);
+
+/// Example, part, score, given label and rival.
+type Doubt = (usize, Option<usize>, f64, String, String);
 
 /// Arrays as bytes.
 type Buffers<'py, const N: usize> = [Bound<'py, PyBytes>; N];
@@ -165,6 +170,19 @@ impl ModelObject {
         Ok(inner.into())
     }
 
+    /// The same model with what its scores mean, as JSON text.
+    fn with_calibration(&self, text: &str) -> PyResult<ModelObject> {
+        let value = serde_json::from_str(text).map_err(|error| value_error(error.to_string()))?;
+        let mut inner = Model::clone(&self.inner);
+        inner.info.provenance.vocabulary.calibration = Some(value);
+        Ok(inner.into())
+    }
+
+    /// What its scores mean, as JSON text; None if nobody learned that.
+    fn calibration(&self) -> Option<String> {
+        self.inner.info.provenance.vocabulary.calibration.as_ref().map(Value::to_string)
+    }
+
     /// The same model with the labels that stand for one that is not known, as JSON text.
     fn with_unknown(&self, text: &str) -> PyResult<ModelObject> {
         let mut inner = Model::clone(&self.inner);
@@ -283,6 +301,27 @@ impl ModelObject {
             problem.predictor().predict_marginals(w, threads, &mut each)?;
             Ok([counts, shares])
         })
+    }
+
+    /// Judges every label of `data`, the most suspicious first: example, part, score, given label and rival; with the number
+    /// of models that judged, 0 for this one. `folds` is that number, if the data is not to decide.
+    fn suspects(
+        &self,
+        py: Python<'_>,
+        data: &DatasetObject,
+        folds: Option<usize>,
+        threads: usize,
+    ) -> PyResult<(usize, Vec<Doubt>)> {
+        let interrupt = Interrupt::default();
+        let plan = SuspectPlan { folds, threads, interrupt: Some(interrupt.flag.clone()), ..SuspectPlan::default() };
+        let data = data.data()?.clone();
+        let found = guarded(|| interruptible(py, &interrupt, || suspects(&self.inner, &data, &plan).map_err(raised)))?;
+        if let Some(error) = interrupt.take() {
+            return Err(error);
+        }
+        let found = found?;
+        let doubt = |one: Suspect| (one.example, one.part, one.score, one.given, one.rival);
+        Ok((found.folds, found.labels.into_iter().map(doubt).collect()))
     }
 
     /// What a user should know of `data` beside this model.

@@ -217,7 +217,7 @@ def test_probabilities_say_what_there_is():
     """They are not there for hasattr, and the error says what is."""
     model = ChainSSVM(gap="5%").fit(*sequences())
     assert not hasattr(model, "predict_proba")
-    with pytest.raises(AttributeError, match="'ChainSSVM' object has no attribute 'predict_proba': there are no probabilities: margins"):
+    with pytest.raises(AttributeError, match="'ChainSSVM' object has no attribute 'predict_proba': calibrate\\(X, y\\) on examples"):
         _ = model.predict_proba
 
 

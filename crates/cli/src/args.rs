@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use multiplane::tasks::TASKS;
 
+use crate::commands::suspects::SuspectsArgs;
 use crate::help::completed;
 
 #[derive(Parser)]
@@ -25,6 +26,8 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     /// Measure task loss and error rates of a model on a data set
     Evaluate(EvaluateArgs),
+    /// List the labels of a data set that may be wrong: those beside which the model scores another one highest
+    Suspects(SuspectsArgs),
     /// Look into a model: what it is, how it was trained, what is proven of it, and its strongest weights by name
     Show(ShowArgs),
     /// Copy a model with weights of 32 bits, which agree to 7 digits, without a certificate

@@ -92,6 +92,7 @@ fn dispatch(cli: Cli) -> Result<Done, Error> {
         Command::Train(args) => commands::train::run(&args),
         Command::Predict(args) => commands::predict::run(&args),
         Command::Evaluate(args) => commands::evaluate::run(&args),
+        Command::Suspects(args) => commands::suspects::run(&args),
         Command::Show(args) => commands::show::run(&args),
         Command::Compact(args) => commands::compact::run(&args),
         Command::Verify(args) => commands::verify::run(&args),

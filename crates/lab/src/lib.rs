@@ -11,3 +11,4 @@ mod letters;
 pub mod numbers;
 pub mod path_charts;
 mod report;
+pub mod suspects;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 /// Light and dark by the reader's preference; on paper always light, with figures kept whole. The line height of
 /// `pre` is that of block characters in common fonts, so that drawings made of them have no seams.
-const STYLE: &str = "
+pub(crate) const STYLE: &str = "
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #59636e; --rule: #d5dae0; --tint: #f4f6f8; --ground: #fff; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e3e6ea; --soft: #9aa4af; --rule: #3a424b; --tint: #1d2228; --ground: #14181c; }

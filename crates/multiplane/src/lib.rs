@@ -54,8 +54,8 @@ pub use multiplane_tasks::problem::{
 pub use multiplane_tasks::rescaling::Rescaling;
 pub use multiplane_tasks::{data, dataset, entry, foreign, losses, metrics, registry as tasks, synth};
 pub use outer::{
-    CrossValidation, FoldPlan, OnPoint, PartOf, PathState, PathStep, PathSummary, assign_folds, choose_lambda,
-    cross_validate, cross_validate_problem, follow,
+    CrossValidation, FoldPlan, OnPoint, PartOf, PathState, PathStep, PathSummary, Suspect, SuspectPlan, Suspects,
+    assign_folds, choose_lambda, cross_validate, cross_validate_problem, follow, suspects,
 };
 pub use session::{
     Advice, CheckpointReport, Checkpointer, Incoming, KernelCost, PrimalClaim, Round, RunMachine, RunOptions,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from multiplane import _core
 from multiplane._given import changed
 from multiplane._params import plain
-from multiplane._several import Several
+from multiplane._calibration import Calibrated
 from multiplane._support import numbers_of, support_of
 
 PARAMETERS: dict[str, tuple[str, ...]] = {
@@ -39,7 +39,7 @@ def kernel_docs(more: str, rows: str) -> str:
         coef0: The number >= 0 that ``"poly"`` adds before it takes the power."""
 
 
-class Kernels(Several):
+class Kernels(Calibrated):
     """Estimators that take a kernel."""
 
     _takes_matrices: ClassVar[bool] = False
@@ -193,11 +193,8 @@ class Kernels(Several):
 
     def _reason(self, name: str) -> str | None:
         """Why an attribute is not there."""
-        if name in ("predict_proba", "predict_log_proba", "predict_marginals"):
-            return (
-                "there are no probabilities: margins(X) says how sure each label is, and decision_function(X) has its score; of "
-                "rows sklearn.calibration.CalibratedClassifierCV makes probabilities"
-            )
+        if name in ("predict_log_proba", "predict_marginals"):
+            return super()._reason("predict_proba")
         if name not in ("support_", "n_support_", "dual_coef_", "history_"):
             return super()._reason(name)
         if "_model" not in self.__dict__:

@@ -14,7 +14,7 @@ from multiplane import _core, _labels, _validation
 from multiplane._costs import in_order
 from multiplane._fit_options import FitOptions, refuse_others, with_options
 from multiplane._report import Labellings
-from multiplane._several import Several
+from multiplane._calibration import Calibrated
 
 
 def listed(x: Any, name: str) -> list[Any]:
@@ -45,7 +45,7 @@ def _is_empty(example: Any) -> bool:
     return shape[:1] == (0,) if isinstance(shape, tuple) else isinstance(example, (list, tuple)) and not example
 
 
-class PartLabeller(Several):
+class PartLabeller(Calibrated):
     """Labels the parts of examples: ``y`` is a list of sequences of labels, one for each part."""
 
     _copies_late = True

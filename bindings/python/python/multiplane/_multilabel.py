@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from multiplane import _core, _costs, _labels, _validation
 from multiplane._fit_options import WeightedFitOptions, refuse_others, with_options
 from multiplane._params import plain
-from multiplane._several import Several
+from multiplane._calibration import Calibrated
 
 
-class MultiLabelSSVM(Several):
+class MultiLabelSSVM(Calibrated):
     """Says of every label whether a row has it, all labels together: pairs of labels have weights, too.
 
     ``X`` is ``[n, features]``, ``y`` an indicator matrix ``[n, labels]`` of 0 and 1; both dense or SciPy sparse.
@@ -160,6 +160,10 @@ class MultiLabelSSVM(Several):
     def _labelling(self, numbers: NDArray[np.uint32]) -> Any:
         found = numbers.astype(np.int64)
         return found if self._pair is None else self._pair[found[0]]
+
+    @property
+    def _counts_sets(self) -> bool:
+        return True
 
     def _stacked(self, parts: list[Any]) -> Any:
         found = np.stack(parts)

@@ -12,7 +12,7 @@ from multiplane import _core, _labels, _validation
 from multiplane._arrays import is_path, numbers, offsets
 from multiplane._fit_options import FitOptions, refuse_others, with_options
 from multiplane._report import Labellings
-from multiplane._several import Several
+from multiplane._calibration import Calibrated
 
 Labels = np.ma.MaskedArray[Any, Any]
 """The labels of an example's nodes; those that are not known are masked."""
@@ -30,7 +30,7 @@ def _known(given: Any, found: NDArray[Any], unknown: _labels.Unknown) -> NDArray
     return known
 
 
-class NodeLabeller(Several):
+class NodeLabeller(Calibrated):
     """Labels the nodes of examples, which come as a list or as the path of a container that holds labels as well."""
 
     _things: ClassVar[str]

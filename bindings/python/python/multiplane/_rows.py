@@ -278,6 +278,10 @@ class _RowClassifier(Kernels):
     def _labelling(self, numbers: NDArray[np.uint32]) -> Any:
         return self.classes_[numbers[0]]
 
+    @property
+    def _is_rows(self) -> bool:
+        return True
+
     def _stacked(self, parts: list[Any]) -> Any:
         return np.concatenate(parts)
 

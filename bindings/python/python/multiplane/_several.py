@@ -63,6 +63,44 @@ class Several(BuiltIn):
             A dict; ``print`` it for a table. Raises ValueError for bad input, and if labellings are not made of labels that all
             variables share (``MrfSSVM``, ``ArborescenceSSVM``).
         """
+        data, model, names = self._truths(X, y)
+        labels = dict(zip(self._model.labels(), self._file_labels(self._model), strict=False))
+        found = Report._of(model, data, self._workers(), names, labels)
+        if found is None:
+            raise ValueError(f"{type(self).__name__} has no report: its labellings are not made of labels that all variables share")
+        return found
+
+    def suspects(self, X: Any, y: Any = None, *, cv: int | None = None) -> list[dict[str, Any]]:
+        """Labels of ``y`` that may be wrong, the most suspicious first; ``X`` and ``y`` as for ``fit``.
+
+        Args:
+            X: Examples.
+            y: The labels that they have.
+            cv: How many models like this one are trained, each without the examples that it judges; 0: this one judges, which
+                agrees with mistakes that it was trained on. ``None`` is 5 for the data of the last fit, else 0.
+
+        Returns:
+            A dict for every known label: ``example`` and ``part`` (numbers from 0), ``given``, ``rival`` (the label that the model
+            scores highest beside it) and ``score``, by how much the best labelling with the rival scores higher than the best with
+            the given label. Raises ValueError for bad input.
+        """
+        if not (cv is None or (isinstance(cv, (int, np.integer)) and not isinstance(cv, bool) and (cv == 0 or cv > 1))):
+            raise ValueError(f"cv = {cv!r}: must be None, 0 or a whole number from 2")
+        data, model, names = self._truths(X, y)
+        _, found = model.suspects(data, None if cv is None else int(cv), self._workers())
+        own = dict(zip(self._model.labels(), self._file_labels(self._model), strict=False))
+        numbered = {str(number): name for number, name in enumerate(names or ())}
+
+        def label(name: str) -> Any:
+            return own.get(numbered.get(name, name), name)
+
+        return [
+            {"example": example, "part": part, "score": score, "given": label(given), "rival": label(rival)}
+            for example, part, score, given, rival in found
+        ]
+
+    def _truths(self, X: Any, y: Any) -> tuple[_core.Dataset, _core.Model, list[str] | None]:
+        """Examples with their truths, the model that knows their labels, and the names of its labels if it knows numbers only."""
         self._check_fitted()
         try:
             with self._in_users_words():
@@ -75,11 +113,7 @@ class Several(BuiltIn):
         if self._named:  # the core knows data by the numbers of classes
             names = model.labels()
             model = model.with_labels([str(number) for number in range(len(names))])
-        labels = dict(zip(self._model.labels(), self._file_labels(self._model), strict=False))
-        found = Report._of(model, data, self._workers(), names, labels)
-        if found is None:
-            raise ValueError(f"{type(self).__name__} has no report: its labellings are not made of labels that all variables share")
-        return found
+        return data, model, names
 
     def predict_top(self, X: Any, m: int) -> list[TopLabellings]:
         """The ``m`` best labellings of every example, with their scores.

@@ -19,5 +19,6 @@ mod predicted;
 pub(crate) mod show;
 mod stranger;
 pub(crate) mod stream;
+pub(crate) mod suspects;
 pub(crate) mod train;
 pub(crate) mod verify;

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use multiplane::data::Format;
+use multiplane::dataset::Dataset;
 use multiplane::entry::TaskEntry;
 use multiplane::{DataSpec, Error, Model, ModelFile, PathModel, Problem, is_special, model_format, model_rules};
 use serde_json::{Map, Value};
@@ -170,7 +172,20 @@ pub(crate) fn said_of(on: &OnData, model: &Model) -> Result<(DataSpec, Map<Strin
     Ok((spec, local))
 }
 
-fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Problem>, Error> {
+/// Returns the format of a file: the one that is said, or else the one that its name, its content or the task tells.
+pub(crate) fn format_of(model: &Model, spec: &DataSpec, path: &Path) -> Result<Option<Format>, Error> {
+    let only = || match multiplane::find_task(&model.info.provenance.task).map(|task| task.formats) {
+        Ok([only]) => Some(*only),
+        _ => None,
+    };
+    match spec.format {
+        Some(format) => Ok(Some(format)),
+        None => Ok(model_format(model, path)?.or_else(only)),
+    }
+}
+
+/// Reads the data in the model's way, and what the task takes here.
+pub(crate) fn read(on: &OnData, model: &Model, own_folds: bool) -> Result<(Dataset, Map<String, Value>), Error> {
     let (spec, local) = said_of(on, model)?;
     let rules = model_rules(model, &spec);
     let DataSpec { format, folds, .. } = spec;
@@ -184,6 +199,11 @@ fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Prob
     if own_folds && folds.is_none() {
         data = multiplane::training_part(&data, &model.info.provenance).unwrap_or(data);
     }
+    Ok((data, local))
+}
+
+fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Problem>, Error> {
+    let (data, local) = read(on, model, own_folds)?;
     let problem = model.open_with(data, &local).map_err(|error| mismatch(on, model, &local, error))?;
     for warning in problem.warnings() {
         warn(warning);

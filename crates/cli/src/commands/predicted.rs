@@ -7,11 +7,11 @@ use std::fmt::Write;
 use multiplane::data::{Appended, Format, ReadRules, csv};
 use multiplane::infer::file::Lines;
 use multiplane::tasks::{need_probabilities, need_several};
-use multiplane::{Error, MOST_LISTED, Model, Problem, model_format, model_rules};
+use multiplane::{Error, MOST_LISTED, Model, Problem, model_rules};
 use serde_json::json;
 
 use crate::args::PredictArgs;
-use crate::commands::on_data::said_of;
+use crate::commands::on_data::{format_of, said_of};
 use crate::terminal::warn;
 
 /// Writes answers as lines.
@@ -195,16 +195,8 @@ impl Appender {
     pub(crate) fn of_file(args: &PredictArgs, model: &Model) -> Result<Appender, Error> {
         let (spec, _) = said_of(&args.on, model)?;
         let Some(path) = &args.on.data else { return Err(Error::input("no data given: --data PATH")) };
-        let only = || match multiplane::find_task(&model.info.provenance.task).map(|task| task.formats) {
-            Ok([only]) => Some(*only),
-            _ => None,
-        };
-        let format = match spec.format {
-            Some(format) => Some(format),
-            None => model_format(model, path)?.or_else(only),
-        };
-        let format =
-            format.ok_or_else(|| Error::input(format!("{}: its format is not known: --format", path.display())))?;
+        let format = format_of(model, &spec, path)?
+            .ok_or_else(|| Error::input(format!("{}: its format is not known: --format", path.display())))?;
         if spec.folds.is_some() {
             return Err(Error::input("--columns: not with data.folds, which leaves lines out"));
         }

@@ -44,6 +44,7 @@ mod several;
 mod show;
 mod stream_training;
 mod streams;
+mod suspects;
 mod terminal;
 mod text;
 mod train;

@@ -43,7 +43,8 @@ impl<T: BuiltinTask> TaskProblem<T> {
             let score = (quality != Quality::Exact).then(|| self.task.score(example.input, answer, w, features).0);
             let numbers = self.numbers(answer)?;
             let counts = (0..numbers.len()).map(|variable| kbest.label_count(example.input, variable)).collect();
-            Ok(MarginPrediction { text: self.task.show(answer, &self.own), numbers, counts, max_marginals, score })
+            let (text, truth) = (self.task.show(answer, &self.own), example.truth.numbers().map(<[u32]>::to_vec));
+            Ok(MarginPrediction { text, numbers, counts, max_marginals, score, truth })
         };
         self.ask_all(threads, BATCH, find, each)
     }

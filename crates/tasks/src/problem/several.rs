@@ -45,6 +45,19 @@ pub struct MarginPrediction {
     pub max_marginals: Vec<f64>,
     /// The score of the prediction if these are upper bounds; nothing if they are exact.
     pub score: Option<f64>,
+    /// Numbers of the true labels; nothing where no label is known. An unknown one has no max-marginal.
+    pub truth: Option<Vec<u32>>,
+}
+
+/// The best rival of a true label.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rival {
+    /// The variable.
+    pub variable: usize,
+    /// The true label, and the label beside it of the highest max-marginal, of equals the lowest.
+    pub labels: [u32; 2],
+    /// The max-marginal of the rival less that of the true label: above 0 where the model prefers the rival.
+    pub lead: f64,
 }
 
 impl MarginPrediction {
@@ -60,6 +73,7 @@ impl MarginPrediction {
     ///     counts: vec![2, 3, 1],
     ///     max_marginals: vec![5.0, 4.5, 1.0, 5.0, 3.0, 5.0],
     ///     score: None,
+    ///     truth: None,
     /// };
     /// assert_eq!(found.margins(), [0.5, 2.0, f64::INFINITY]);
     /// ```
@@ -85,16 +99,35 @@ impl MarginPrediction {
     ///     counts: vec![2, 4, 1],
     ///     max_marginals: vec![5.0, 4.5, 1.0, 5.0, 3.0, 3.0, 5.0],
     ///     score: None,
+    ///     truth: None,
     /// };
     /// assert_eq!(found.runners_up(), [Some(1), Some(2), None]);
     /// ```
     pub fn runners_up(&self) -> Vec<Option<u32>> {
-        let better = |best: Option<(u32, f64)>, other: (u32, f64)| match best {
-            Some(best) if best.1 >= other.1 => Some(best),
-            _ => Some(other),
+        self.variables().map(|(own, number)| Some(best_other(own, number)?.0)).collect()
+    }
+
+    /// Returns the best rival of every true label that the model knows and that has one, variable by variable.
+    ///
+    /// ```
+    /// use multiplane_tasks::problem::{MarginPrediction, Rival};
+    /// let found = MarginPrediction {
+    ///     text: "a b".into(),
+    ///     numbers: vec![0, 1],
+    ///     counts: vec![2, 3],
+    ///     max_marginals: vec![5.0, 4.5, 1.0, 5.0, 3.0],
+    ///     score: None,
+    ///     truth: Some(vec![7, 2]),
+    /// };
+    /// assert_eq!(found.rivals(), [Rival { variable: 1, labels: [2, 1], lead: 2.0 }]);
+    /// ```
+    pub fn rivals(&self) -> Vec<Rival> {
+        let truth = self.truth.iter().flatten().enumerate();
+        let rival = |((variable, &label), (own, _)): ((usize, &u32), (&[f64], u32))| {
+            let (other, score) = best_other(own, label)?;
+            Some(Rival { variable, labels: [label, other], lead: score - own.get(label as usize)? })
         };
-        let second = |(own, number): (&[f64], u32)| others(own, number).fold(None, better).map(|(label, _)| label);
-        self.variables().map(second).collect()
+        truth.zip(self.variables()).filter_map(rival).collect()
     }
 
     /// The max-marginals of every variable, with its label.
@@ -106,6 +139,15 @@ impl MarginPrediction {
             (own, number)
         })
     }
+}
+
+/// Returns the label other than `number` of the highest max-marginal, of equals the lowest, with it.
+fn best_other(own: &[f64], number: u32) -> Option<(u32, f64)> {
+    let better = |best: Option<(u32, f64)>, other: (u32, f64)| match best {
+        Some(best) if best.1 >= other.1 => Some(best),
+        _ => Some(other),
+    };
+    others(own, number).fold(None, better)
 }
 
 /// The max-marginals of other labels.

@@ -25,6 +25,9 @@ pub struct Vocabulary {
     /// The label, or the list of labels, that stands for one that is not known; nothing if users named none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown: Option<Value>,
+    /// How probabilities follow from scores, as a Python estimator learned it; it alone reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Value>,
     /// Features per variable, a bias feature included; 0 where only the task knows.
     pub features: usize,
     /// The part that only the task understands. In a file its fields stand beside others, so the reader must sort them
@@ -103,7 +106,7 @@ impl Vocabulary {
         let FeatureSpace { dictionary, scale, support } = typed.space().map(std::mem::take).unwrap_or_default();
         let (labels, features) = (labels.unwrap_or_default(), features.unwrap_or_default());
         let label_kinds = typed.label_kinds().to_vec();
-        Vocabulary { labels, label_kinds, unknown: None, features, own, dictionary, scale, support }
+        Vocabulary { labels, label_kinds, unknown: None, calibration: None, features, own, dictionary, scale, support }
     }
 
     /// Returns the names of the labels that stand for one that is not known.

@@ -1,0 +1,138 @@
+//! Labels that may be wrong: the model scores a labelling with another label there higher.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use multiplane_tasks::dataset::Dataset;
+use multiplane_tasks::problem::{Problem, Rival};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::cross_validation::{assign_folds, known_of, leaving_out};
+use crate::error::Error;
+use crate::file::Model;
+use crate::session::{RunOptions, threads_for};
+use crate::spec::{RunSpec, find_task};
+
+/// A label that is given, with the one that the model would rather have there.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Suspect {
+    /// The example, from 0.
+    pub example: usize,
+    /// The token, node or label of the example, from 0; nothing for the whole of it.
+    pub part: Option<usize>,
+    /// By how much the best labelling with the rival there scores higher than the best with the given label: above 0
+    /// where the model would change it, infinite where it allows no labelling with it. Of whole examples the task loss
+    /// of the prediction.
+    pub score: f64,
+    /// The label in the data.
+    pub given: String,
+    /// The label that the model scores highest beside it.
+    pub rival: String,
+}
+
+/// How labels are judged.
+#[derive(Default)]
+pub struct SuspectPlan {
+    /// Models that are trained as the one given was, each to judge the examples it was trained without; 0: the one given
+    /// judges. Nothing: 5 where it was trained on the data, as a model agrees with mistakes that it was trained on.
+    pub folds: Option<usize>,
+    /// Threads; 0 is as many as pay.
+    pub threads: usize,
+    /// The [local parameters](multiplane_tasks::entry::TaskEntry::local) of the task.
+    pub local: Map<String, Value>,
+    /// Ends it early.
+    pub interrupt: Option<Arc<AtomicBool>>,
+}
+
+/// Labels, the most suspicious first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suspects {
+    /// The number of models that judged; 0 if it was the one given.
+    pub folds: usize,
+    /// Every known label that has a rival.
+    pub labels: Vec<Suspect>,
+    /// Warnings to the user.
+    pub warnings: Vec<String>,
+}
+
+/// Models that judge the data that the one given was trained on.
+const FOLDS: usize = 5;
+
+/// Judges every label of data that a model's task takes: labels of a task without max-marginals example by example. A
+/// label that training never saw has no rival.
+///
+/// # Errors
+///
+/// Model and data do not fit together, folds are no number of parts of the data, an example cannot be decoded;
+/// [`Error::Failed`] after an interrupt.
+pub fn suspects(model: &Model, data: &Dataset, plan: &SuspectPlan) -> Result<Suspects, Error> {
+    let problem = model.open_with(data.clone(), &plan.local)?;
+    let is_own = problem.fingerprint() == model.info.provenance.fingerprint && data.len() > 1;
+    let folds = plan.folds.unwrap_or(if is_own { FOLDS.min(data.len()) } else { 0 });
+    let mut labels = Vec::new();
+    if folds == 0 {
+        let w = problem.weights_of_model(&model.w, &model.info.provenance.vocabulary)?;
+        judge(&*problem, &w, threads_for(plan.threads, &*problem)?, &mut labels)?;
+    } else {
+        judge_by_folds(model, data, folds, plan, &mut labels)?;
+    }
+    labels.sort_by(|a, b| b.score.total_cmp(&a.score).then((a.example, a.part).cmp(&(b.example, b.part))));
+    Ok(Suspects { folds, labels, warnings: problem.warnings().to_vec() })
+}
+
+/// Adds the labels of each fold, judged by a model that was trained on the others as the one given was, at its lambda.
+fn judge_by_folds(
+    model: &Model,
+    data: &Dataset,
+    count: usize,
+    plan: &SuspectPlan,
+    found: &mut Vec<Suspect>,
+) -> Result<(), Error> {
+    let mut tree = model.info.provenance.spec.as_object().cloned().unwrap_or_default();
+    tree.extend([("lambda".into(), json!(model.info.lambda)), ("threads".into(), json!(plan.threads))]);
+    if let Some(task) = tree.get_mut("task").and_then(Value::as_object_mut) {
+        task.extend(plan.local.clone());
+    }
+    let spec = RunSpec::from_tree(&tree)?;
+    let (known, folds) = (known_of(&spec, data)?, assign_folds(data.len(), count, spec.seed)?);
+    for fold in 0..count as u32 {
+        let Some(session) = leaving_out(&spec, data, known.as_ref(), &folds, fold)? else { continue };
+        let interrupt = plan.interrupt.clone();
+        let (model, _) = session.run(RunOptions { interrupt, ..RunOptions::default() })?;
+        if plan.interrupt.as_ref().is_some_and(|interrupt| interrupt.load(Ordering::Relaxed)) {
+            return Err(Error::failed(format!("interrupted in fold {} of {count}", fold + 1)));
+        }
+        let Some(test) = session.test() else { continue };
+        let (before, w) = (found.len(), test.weights_of_model(&model.w, &model.info.provenance.vocabulary)?);
+        judge(test, &w, session.threads(), found)?;
+        let of_fold: Vec<usize> = (0..folds.len()).filter(|&i| folds[i] == fold).collect();
+        found[before..].iter_mut().for_each(|suspect| suspect.example = of_fold[suspect.example]);
+    }
+    Ok(())
+}
+
+/// Adds the labels of a problem, in order.
+fn judge(problem: &dyn Problem, w: &[f64], threads: usize, found: &mut Vec<Suspect>) -> Result<(), Error> {
+    let (labels, mut example) = (&problem.vocabulary().labels, 0);
+    if !find_task(problem.task()).is_ok_and(|task| task.several) {
+        return Ok(problem.predictor().predict(w, threads, &mut |one| {
+            let suspect = |(given, score)| Suspect { example, part: None, score, given, rival: one.text };
+            found.extend(one.truth.zip(one.loss).map(suspect));
+            example += 1;
+        })?);
+    }
+    Ok(problem.predictor().predict_margins(w, threads, &mut |one| {
+        let suspect = |Rival { variable, labels: numbers, lead }| {
+            let is_shared = one.counts[variable] == labels.len();
+            let name = |number: u32| match labels.get(number as usize) {
+                Some(name) if is_shared => name.clone(),
+                _ => number.to_string(),
+            };
+            let [given, rival] = numbers.map(name);
+            Suspect { example, part: Some(variable), score: lead, given, rival }
+        };
+        found.extend(one.rivals().into_iter().map(suspect));
+        example += 1;
+    })?)
+}
