@@ -33,7 +33,7 @@ def test_probabilities_are_calibrated(method, tmp_path):
     model.calibrate(*rows(1500, 2), method=method)
     x, y = rows(1500, 3)
     found = model.reliability(x, y)
-    assert found.error < before / 3 and found.count.sum() == 1500
+    assert found.error < before / 3 and found.counts.sum() == 1500
     shares = model.predict_proba(x)
     assert shares.shape == (1500, 4) and np.allclose(shares.sum(1), 1.0)
     assert (model.classes_[shares.argmax(1)] == model.predict(x)).all()

@@ -27,13 +27,13 @@ class Reliability(NamedTuple):
     Attributes:
         confidence: The mean probability of the predicted labels in each bin that has some, ``[bins]``.
         accuracy: The share of them that is right, ``[bins]``.
-        count: How many there are, ``[bins]``.
+        counts: How many there are, ``[bins]``.
         error: The expected calibration error: the mean of ``|accuracy - confidence|`` over labels.
     """
 
     confidence: Floats
     accuracy: Floats
-    count: NDArray[np.int64]
+    counts: NDArray[np.int64]
     error: float
 
     def plot(self, ax: Any = None) -> Any:
@@ -212,9 +212,12 @@ def _mapped(learned: dict[str, Any], row: Floats) -> Floats:
     if "isotonic" not in learned:
         return row
     best = int(row.argmax())
-    share = float(np.interp(row[best], *learned["isotonic"]))
-    rest = 1.0 - row[best]
-    found = row * ((1.0 - share) / rest) if rest > 0.0 else np.full(len(row), (1.0 - share) / max(1, len(row) - 1))
+    rest, second = 1.0 - row[best], float(np.delete(row, best).max(initial=0.0))
+    if rest <= 0.0 or second <= 0.0:
+        return row
+    least = second / (rest + second) * (1.0 + 1e-9)  # what is predicted stays the most probable
+    share = max(float(np.interp(row[best], *learned["isotonic"])), least)
+    found: Floats = row * ((1.0 - share) / rest)
     found[best] = share
     return found
 

@@ -90,7 +90,17 @@ impl ModelReport {
     pub fn of(model: &Model, top: usize) -> Result<ModelReport, Error> {
         let provenance = &model.info.provenance;
         let Provenance { task, vocabulary, spec, fingerprint, n } = provenance;
-        let Vocabulary { labels, label_kinds: _, unknown: _, features, own, dictionary, scale, support } = vocabulary;
+        let Vocabulary {
+            labels,
+            features,
+            own,
+            dictionary,
+            scale,
+            support,
+            label_kinds: _,
+            unknown: _,
+            calibration: _,
+        } = vocabulary;
         let entry = find_task(task).ok();
         let stop = spec["stop"].as_object().cloned().unwrap_or_default();
         let is_given = |value: &Value| !value.is_null() && *value != Value::Bool(false);
