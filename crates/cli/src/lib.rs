@@ -102,6 +102,6 @@ fn dispatch(cli: Cli) -> Result<Done, Error> {
         Command::Check(args) => commands::check::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),
-        Command::Reproduce(_) => commands::done::not_built("reproduce (experiments of the papers)"),
+        Command::Reproduce(args) => commands::reproduce::run(&args),
     }
 }

@@ -1,4 +1,4 @@
-//! Line charts and report pages of runs, and the demo, which trains and reports.
+//! Line charts and report pages of runs, the demo, and the experiments of the papers.
 //!
 //! A chart or a page is a function of its numbers: the same numbers give the same bytes. Nothing here prints.
 
@@ -6,8 +6,10 @@ mod axis;
 mod chart;
 pub mod demo;
 mod demo_report;
+mod experiments;
 mod findings;
 mod letters;
 pub mod numbers;
 pub mod path_charts;
 mod report;
+pub mod reproduce;

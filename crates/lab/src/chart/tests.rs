@@ -4,7 +4,7 @@ use super::*;
 
 /// A chart of one solid curve with both axes logarithmic or both linear.
 fn chart(points: Vec<(f64, f64)>, log: bool) -> Chart {
-    let series = vec![Series { name: "a<b & \"c\"".to_owned(), points, dashed: false, color: 9 }];
+    let series = vec![Series { name: "a<b & \"c\"".to_owned(), points, band: Vec::new(), dashed: false, color: 9 }];
     let [title, x_label, y_label] = ["<gap>", "oracle calls", "gap"].map(str::to_owned);
     Chart { title, x_label, y_label, x_log: log, y_log: log, target: Some(1e-3), series }
 }
