@@ -67,7 +67,7 @@ pub(crate) struct ReproduceArgs {
     /// The folder of data sets; synthetic stand-ins are made for missing files [default: $MULTIPLANE_DATA]
     #[arg(long, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
-    /// Where to write NAME/index.html, records.jsonl and verdicts.json. Runs that are finished there are not run again
+    /// The folder for NAME/index.html, records.jsonl and verdicts.json. Runs that are finished there are not run again
     #[arg(long, value_name = "DIR", default_value = "multiplane-reproduce")]
     pub(crate) out: PathBuf,
     /// Print one JSON object, or of a list one array

@@ -8,6 +8,7 @@ pub mod demo;
 mod demo_report;
 mod experiments;
 mod findings;
+mod keeper;
 mod letters;
 pub mod numbers;
 pub mod path_charts;

@@ -2,7 +2,7 @@
 
 use crate::reproduce::bands::{Axes, banded};
 use crate::reproduce::data_sets::{LETTER, OCR_SMALL, SATIMAGE, USPS};
-use crate::reproduce::experiment::{Claim, Experiment, Figure, Finding, RunPlan, Scale, Table};
+use crate::reproduce::experiment::{Claim, ClaimFinding, Experiment, Figure, PageTable, RunPlan, Scale};
 use crate::reproduce::records::{Records, cost_ratio, reaches};
 
 const METHODS: [&str; 4] = ["bcpl", "oeg", "bcfw", "mp-bcfw"];
@@ -35,11 +35,11 @@ fn figures(records: &Records) -> Vec<Figure> {
     figures
 }
 
-fn tables(records: &Records) -> Vec<Table> {
+fn tables(records: &Records) -> Vec<PageTable> {
     let columns = ["data", "lambda", "bcpl", "oeg", "bcfw", "mp-bcfw"];
     let note = "Work seconds until the dual objective is within 10 % of the best known objective; a dash: not within \
                 the budget. The poster's own table of times is lost.";
-    let mut table = Table::new("Training time", &columns, note);
+    let mut table = PageTable::new("Training time", &columns, note);
     for (set, (at, _)) in records.sets().into_iter().flat_map(|set| LAMBDAS.map(|at| (set, at))) {
         let best = records.best(set, at).0;
         let time = |method: &str| {
@@ -53,7 +53,7 @@ fn tables(records: &Records) -> Vec<Table> {
 }
 
 /// Judges that BCPL costs less than another method everywhere.
-fn cheaper(records: &Records, than: &str, x: &str) -> Finding {
+fn cheaper(records: &Records, than: &str, x: &str) -> ClaimFinding {
     let cells = records.sets().into_iter().flat_map(|set| LAMBDAS.map(|at| (set, at.0)));
     let ratio = |(set, at): (&str, &str)| {
         let errors = |case| records.dual_errors(set, at, case, x);
@@ -62,8 +62,8 @@ fn cheaper(records: &Records, than: &str, x: &str) -> Finding {
     let ratios: Vec<(String, f64)> = cells.map(ratio).filter(|pair| pair.1.is_finite()).collect();
     let measured: Vec<String> = ratios.iter().map(|(cell, ratio)| format!("{cell} {ratio:.2}")).collect();
     match ratios.is_empty() {
-        true => Finding::untested("no dual value is reached by both"),
-        false => Finding::of(ratios.iter().all(|pair| pair.1 < 1.0), measured.join(", ")),
+        true => ClaimFinding::untested("no dual value is reached by both"),
+        false => ClaimFinding::of(ratios.iter().all(|pair| pair.1 < 1.0), measured.join(", ")),
     }
 }
 
@@ -71,12 +71,12 @@ fn cheaper(records: &Records, than: &str, x: &str) -> Finding {
 pub(crate) static CURVES: Experiment = Experiment {
     name: "bcpl-curves",
     title: "dual objective of partial linearisation against time",
-    source: "Mohapatra, Dokania, Jawahar, Kumar: Partial Linearization based Optimization for Multi-class SVM (2016), \
-             poster, training curves",
+    source: "Mohapatra, Dokania, Jawahar, Kumar: Partial Linearization based Optimization for Multi-class SVM \
+             (2016), poster, training curves",
     about: "tau = 0.01, all methods from the truth, lambda = 1/n and 100/n. Dual values are compared, as in the \
-            poster.\n\nDifferent: OCR is the poster's own set (fold 0); USPS, satimage and UCI letters are in the place \
-            of VOC, CIFAR-10 and MSRC-12; at the quick size all are cut to 1000 examples. Seconds of the work clock \
-            price calls and marginals as operations.",
+            poster.\n\nDifferent: OCR is the poster's own set (fold 0); USPS, satimage and UCI letters are in the \
+            place of VOC, CIFAR-10 and MSRC-12; at the quick size all are cut to 1000 examples. Seconds of the work \
+            clock price calls and marginals as operations.",
     data: &[&OCR_SMALL, &USPS, &SATIMAGE, &LETTER],
     repeats: 5,
     runs,
@@ -99,8 +99,8 @@ pub(crate) static CURVES: Experiment = Experiment {
             threshold: "less than 1 time the work seconds to the same dual value, on every set and lambda",
             needs: "",
             judge: |records| cheaper(records, "bcfw", "seconds"),
-            reason: "With tau = 0.01 steps are short at small lambda, where scores differ by much more than tau, and a \
-                     call for marginals costs more than one for the best labelling.",
+            reason: "With tau = 0.01 steps are short at small lambda, where scores differ by much more than tau, and \
+                     a call for marginals costs more than one for the best labelling.",
         },
         Claim {
             id: "D08",

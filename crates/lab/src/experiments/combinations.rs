@@ -2,7 +2,7 @@
 
 use crate::reproduce::bands::{Axes, banded};
 use crate::reproduce::data_sets::{ADULT, OCR_SMALL, USPS};
-use crate::reproduce::experiment::{Claim, Experiment, Figure, Finding, RunPlan, Scale, Table};
+use crate::reproduce::experiment::{Claim, ClaimFinding, Experiment, Figure, PageTable, RunPlan, Scale};
 use crate::reproduce::records::{Curve, Records, cost_ratio, mean, median};
 
 /// The methods compared by calls, with their settings.
@@ -69,16 +69,17 @@ fn ratio(records: &Records, (set, at): (&str, &str), of: &str, to: &str) -> f64 
 }
 
 /// Judges that a method needs fewer calls than another everywhere.
-fn cheaper(records: &Records, of: &str, to: &str, most: f64) -> Finding {
+fn cheaper(records: &Records, of: &str, to: &str, most: f64) -> ClaimFinding {
     let found: Vec<(String, f64)> =
         cells(records).map(|cell| (format!("{} {}", cell.0, cell.1), ratio(records, cell, of, to))).collect();
     let found: Vec<&(String, f64)> = found.iter().filter(|pair| pair.1.is_finite()).collect();
     let measured: Vec<String> = found.iter().map(|(cell, ratio)| format!("{cell} {ratio:.2}")).collect();
     match found.is_empty() {
-        true => Finding::untested("no gap is reached by both"),
-        false => {
-            Finding::of(found.iter().all(|pair| pair.1 <= most), format!("{} times the calls", measured.join(", ")))
-        }
+        true => ClaimFinding::untested("no gap is reached by both"),
+        false => ClaimFinding::of(
+            found.iter().all(|pair| pair.1 <= most),
+            format!("{} times the calls", measured.join(", ")),
+        ),
     }
 }
 
@@ -93,11 +94,11 @@ fn figures(records: &Records) -> Vec<Figure> {
     cells(records).map(figure).collect()
 }
 
-fn tables(records: &Records) -> Vec<Table> {
+fn tables(records: &Records) -> Vec<PageTable> {
     let names: Vec<String> = cells(records).map(|(set, at)| format!("{set} {at}")).collect();
     let columns: Vec<&str> = ["method"].into_iter().chain(names.iter().map(String::as_str)).collect();
     let note = "Calls over those of mp-bcfw, to the smallest gap that both reach. Below 1 is better.";
-    let mut table = Table::new("Calls", &columns, note);
+    let mut table = PageTable::new("Calls", &columns, note);
     for (case, _) in METHODS {
         let ratios = cells(records).map(|cell| format!("{:.2}", ratio(records, cell, case, "mp-bcfw")));
         table.rows.push([case.to_owned()].into_iter().chain(ratios).collect());
@@ -106,7 +107,7 @@ fn tables(records: &Records) -> Vec<Table> {
 }
 
 /// A claim that cannot be tested, as nothing of the kind is built.
-const fn not_built(id: &'static str, sentence: &'static str, judge: fn(&Records) -> Finding) -> Claim {
+const fn not_built(id: &'static str, sentence: &'static str, judge: fn(&Records) -> ClaimFinding) -> Claim {
     Claim { id, sentence, printed: "", threshold: "none: it is not built", needs: "", judge, reason: "" }
 }
 
@@ -115,8 +116,8 @@ pub(crate) static COMBINATIONS: Experiment = Experiment {
     name: "x-combinations",
     title: "combinations of the papers' parts",
     source: "No paper: combinations of MP-BCFW, Minding the Gaps, SFD and the others that their union implies",
-    about: "OCR fold 0 and USPS at lambda = 1/n and 100/n, Adult with a Gaussian kernel. At the quick size USPS is cut to \
-            2000 digits and Adult to 1000 rows. The sentences are our own expectations.",
+    about: "OCR fold 0 and USPS at lambda = 1/n and 100/n, Adult with a Gaussian kernel. At the quick size USPS is \
+        cut to 2000 digits and Adult to 1000 rows. The sentences are our own expectations.",
     data: &[&OCR_SMALL, &USPS, &ADULT],
     repeats: 5,
     runs,
@@ -148,11 +149,11 @@ pub(crate) static COMBINATIONS: Experiment = Experiment {
             printed: "",
             threshold: "none: it was measured and removed",
             needs: "",
-            judge: |_| Finding::untested("it was built and needed 1.3 to 3.2 times the calls: ADR 0039"),
+            judge: |_| ClaimFinding::untested("it was built and needed 1.3 to 3.2 times the calls: ADR 0039"),
             reason: "",
         },
         not_built("X4", "BCPL's direction on planes kept saves calls", |_| {
-            Finding::untested("it was built and removed: ADR 0037; no run is kept")
+            ClaimFinding::untested("it was built and removed: ADR 0037; no run is kept")
         }),
         Claim {
             id: "X5",
@@ -165,7 +166,7 @@ pub(crate) static COMBINATIONS: Experiment = Experiment {
                 let both = [of("bcfw-gap, averaged", "bcfw-gap"), of("bcpfw, averaged", "bcpfw")];
                 let holds = both.iter().map(|finding| finding.holds).collect::<Option<Vec<bool>>>();
                 let measured = format!("gap order: {}; pairwise: {}", both[0].measured, both[1].measured);
-                Finding { measured, holds: holds.map(|all| all.into_iter().all(|one| one)) }
+                ClaimFinding { measured, holds: holds.map(|all| all.into_iter().all(|one| one)) }
             },
             reason: "An average lags behind weights that move fast.",
         },
@@ -180,7 +181,7 @@ pub(crate) static COMBINATIONS: Experiment = Experiment {
                 let calls = of("mp-bcfw", "oracle_calls") / of("one-slack", "oracle_calls");
                 let [own, other] = ["mp-bcfw", "one-slack"].map(|case| 100.0 * of(case, "test_loss"));
                 let measured = format!("{calls:.2} times the calls; test error {own:.2} and {other:.2} %");
-                Finding::of(calls < 1.0 && own <= other + 0.5, measured)
+                ClaimFinding::of(calls < 1.0 && own <= other + 0.5, measured)
             },
             reason: "",
         },
@@ -193,15 +194,15 @@ pub(crate) static COMBINATIONS: Experiment = Experiment {
             judge: |records| {
                 let [own, other] =
                     ["mp-bcfw", "bcfw"].map(|case| median(records.ends(ADULT.name, KERNEL, case, "gap")));
-                Finding::of(own < other, format!("gap {own:.2e} against {other:.2e}"))
+                ClaimFinding::of(own < other, format!("gap {own:.2e} against {other:.2e}"))
             },
             reason: "",
         },
         not_built("X9", "block gaps from approximate visits serve gap sampling", |_| {
-            Finding::untested("orders go by the gaps of calls alone")
+            ClaimFinding::untested("orders go by the gaps of calls alone")
         }),
         not_built("X10", "asynchronous steps", |_| {
-            Finding::untested("calls are made in batches; no step is asynchronous")
+            ClaimFinding::untested("calls are made in batches; no step is asynchronous")
         }),
     ],
 };

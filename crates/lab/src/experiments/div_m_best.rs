@@ -2,16 +2,16 @@
 
 use crate::reproduce::bands::{Axes, banded};
 use crate::reproduce::data_sets::{DataSet, HORSES, OCR_SMALL, PROTEIN};
-use crate::reproduce::experiment::{Claim, Experiment, Figure, Finding, RunPlan, Scale, Table};
+use crate::reproduce::experiment::{Claim, ClaimFinding, Experiment, Figure, PageTable, RunPlan, Scale};
 use crate::reproduce::records::{Records, median};
 
 const SOURCE: &str = "Guzman-Rivera, Kohli, Batra: DivMCuts: Faster Training of Structural SVMs with Diverse M-Best \
                       Cutting-Planes (2013)";
 
-const ABOUT: &str = "1-slack cutting planes with M planes in an iteration, without planes kept per example, as in the \
-    paper (solver.cache.max_planes=0), to a gap of 10 % of the objective at lambda = 1.\n\nDifferent: 40 Weizmann \
-    horses with 873 features of a superpixel are in the place of iCoseg's 37 groups with up to 51. OCR fold 0 is added, \
-    with planes kept.";
+const ABOUT: &str = "1-slack cutting planes with M planes in an iteration, without planes kept per example, as in \
+    the paper (solver.cache.max_planes=0), to a gap of 10 % of the objective at lambda = 1.\n\nDifferent: 40 \
+    Weizmann horses with 873 features of a superpixel are in the place of iCoseg's 37 groups with up to 51. OCR fold \
+    0 is added, with planes kept.";
 
 /// The setting without planes kept, and with them.
 const PLAIN: &str = "no planes kept";
@@ -64,8 +64,8 @@ fn figures(records: &Records) -> Vec<Figure> {
         }
         for (x, label) in [("iterations", "iteration"), ("seconds", "training time (s, work clock)")] {
             let axes = Axes { x: label, y: "duality gap", x_log: true, y_log: true };
-            let caption = "Lowest gap so far; the paper plots the violation of the most violated plane, which is the gap \
-                           at the same weights.";
+            let caption = "Lowest gap so far; the paper plots the violation of the most violated plane, which is the \
+                gap at the same weights.";
             let title = format!("{set}, {at}: gap against {label}");
             figures.push(Figure { chart: axes.chart(title, series(x)), caption: caption.into() });
         }
@@ -73,10 +73,10 @@ fn figures(records: &Records) -> Vec<Figure> {
     figures
 }
 
-fn tables(records: &Records) -> Vec<Table> {
+fn tables(records: &Records) -> Vec<PageTable> {
     let columns = ["data", "case", "iterations", "calls / examples", "oracle, %", "master, %"];
     let note = "To the target; a dash: not within the budget. Shares are of training time on the work clock.";
-    let mut table = Table::new("Iterations", &columns, note);
+    let mut table = PageTable::new("Iterations", &columns, note);
     for run in &records.0 {
         let count = iterations(records, &run.set, &run.at, &run.case);
         let share = |key: &str| {
@@ -98,26 +98,28 @@ fn tables(records: &Records) -> Vec<Table> {
 }
 
 /// Returns by which share a case needs fewer iterations than another; a text if one did not reach the target.
-fn fewer(records: &Records, set: &str, at: &str, case: &str, than: &str) -> Result<f64, Finding> {
+fn fewer(records: &Records, set: &str, at: &str, case: &str, than: &str) -> Result<f64, ClaimFinding> {
     let [own, other] = [case, than].map(|case| iterations(records, set, at, case));
     match (own.is_nan(), other.is_nan()) {
         (false, false) => Ok(1.0 - own / other),
-        (true, false) => Err(Finding::of(false, format!("{case} misses the target that {than} reaches in {other:.0}"))),
-        _ => Err(Finding::untested(format!("{than} does not reach the target within the budget"))),
+        (true, false) => {
+            Err(ClaimFinding::of(false, format!("{case} misses the target that {than} reaches in {other:.0}")))
+        }
+        _ => Err(ClaimFinding::untested(format!("{than} does not reach the target within the budget"))),
     }
 }
 
 /// Judges a share of iterations saved on the horses.
-fn saves(records: &Records, case: &str, than: &str, least: f64) -> Finding {
+fn saves(records: &Records, case: &str, than: &str, least: f64) -> ClaimFinding {
     let set = if records.sets().contains(&HORSES.name) { (HORSES.name, PLAIN) } else { (PROTEIN.name, "") };
     match fewer(records, set.0, set.1, case, than) {
-        Ok(share) => Finding::of(share >= least, format!("{:.1} % fewer iterations", 100.0 * share)),
+        Ok(share) => ClaimFinding::of(share >= least, format!("{:.1} % fewer iterations", 100.0 * share)),
         Err(finding) => finding,
     }
 }
 
-const WHY: &str = "With hundreds of features and weak regularisation the further labellings give planes that the master \
-    hardly uses; planes kept per example save far more iterations, at no call.";
+const WHY: &str = "With hundreds of features and weak regularisation the further labellings give planes that the \
+    master hardly uses; planes kept per example save far more iterations, at no call.";
 
 /// The experiment of Figure 2.
 pub(crate) static FIG2: Experiment = Experiment {
@@ -159,7 +161,7 @@ pub(crate) static FIG2: Experiment = Experiment {
             threshold: "M = 20 needs at least as many iterations as M = 10",
             needs: "",
             judge: |records| match fewer(records, HORSES.name, PLAIN, "M = 20", "M = 10") {
-                Ok(share) => Finding::of(share <= 0.0, format!("{:.1} % fewer iterations", 100.0 * share)),
+                Ok(share) => ClaimFinding::of(share <= 0.0, format!("{:.1} % fewer iterations", 100.0 * share)),
                 Err(finding) => finding,
             },
             reason: "",
@@ -174,8 +176,10 @@ pub(crate) static FIG2: Experiment = Experiment {
                 let of = |case| iterations(records, HORSES.name, PLAIN, case);
                 let [low, middle, high] = ["M = 10, K = 0.02", "M = 10", "M = 10, K = 0.3"].map(of);
                 match [low, middle, high].iter().all(|count| count.is_finite()) {
-                    true => Finding::of(middle <= low && middle <= high, format!("{low:.0}, {middle:.0}, {high:.0}")),
-                    false => Finding::untested("not all reach the target within the budget"),
+                    true => {
+                        ClaimFinding::of(middle <= low && middle <= high, format!("{low:.0}, {middle:.0}, {high:.0}"))
+                    }
+                    false => ClaimFinding::untested("not all reach the target within the budget"),
                 }
             },
             reason: "",
@@ -191,7 +195,7 @@ pub(crate) static FIG2: Experiment = Experiment {
                     let time = |case| median(records.ends(HORSES.name, PLAIN, case, "train_seconds"));
                     let less = 1.0 - time("M = 10, annealed") / time("M = 1");
                     let measured = format!("{:.1} % fewer iterations, {:.1} % less time", 100.0 * share, 100.0 * less);
-                    Finding::of(share >= 0.2 && less > 0.0, measured)
+                    ClaimFinding::of(share >= 0.2 && less > 0.0, measured)
                 }
                 Err(finding) => finding,
             },
@@ -221,7 +225,7 @@ pub(crate) static FIG3: Experiment = Experiment {
             printed: "",
             threshold: "M = 10 saves a larger share of iterations with 873 features than with 50",
             needs: "",
-            judge: |_| Finding::untested("graphs with fewer features of a superpixel are not built here"),
+            judge: |_| ClaimFinding::untested("graphs with fewer features of a superpixel are not built here"),
             reason: "",
         },
         Claim {
@@ -231,8 +235,8 @@ pub(crate) static FIG3: Experiment = Experiment {
             threshold: "rand needs more iterations than M = 1 on the horses",
             needs: "",
             judge: |records| match fewer(records, HORSES.name, PLAIN, "rand", "M = 1") {
-                Ok(share) => Finding::of(share < 0.0, format!("{:.1} % fewer iterations", 100.0 * share)),
-                Err(finding) if finding.holds == Some(false) => Finding::of(true, finding.measured),
+                Ok(share) => ClaimFinding::of(share < 0.0, format!("{:.1} % fewer iterations", 100.0 * share)),
+                Err(finding) if finding.holds == Some(false) => ClaimFinding::of(true, finding.measured),
                 Err(finding) => finding,
             },
             reason: "The random planes are added to the most violated one, and do no harm to a master solved so far.",
@@ -248,12 +252,13 @@ pub(crate) static FIG3: Experiment = Experiment {
                 match (gain("m-best"), gain("M = 10")) {
                     (Ok(best), Ok(diverse)) => {
                         let measured = format!("{:.1} and {:.1} % fewer iterations", 100.0 * best, 100.0 * diverse);
-                        Finding::of(diverse > 0.0 && (0.2..=0.8).contains(&(best / diverse)), measured)
+                        ClaimFinding::of(diverse > 0.0 && (0.2..=0.8).contains(&(best / diverse)), measured)
                     }
                     (Err(finding), _) | (_, Err(finding)) => finding,
                 }
             },
-            reason: "On words the M best labellings differ in single letters of different places, which is diverse enough.",
+            reason: "On words the M best labellings differ in single letters of different places, which is diverse \
+                enough.",
         },
     ],
     ..FIG2
@@ -263,9 +268,9 @@ pub(crate) static FIG3: Experiment = Experiment {
 pub(crate) static SIDE_CHAINS: Experiment = Experiment {
     name: "div-m-best-protein",
     title: "diverse planes for energies of side chains",
-    about: "Task mrf on synthetic folded chains with known rotamers, to a gap of 20 % of the objective at lambda = 1/n, \
-            without planes kept; TRW-S decodes.\n\nDifferent: the paper's data set was not found. The chains and their \
-            terms are synthetic.",
+    about: "Task mrf on synthetic folded chains with known rotamers, to a gap of 20 % of the objective at lambda = \
+        1/n, without planes kept; TRW-S decodes.\n\nDifferent: the paper's data set was not found. The chains and \
+        their terms are synthetic.",
     data: &[&PROTEIN],
     runs: |scale| {
         let mut cases = vec![("M = 1".to_owned(), solutions("map", 1, ""))];

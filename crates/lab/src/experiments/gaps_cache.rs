@@ -2,7 +2,7 @@
 
 use crate::reproduce::bands::{Axes, banded};
 use crate::reproduce::data_sets::OCR_SMALL;
-use crate::reproduce::experiment::{Claim, Experiment, Figure, Finding, RunPlan, Scale, Table};
+use crate::reproduce::experiment::{Claim, ClaimFinding, Experiment, Figure, PageTable, RunPlan, Scale};
 use crate::reproduce::records::{Curve, Records, lowest, median, reaches};
 
 const SOURCE: &str = "Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien: Minding the Gaps for Block Frank-Wolfe \
@@ -46,10 +46,10 @@ fn figures(records: &Records) -> Vec<Figure> {
     LAMBDAS.map(figure).into()
 }
 
-fn tables(records: &Records) -> Vec<Table> {
+fn tables(records: &Records) -> Vec<PageTable> {
     let columns = ["lambda", "setting", "calls", "work seconds"];
     let note = "To the dual value that every setting reaches; the cheapest setting is 1.";
-    let mut table = Table::new("Cost by setting", &columns, note);
+    let mut table = PageTable::new("Cost by setting", &columns, note);
     for (at, _) in LAMBDAS {
         let times = costs(records, at, "seconds");
         for ((case, calls), (_, time)) in costs(records, at, "oracle_calls").into_iter().zip(times) {
@@ -76,8 +76,8 @@ pub(crate) static STALENESS: Experiment = Experiment {
     name: "gaps-staleness",
     title: "gap sampling with gaps that are recomputed now and then",
     source: SOURCE,
-    about: "BCFW with gap sampling on OCR fold 0; true gaps are recomputed by a pass of calls after every X passes, and \
-            these calls are counted.",
+    about: "BCFW with gap sampling on OCR fold 0; true gaps are recomputed by a pass of calls after every X passes, \
+        and these calls are counted.",
     data: &[&OCR_SMALL],
     repeats: 5,
     runs: |scale| {
@@ -106,10 +106,10 @@ pub(crate) static STALENESS: Experiment = Experiment {
                         "lambda {at}: every {passes} {best:.2}, never {never:.2}, every pass {always:.2}"
                     ));
                 }
-                Finding::of(holds, measured.join("; "))
+                ClaimFinding::of(holds, measured.join("; "))
             },
-            reason: "Every visit refreshes the gap of its block, so that gaps never grow very stale, and a pass for gaps \
-                     makes no step.",
+            reason: "Every visit refreshes the gap of its block, so that gaps never grow very stale, and a pass for \
+                gaps makes no step.",
         },
         Claim {
             id: "C11",
@@ -120,7 +120,7 @@ pub(crate) static STALENESS: Experiment = Experiment {
             judge: |records| {
                 let found = LAMBDAS.map(|(at, _)| cost_of(&costs(records, at, "oracle_calls"), &every(10)));
                 let measured = format!("{:.2} and {:.2} times the best (lambda 1/n, 100/n)", found[0], found[1]);
-                Finding::of(found.iter().all(|&cost| cost <= 1.1), measured)
+                ClaimFinding::of(found.iter().all(|&cost| cost <= 1.1), measured)
             },
             reason: "Calls of gap passes are 9 % of all then, which less frequent ones save.",
         },
@@ -139,9 +139,9 @@ fn regime((factor, nu): (f64, f64)) -> String {
 pub(crate) static CACHE: Experiment = Experiment {
     name: "gaps-cache",
     title: "regimes of the cache: local and global criterion",
-    about: "BCFW with gap sampling and cache on OCR fold 0. A cached corner is used if its gap is at least F times the \
-            block's last exact gap and nu times the mean gap of the last gap pass. F = nu = 0 uses the cache whenever it \
-            gains anything.",
+    about: "BCFW with gap sampling and cache on OCR fold 0. A cached corner is used if its gap is at least F times \
+            the block's last exact gap and nu times the mean gap of the last gap pass. F = nu = 0 uses the cache \
+            whenever it gains anything.",
     runs: |scale| {
         let settings =
             REGIMES.map(|of| (regime(of), format!("solver.planes.factor={} solver.planes.nu={}", of.0, of.1)));
@@ -152,7 +152,8 @@ pub(crate) static CACHE: Experiment = Experiment {
             id: "C21",
             sentence: "both criteria matter: the cache pays between the corners of F and nu",
             printed: "",
-            threshold: "F = 0.25, nu = 0.01 costs less work seconds than each of the corners (F, nu in {0, 1}), at 100/n",
+            threshold: "F = 0.25, nu = 0.01 costs less work seconds than each of the corners (F, nu in {0, 1}), at \
+                100/n",
             needs: "",
             judge: |records| {
                 let costs = costs(records, "100/n", "seconds");
@@ -162,10 +163,10 @@ pub(crate) static CACHE: Experiment = Experiment {
                     "{middle:.2}; corners (0, 0) {:.2}, (0, 1) {:.2}, (1, 0) {:.2}, (1, 1) {:.2}",
                     corners[0], corners[1], corners[2], corners[3]
                 );
-                Finding::of(corners.iter().all(|&corner| middle < corner), measured)
+                ClaimFinding::of(corners.iter().all(|&corner| middle < corner), measured)
             },
-            reason: "A call of the chain's oracle costs little more than a look into the cache, so that using it less \
-                     costs less time.",
+            reason: "A call of the chain's oracle costs little more than a look into the cache, so that using it \
+                     less costs less time.",
         },
         Claim {
             id: "C20",
@@ -180,7 +181,7 @@ pub(crate) static CACHE: Experiment = Experiment {
                 };
                 let ratios = LAMBDAS.map(ratio);
                 let measured = format!("{:.2} and {:.2} times the calls (lambda 1/n, 100/n)", ratios[0], ratios[1]);
-                Finding::of(ratios.iter().all(|&ratio| ratio < 1.0), measured)
+                ClaimFinding::of(ratios.iter().all(|&ratio| ratio < 1.0), measured)
             },
             reason: "",
         },

@@ -2,7 +2,7 @@
 
 use crate::reproduce::bands::{Axes, banded};
 use crate::reproduce::data_sets::{CONLL, HORSES, OCR_SMALL, USPS};
-use crate::reproduce::experiment::{Claim, Experiment, Figure, Finding, RunPlan, Scale, Table};
+use crate::reproduce::experiment::{Claim, ClaimFinding, Experiment, Figure, PageTable, RunPlan, Scale};
 use crate::reproduce::records::{Curve, FinishedRun, Records, cost_ratio, geometric_mean, lowest, median};
 
 /// The methods, with their settings. Two that differ in one dial differ in one bit of their number.
@@ -48,7 +48,7 @@ fn runs(scale: &Scale) -> Vec<RunPlan> {
     plan
 }
 
-/// What a run has paid at each record.
+/// The cost of a run up to a record, by its number.
 type Cost = fn(&FinishedRun, usize) -> f64;
 
 const CALLS: Cost = |run, k| run.column("oracle_calls")[k];
@@ -91,14 +91,14 @@ fn ratios(records: &Records, dial: usize, cost: Cost, lambdas: &[&str]) -> Vec<(
 }
 
 /// Judges that a dial costs no more in any pair.
-fn always(records: &Records, dial: usize, cost: Cost) -> Finding {
+fn always(records: &Records, dial: usize, cost: Cost) -> ClaimFinding {
     let found = ratios(records, dial, cost, &[]);
     let worst = found.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-    let Some((name, ratio)) = worst else { return Finding::untested("no pair reaches a common gap") };
+    let Some((name, ratio)) = worst else { return ClaimFinding::untested("no pair reaches a common gap") };
     let good = found.iter().filter(|pair| pair.1 <= EVEN).count();
     let mean = geometric_mean(&found.iter().map(|pair| pair.1).collect::<Vec<_>>());
     let measured = format!("{good} of {} pairs; {mean:.2} in the mean; at worst {ratio:.2} ({name})", found.len());
-    Finding::of(good == found.len(), measured)
+    ClaimFinding::of(good == found.len(), measured)
 }
 
 /// Returns the geometric mean of a dial's ratios.
@@ -135,11 +135,11 @@ fn figures(records: &Records) -> Vec<Figure> {
     figures
 }
 
-fn tables(records: &Records) -> Vec<Table> {
+fn tables(records: &Records) -> Vec<PageTable> {
     let columns = ["data", "lambda", "dial", "calls", "work seconds", "the same, calls 1 ms dearer"];
-    let note = "Cost with a dial over cost without it, to the smallest gap that both reach: geometric mean over the four \
-                pairs of methods that differ in nothing else. Below 1 it helps.";
-    let mut table = Table::new("Each dial by itself", &columns, note);
+    let note = "Cost with a dial over cost without it, to the smallest gap that both reach: geometric mean over the \
+        four pairs of methods that differ in nothing else. Below 1 it helps.";
+    let mut table = PageTable::new("Each dial by itself", &columns, note);
     for set in records.sets() {
         let own = Records(records.0.iter().filter(|run| run.set == set).cloned().collect());
         for ((at, _), (dial, name)) in LAMBDAS
@@ -157,12 +157,13 @@ fn tables(records: &Records) -> Vec<Table> {
 pub(crate) static GRID: Experiment = Experiment {
     name: "gaps-grid",
     title: "gap sampling, caching and pairwise steps, each with and without",
-    source: "Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien: Minding the Gaps for Block Frank-Wolfe Optimization \
-             of Structured SVMs (2016), the grid of eight methods",
-    about: "Eight methods at lambda = 1/n (too small), 100/n (good) and 10000/n (too big); gap passes every 10 passes, \
-            cache with F = 0.25 and nu = 0.01. Gaps are certified; bounds are evaluated off the count.\n\nDifferent: \
-            OCR is fold 0; at the quick size USPS is cut to 2000 digits, CoNLL to 1000 sentences, and the horses that \
-            stand for HorseSeg to 40 images. USPS is in the place of human poses, which have no task here.",
+    source: "Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien: Minding the Gaps for Block Frank-Wolfe \
+             Optimization of Structured SVMs (2016), the grid of eight methods",
+    about: "Eight methods at lambda = 1/n (too small), 100/n (good) and 10000/n (too big); gap passes every 10 \
+            passes, cache with F = 0.25 and nu = 0.01. Gaps are certified; bounds are evaluated off the \
+            count.\n\nDifferent: OCR is fold 0; at the quick size USPS is cut to 2000 digits, CoNLL to 1000 \
+            sentences, and the horses that stand for HorseSeg to 40 images. USPS is in the place of human poses, \
+            which have no task here.",
     data: &[&OCR_SMALL, &USPS, &CONLL, &HORSES],
     repeats: 5,
     runs,
@@ -176,8 +177,8 @@ pub(crate) static GRID: Experiment = Experiment {
             threshold: "at most 1.02 times the calls of uniform sampling in every pair",
             needs: "",
             judge: |records| always(records, GAP, CALLS),
-            reason: "Gaps are stale between gap passes, whose calls count too; where all blocks have much to gain, the \
-                     order matters little.",
+            reason: "Gaps are stale between gap passes, whose calls count too; where all blocks have much to gain, \
+                     the order matters little.",
         },
         Claim {
             id: "C52",
@@ -197,7 +198,7 @@ pub(crate) static GRID: Experiment = Experiment {
             judge: |records| {
                 let found = ratios(records, CACHE, TIME, &[]);
                 let slower = found.iter().filter(|pair| pair.1 > 1.05).count();
-                Finding::of(slower > 0, format!("{slower} of {} pairs", found.len()))
+                ClaimFinding::of(slower > 0, format!("{slower} of {} pairs", found.len()))
             },
             reason: "",
         },
@@ -214,11 +215,12 @@ pub(crate) static GRID: Experiment = Experiment {
             id: "C53",
             sentence: "pairwise steps help to reach high accuracy",
             printed: "",
-            threshold: "at the good lambda a geometric mean of less than 0.95 times the calls, at the end of the budget",
+            threshold: "at the good lambda a geometric mean of less than 0.95 times the calls, at the end of the \
+                budget",
             needs: "",
             judge: |records| {
                 let mean = mean_of(records, PAIRWISE, CALLS, &["good"]);
-                Finding::of(mean < 0.95, format!("{mean:.2} in the mean"))
+                ClaimFinding::of(mean < 0.95, format!("{mean:.2} in the mean"))
             },
             reason: "The budget ends before high accuracy on some sets.",
         },
@@ -231,7 +233,7 @@ pub(crate) static GRID: Experiment = Experiment {
             judge: |records| {
                 let means = LAMBDAS.map(|at| mean_of(records, PAIRWISE, CALLS, &[at.0]));
                 let measured = format!("{:.2} too small, {:.2} good, {:.2} too big", means[0], means[1], means[2]);
-                Finding::of(means[2] < means[1] && means[1] < means[0], measured)
+                ClaimFinding::of(means[2] < means[1] && means[1] < means[0], measured)
             },
             reason: "At the largest lambda all methods are done within a few passes, most of them gap passes.",
         },
@@ -243,7 +245,7 @@ pub(crate) static GRID: Experiment = Experiment {
             needs: "",
             judge: |records| {
                 let (first, all) = firsts(records, &["bcpfw-gap-cache", "bcfw-gap"]);
-                Finding::of(4 * first >= 3 * all, format!("{first} of {all} settings"))
+                ClaimFinding::of(4 * first >= 3 * all, format!("{first} of {all} settings"))
             },
             reason: "At small lambda Frank-Wolfe steps with cache are ahead within the budget.",
         },

@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use crate::reproduce::bands::{Axes, banded};
 use crate::reproduce::data_sets::{DataSet, HORSES, OCR_SMALL, USPS};
-use crate::reproduce::experiment::{Claim, Experiment, Figure, Finding, RunPlan, Scale, Table};
+use crate::reproduce::experiment::{Claim, ClaimFinding, Experiment, Figure, PageTable, RunPlan, Scale};
 use crate::reproduce::records::{Curve, FinishedRun, Records, median};
 
-/// Where paths and grids end, as multiples of 1/n.
+/// The last lambda of paths and grids, times n.
 const LAST: f64 = 0.1;
 
 fn runs(scale: &Scale) -> Vec<RunPlan> {
@@ -76,9 +76,9 @@ fn figures(records: &Records) -> Vec<Figure> {
     figures
 }
 
-fn tables(records: &Records) -> Vec<Table> {
+fn tables(records: &Records) -> Vec<PageTable> {
     let columns = ["data", "method", "points", "calls", "reached the last lambda"];
-    let mut table = Table::new("Cost of paths and grids", &columns, "Calls of training and of certificates.");
+    let mut table = PageTable::new("Cost of paths and grids", &columns, "Calls of training and of certificates.");
     for (set, case) in
         records.sets().into_iter().flat_map(|set| records.cases().into_iter().map(move |case| (set, case)))
     {
@@ -90,17 +90,18 @@ fn tables(records: &Records) -> Vec<Table> {
 }
 
 /// Compares the calls of two methods on every set on which both are complete.
-fn compared(records: &Records, of: &str, to: &str, holds: fn(f64) -> bool) -> Finding {
+fn compared(records: &Records, of: &str, to: &str, holds: fn(f64) -> bool) -> ClaimFinding {
     let both = |set: &&str| is_complete(records, set, of) && is_complete(records, set, to);
     let ratios =
         records.sets().into_iter().filter(both).map(|set| (set, cost(records, set, of).0 / cost(records, set, to).0));
     let ratios: Vec<(&str, f64)> = ratios.collect();
     let measured: Vec<String> = ratios.iter().map(|(set, ratio)| format!("{set} {ratio:.2}")).collect();
     match ratios.is_empty() {
-        true => Finding::untested("no path and grid reached the last lambda within the budget"),
-        false => {
-            Finding::of(ratios.iter().all(|pair| holds(pair.1)), format!("{} times the calls", measured.join(", ")))
-        }
+        true => ClaimFinding::untested("no path and grid reached the last lambda within the budget"),
+        false => ClaimFinding::of(
+            ratios.iter().all(|pair| holds(pair.1)),
+            format!("{} times the calls", measured.join(", ")),
+        ),
     }
 }
 
@@ -108,8 +109,8 @@ fn compared(records: &Records, of: &str, to: &str, holds: fn(f64) -> bool) -> Fi
 pub(crate) static PATH: Experiment = Experiment {
     name: "gaps-path",
     title: "the approximate regularisation path beside grids",
-    source: "Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien: Minding the Gaps for Block Frank-Wolfe Optimization \
-             of Structured SVMs (2016), section on the regularisation path",
+    source: "Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien: Minding the Gaps for Block Frank-Wolfe \
+             Optimization of Structured SVMs (2016), section on the regularisation path",
     about: "The path keeps the gap within 10 % of the objective at every lambda from the first breakpoint to 0.1/n \
             (kappa = 0.9). Grids have 12 points, evenly in log lambda, each trained to the same gap, with three warm \
             starts.\n\nDifferent: OCR fold 0 for OCR-small, 40 horses for HorseSeg-small; a relative gap.",
@@ -131,8 +132,8 @@ pub(crate) static PATH: Experiment = Experiment {
                     runs.flat_map(|run| points(run, |point| Some(point["gap"].as_f64()? / point["primal"].as_f64()?)));
                 let (count, worst) = gaps.fold((0, 0.0), |(count, worst), (_, gap)| (count + 1, f64::max(worst, gap)));
                 match count {
-                    0 => Finding::untested("there is no breakpoint"),
-                    _ => Finding::of(
+                    0 => ClaimFinding::untested("there is no breakpoint"),
+                    _ => ClaimFinding::of(
                         worst <= 0.1,
                         format!("{count} breakpoints, gaps of at most {:.1} %", 100.0 * worst),
                     ),
@@ -150,7 +151,7 @@ pub(crate) static PATH: Experiment = Experiment {
                 let found = ["ocr-small", "horses"].map(|set| (set, is_complete(records, set, "path")));
                 let measured =
                     found.map(|(set, done)| format!("{set}: {}", if done { "reached" } else { "not reached" }));
-                Finding::of(found.iter().all(|pair| pair.1), measured.join(", "))
+                ClaimFinding::of(found.iter().all(|pair| pair.1), measured.join(", "))
             },
             reason: "The quick budget of passes ends before.",
         },

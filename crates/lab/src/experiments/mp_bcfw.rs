@@ -2,7 +2,7 @@
 
 use crate::reproduce::bands::{Axes, banded};
 use crate::reproduce::data_sets::{DataSet, HORSES, OCR, OCR_SMALL, STANFORD, USPS};
-use crate::reproduce::experiment::{Claim, Experiment, Figure, Finding, RunPlan, Scale, Size, Table};
+use crate::reproduce::experiment::{Claim, ClaimFinding, Experiment, Figure, PageTable, RunPlan, Scale, Size};
 use crate::reproduce::records::{Curve, FinishedRun, Records, cost_ratio, median, value_at};
 
 const METHODS: [&str; 4] = ["bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg"];
@@ -13,8 +13,9 @@ const WALL: &str = "wall clock";
 
 const ABOUT: &str = "lambda = 1/n, T = 10, N = M = 1000, all data for training, as in the paper. Calls cost what the \
     paper says on the work clock: as they are for USPS, 50 µs for OCR, 3 ms for segmentation (oracle.delay_us). \
-    \n\nDifferent: at the quick size OCR is fold 0, and passes are few. Weizmann horses are in the place of HorseSeg, and Stanford \
-    lacks 143 of its 715 images. Bounds on segmentations with several labels are approximate.";
+    \n\nDifferent: at the quick size OCR is fold 0, and passes are few. Weizmann horses are in the place of \
+    HorseSeg, and Stanford lacks 143 of its 715 images. Bounds on segmentations with several labels are \
+    approximate.";
 
 /// Adds to a call what makes it cost as much as the paper's.
 fn delay(set: &DataSet) -> &'static str {
@@ -85,7 +86,7 @@ fn set_of<'a>(records: &'a Records, start: &str) -> &'a str {
 }
 
 /// Compares the share of passes at which the dual value of `mp-bcfw` is no worse than that of `bcfw`.
-fn never_worse(records: &Records) -> Finding {
+fn never_worse(records: &Records) -> ClaimFinding {
     let mut shares = Vec::new();
     for set in records.sets() {
         let curves = |case| records.dual_errors(set, "", case, "pass");
@@ -99,16 +100,16 @@ fn never_worse(records: &Records) -> Finding {
         shares.push((set, passes));
     }
     let all = shares.iter().all(|(_, (good, all))| good == all);
-    Finding::of(
+    ClaimFinding::of(
         all,
         shares.iter().map(|(set, (good, all))| format!("{set} {good} of {all}")).collect::<Vec<_>>().join(", "),
     )
 }
 
-fn gains_by_set(records: &Records) -> Finding {
+fn gains_by_set(records: &Records) -> ClaimFinding {
     let [usps, ocr, horses] = ["usps", "ocr", "horses"].map(|set| speedup(records, set_of(records, set), "pass"));
     let measured = format!("usps {usps:.2}, ocr {ocr:.2}, horses {horses:.2} times fewer passes");
-    Finding::of(ocr > usps && horses > usps, measured)
+    ClaimFinding::of(ocr > usps && horses > usps, measured)
 }
 
 /// The experiment of Figure 4.
@@ -148,10 +149,10 @@ pub(crate) static FIG4: Experiment = Experiment {
             threshold: "ratio of passes to the same dual value: Stanford > USPS",
             needs: "stanford",
             judge: |records| match set_of(records, "stanford") {
-                "" => Finding::untested("Stanford is run at full size only"),
+                "" => ClaimFinding::untested("Stanford is run at full size only"),
                 set => {
                     let [usps, own] = ["usps", set].map(|set| speedup(records, set, "pass"));
-                    Finding::of(own > usps, format!("stanford {own:.2}, usps {usps:.2} times fewer passes"))
+                    ClaimFinding::of(own > usps, format!("stanford {own:.2}, usps {usps:.2} times fewer passes"))
                 }
             },
             reason: "",
@@ -159,11 +160,11 @@ pub(crate) static FIG4: Experiment = Experiment {
     ],
 };
 
-fn time_gain(records: &Records, set: &str, holds: fn(f64) -> bool) -> Finding {
+fn time_gain(records: &Records, set: &str, holds: fn(f64) -> bool) -> ClaimFinding {
     let gain = speedup(records, set_of(records, set), "seconds");
     match gain.is_finite() {
-        true => Finding::of(holds(gain), format!("{gain:.2} times faster to the same dual value")),
-        false => Finding::untested("the two methods have no dual value in common"),
+        true => ClaimFinding::of(holds(gain), format!("{gain:.2} times faster to the same dual value")),
+        false => ClaimFinding::untested("the two methods have no dual value in common"),
     }
 }
 
@@ -173,8 +174,8 @@ fn share(records: &Records, set: &str, case: &str) -> f64 {
     median(runs.iter().map(|run| 100.0 * run.end("oracle_seconds") / run.end("train_seconds")))
 }
 
-fn shares_table(records: &Records) -> Vec<Table> {
-    let mut table = Table::new(
+fn shares_table(records: &Records) -> Vec<PageTable> {
+    let mut table = PageTable::new(
         "Share of training time in the oracle",
         &["data", "bcfw, printed", "bcfw, ours", "mp-bcfw, printed", "mp-bcfw, ours"],
         "Runs on the machine's own clock, calls delayed as above.",
@@ -194,7 +195,8 @@ fn shares_table(records: &Records) -> Vec<Table> {
 pub(crate) static FIG5: Experiment = Experiment {
     name: "mp-bcfw-fig5",
     title: "convergence of MP-BCFW against time",
-    source: "Shah, Kolmogorov, Lampert: A Multi-Plane Block-Coordinate Frank-Wolfe Algorithm (2015), Figure 5, section 4.1",
+    source: "Shah, Kolmogorov, Lampert: A Multi-Plane Block-Coordinate Frank-Wolfe Algorithm (2015), Figure 5, \
+        section 4.1",
     figures: |records| convergence(records, "seconds", "training time (s, work clock)", true),
     tables: shares_table,
     claims: &[
@@ -214,7 +216,8 @@ pub(crate) static FIG5: Experiment = Experiment {
             threshold: "mp-bcfw at least 0.8 times as fast as bcfw on USPS",
             needs: "usps",
             judge: |records| time_gain(records, "usps", |gain| gain >= 0.8),
-            reason: "The slope rule compares gains in F per second; early approximate passes cost more than they bring.",
+            reason: "The slope rule compares gains in F per second; early approximate passes cost more than they \
+                bring.",
         },
         Claim {
             id: "A73",
@@ -244,7 +247,7 @@ pub(crate) static FIG5: Experiment = Experiment {
                 let found = ["usps", "ocr", "horses"].map(|set| share(records, set, "bcfw"));
                 let holds =
                     found.iter().zip([15.0, 70.0, 99.0]).all(|(found, printed)| (found - printed).abs() <= 15.0);
-                Finding::of(holds, format!("{:.0}, {:.0} and {:.0} %", found[0], found[1], found[2]))
+                ClaimFinding::of(holds, format!("{:.0}, {:.0} and {:.0} %", found[0], found[1], found[2]))
             },
             reason: "Shares depend on what a step costs next to a call: our steps are cheaper than the paper's, and \
                      times are those of this machine.",
@@ -257,10 +260,10 @@ pub(crate) static FIG5: Experiment = Experiment {
             needs: "",
             judge: |records| {
                 let found = share(records, "horses", "mp-bcfw");
-                Finding::of(found < 25.0, format!("{found:.0} %"))
+                ClaimFinding::of(found < 25.0, format!("{found:.0} %"))
             },
-            reason: "Approximate passes are cheaper here, so that the slope rule ends them while calls still take most of \
-                     the time.",
+            reason: "Approximate passes are cheaper here, so that the slope rule ends them while calls still take \
+                most of the time.",
         },
     ],
     ..FIG4
@@ -323,9 +326,10 @@ pub(crate) static FIG6: Experiment = Experiment {
             needs: "usps",
             judge: |records| {
                 let [planes, _, passes, _] = sizes(records, "usps");
-                Finding::of(planes <= 10.0 && passes <= 5.0, format!("{planes:.1} planes, {passes:.1} passes"))
+                ClaimFinding::of(planes <= 10.0 && passes <= 5.0, format!("{planes:.1} planes, {passes:.1} passes"))
             },
-            reason: "Steps on planes kept are cheaper here than in the paper's program, so that the slope rule goes on.",
+            reason: "Steps on planes kept are cheaper here than in the paper's program, so that the slope rule goes \
+                on.",
         },
         Claim {
             id: "A74",
@@ -336,10 +340,10 @@ pub(crate) static FIG6: Experiment = Experiment {
             judge: |records| {
                 let [planes, last, passes, _] = sizes(records, "ocr");
                 let measured = format!("{planes:.1} planes, {last:.1} at the end; {passes:.1} passes");
-                Finding::of(last < 0.9 * planes && (5.0..=30.0).contains(&passes), measured)
+                ClaimFinding::of(last < 0.9 * planes && (5.0..=30.0).contains(&passes), measured)
             },
-            reason: "At lambda = 1/n the quick size ends before planes fall out of use, and on fold 0 there is more to \
-                     learn of each word.",
+            reason: "At lambda = 1/n the quick size ends before planes fall out of use, and on fold 0 there is more \
+                     to learn of each word.",
         },
         Claim {
             id: "A74",
@@ -349,9 +353,13 @@ pub(crate) static FIG6: Experiment = Experiment {
             needs: "horses",
             judge: |records| {
                 let [planes, _, _, most] = sizes(records, "horses");
-                Finding::of(planes <= 20.0 && most >= 100.0, format!("{planes:.1} planes, at most {most:.0} passes"))
+                ClaimFinding::of(
+                    planes <= 20.0 && most >= 100.0,
+                    format!("{planes:.1} planes, at most {most:.0} passes"),
+                )
             },
-            reason: "Fewer images than the 2376 of HorseSeg: fewer planes to balance, so that passes stop to pay sooner.",
+            reason: "Fewer images than the 2376 of HorseSeg: fewer planes to balance, so that passes stop to pay \
+                sooner.",
         },
     ],
     ..FIG4

@@ -2,7 +2,7 @@
 
 use crate::reproduce::bands::{Axes, banded};
 use crate::reproduce::data_sets::{ADULT, DataSet, IJCNN, WEB};
-use crate::reproduce::experiment::{Claim, Experiment, Figure, Finding, RunPlan, Scale, Table};
+use crate::reproduce::experiment::{Claim, ClaimFinding, Experiment, Figure, PageTable, RunPlan, Scale};
 use crate::reproduce::records::{Curve, Records, mean, median};
 
 const SOURCE: &str = "He: Stochastic Functional Descent for Learning Support Vector Machines (2014)";
@@ -41,8 +41,8 @@ fn steps(records: &Records, case: &str, key: &str) -> Vec<Curve> {
     records.curves(ADULT.name, "", case, "iterations", key)
 }
 
-fn errors(records: &Records) -> Vec<Table> {
-    let mut table = Table::new("Test error of the last weights", &["case", "test error, %", "support vectors"], "");
+fn errors(records: &Records) -> Vec<PageTable> {
+    let mut table = PageTable::new("Test error of the last weights", &["case", "test error, %", "support vectors"], "");
     for case in records.cases() {
         let [error, vectors] =
             ["test_loss", "support_vectors"].map(|key| mean(&records.ends(ADULT.name, "", case, key)));
@@ -94,8 +94,9 @@ pub(crate) static FIG1: Experiment = Experiment {
     name: "sfd-fig1",
     title: "the number k of examples of a step",
     source: "He: Stochastic Functional Descent for Learning Support Vector Machines (2014), Figure 5.1",
-    about: "Adult with a Gaussian kernel, gamma = 0.05, 4 epochs, lambda_t = t/n, margins clamped, no average, 1-slack \
-            steps.\n\nDifferent: at the quick size 4000 of 22696 training rows. Test errors are of the last weights only.",
+    about: "Adult with a Gaussian kernel, gamma = 0.05, 4 epochs, lambda_t = t/n, margins clamped, no average, \
+            1-slack steps.\n\nDifferent: at the quick size 4000 of 22696 training rows. Test errors are of the last \
+            weights only.",
     data: &[&ADULT],
     repeats: 5,
     runs: |scale| {
@@ -114,7 +115,7 @@ pub(crate) static FIG1: Experiment = Experiment {
             judge: |records| {
                 let found = SIZES.map(|case| roughness(records, case, "descent.nonzero"));
                 let measured = found.map(|value| format!("{value:.3}")).join(", ");
-                Finding::of(found.windows(2).all(|pair| pair[1] < pair[0]), format!("{measured} (k = 10 to 200)"))
+                ClaimFinding::of(found.windows(2).all(|pair| pair[1] < pair[0]), format!("{measured} (k = 10 to 200)"))
             },
             reason: "",
         },
@@ -127,7 +128,7 @@ pub(crate) static FIG1: Experiment = Experiment {
             judge: |records| {
                 let found = SIZES.map(|case| slope_of(records, case));
                 let measured = found.map(|value| format!("{value:.2}")).join(", ");
-                Finding::of(
+                ClaimFinding::of(
                     found.iter().all(|slope| (-1.4..=-0.6).contains(slope)),
                     format!("{measured} (k = 10 to 200)"),
                 )
@@ -160,7 +161,7 @@ pub(crate) static FIG2: Experiment = Experiment {
             judge: |records| {
                 let found = STRENGTHS.map(|(case, _)| slope_of(records, case));
                 let holds = found[..3].iter().all(|&slope| slope >= -0.4 && slope > found[3]);
-                Finding::of(
+                ClaimFinding::of(
                     holds,
                     STRENGTHS
                         .iter()
@@ -181,7 +182,7 @@ pub(crate) static FIG2: Experiment = Experiment {
             judge: |records| {
                 let found = ["10/k", "1/k", "0.1/k"].map(|case| roughness(records, case, "descent.hinge"));
                 let measured = found.map(|value| format!("{value:.3}")).join(", ");
-                Finding::of(found[0] < found[1] && found[1] < found[2], measured)
+                ClaimFinding::of(found[0] < found[1] && found[1] < found[2], measured)
             },
             reason: "",
         },
@@ -198,10 +199,10 @@ pub(crate) static FIG2: Experiment = Experiment {
                     late_mean(records, "t/n", key) / median(steps(records, "t/n", key).iter().map(early))
                 };
                 let (hinge, share) = (change("descent.hinge"), change("descent.nonzero"));
-                Finding::of(hinge > 1.0 && share < 1.0, format!("hinge times {hinge:.2}, share times {share:.2}"))
+                ClaimFinding::of(hinge > 1.0 && share < 1.0, format!("hinge times {hinge:.2}, share times {share:.2}"))
             },
-            reason: "The hinge is that of the step's own examples before the step; in the first steps, with w near 0, it \
-                     starts at its largest value.",
+            reason: "The hinge is that of the step's own examples before the step; in the first steps, with w near \
+                0, it starts at its largest value.",
         },
     ],
     ..FIG1
@@ -256,7 +257,7 @@ fn comparison(scale: &Scale) -> Vec<RunPlan> {
     plan
 }
 
-/// What a method comes to on a data set: at the lambda of lowest test error, where it has one.
+/// The result of a method on a data set: at the lambda of lowest test error, where it has one.
 struct Result53 {
     /// Test error, in percent.
     error: f64,
@@ -283,13 +284,13 @@ fn result(records: &Records, set: &str, case: &str) -> Option<Result53> {
     })
 }
 
-fn tables(records: &Records) -> Vec<Table> {
+fn tables(records: &Records) -> Vec<PageTable> {
     let columns =
         ["method", "IJCNN, printed", "IJCNN, ours", "Adult, printed", "Adult, ours", "Web, printed", "Web, ours"];
     let mut own: Vec<String> = PRINTED.iter().map(|row| row.0.to_owned()).collect();
     own.splice(2..2, ["sfd1, thesis".to_owned(), "sfd2, thesis".to_owned()]);
-    let mut table = |heading, note, show: fn(&Result53) -> String, printed: fn(usize) -> [&'static str; 3]| {
-        let mut table = Table::new(heading, &columns, note);
+    let table = |heading, note, show: fn(&Result53) -> String, printed: fn(usize) -> [&'static str; 3]| {
+        let mut table = PageTable::new(heading, &columns, note);
         for case in &own {
             let row = PRINTED.iter().position(|row| Some(row.0) == case.split(',').next());
             let printed = row.map_or([""; 3], printed);
@@ -303,8 +304,8 @@ fn tables(records: &Records) -> Vec<Table> {
     vec![
         table(
             "Table 5.3: test error after 2 epochs, %",
-            "Means over seeds. \"thesis\": margins clamped, no average, 1-slack steps, as the thesis has it; else our \
-             presets. Rivals at the lambda of lowest test error, which favours them.",
+            "Means over seeds. \"thesis\": margins clamped, no average, 1-slack steps, as the thesis has it; else \
+             our presets. Rivals at the lambda of lowest test error, which favours them.",
             |found| format!("{:.2}", found.error),
             |row| PRINTED[row].1,
         ),
@@ -324,7 +325,7 @@ fn tables(records: &Records) -> Vec<Table> {
 }
 
 /// Judges a relation of SFD1 and a rival on all sets.
-fn against(records: &Records, rival: &str, what: fn(&Result53) -> f64, holds: fn(f64, f64) -> bool) -> Finding {
+fn against(records: &Records, rival: &str, what: fn(&Result53) -> f64, holds: fn(f64, f64) -> bool) -> ClaimFinding {
     let pair = |set: &&DataSet| {
         let [own, other] =
             ["sfd1, thesis", rival].map(|case| result(records, set.name, case).map(|found| what(&found)));
@@ -334,8 +335,8 @@ fn against(records: &Records, rival: &str, what: fn(&Result53) -> f64, holds: fn
     let measured: Vec<String> =
         pairs.iter().map(|(set, own, other)| format!("{set} {own:.4} against {other:.4}")).collect();
     match pairs.is_empty() {
-        true => Finding::untested("nothing was run"),
-        false => Finding::of(pairs.iter().all(|pair| holds(pair.1, pair.2)), measured.join(", ")),
+        true => ClaimFinding::untested("nothing was run"),
+        false => ClaimFinding::of(pairs.iter().all(|pair| holds(pair.1, pair.2)), measured.join(", ")),
     }
 }
 
@@ -345,9 +346,9 @@ pub(crate) static TABLES: Experiment = Experiment {
     title: "test errors, kernel values and support vectors of online methods",
     source: SOURCE,
     about: "IJCNN, Adult and Web with Gaussian kernels (gamma = 1, 0.05, 0.1), 2 epochs, steps of 1 % of the \
-            examples.\n\nDifferent: at the quick size the first 4000 training rows, 4 lambdas for the rivals and as many \
-            test rows as the set has; at full size all rows and 10 lambdas. Web has no test part here: rows from 37001 on \
-            are tested on. TIMIT is licensed. Rivals are those of this program.",
+            examples.\n\nDifferent: at the quick size the first 4000 training rows, 4 lambdas for the rivals and as \
+            many test rows as the set has; at full size all rows and 10 lambdas. Web has no test part here: rows \
+            from 37001 on are tested on. TIMIT is licensed. Rivals are those of this program.",
     data: &[&IJCNN, &ADULT, &WEB],
     repeats: 5,
     runs: comparison,

@@ -43,7 +43,7 @@ pub struct Experiment {
     pub title: &'static str,
     /// The paper and its figures.
     pub source: &'static str,
-    /// What is run, and how that differs from the paper.
+    /// The runs in words, and how they differ from the paper.
     pub about: &'static str,
     /// The data sets it may use.
     pub data: &'static [&'static DataSet],
@@ -54,7 +54,7 @@ pub struct Experiment {
     /// Draws finished runs.
     pub(crate) figures: fn(&Records) -> Vec<Figure>,
     /// Sets printed numbers beside ours.
-    pub(crate) tables: fn(&Records) -> Vec<Table>,
+    pub(crate) tables: fn(&Records) -> Vec<PageTable>,
     /// The claims that are judged.
     pub(crate) claims: &'static [Claim],
 }
@@ -114,7 +114,7 @@ pub(crate) struct Figure {
 }
 
 /// Printed numbers beside ours, or other figures that are read one by one.
-pub(crate) struct Table {
+pub(crate) struct PageTable {
     /// The heading.
     pub(crate) heading: String,
     /// The names of the columns.
@@ -125,11 +125,11 @@ pub(crate) struct Table {
     pub(crate) note: String,
 }
 
-impl Table {
+impl PageTable {
     /// A table with these columns, without rows.
-    pub(crate) fn new(heading: &str, columns: &[&str], note: &str) -> Table {
+    pub(crate) fn new(heading: &str, columns: &[&str], note: &str) -> PageTable {
         let columns = columns.iter().map(|&column| column.to_owned()).collect();
-        Table { heading: heading.into(), columns, rows: Vec::new(), note: note.into() }
+        PageTable { heading: heading.into(), columns, rows: Vec::new(), note: note.into() }
     }
 }
 
@@ -137,7 +137,7 @@ impl Table {
 pub(crate) struct Claim {
     /// The paper's identifier in `docs/coverage.md`.
     pub(crate) id: &'static str,
-    /// What is claimed.
+    /// The claim in a sentence.
     pub(crate) sentence: &'static str,
     /// The number that the paper prints; empty if there is none.
     pub(crate) printed: &'static str,
@@ -147,29 +147,29 @@ pub(crate) struct Claim {
     /// of the paper's own data says nothing on stand-ins.
     pub(crate) needs: &'static str,
     /// Judges it.
-    pub(crate) judge: fn(&Records) -> Finding,
+    pub(crate) judge: fn(&Records) -> ClaimFinding,
     /// Why it does not hold, as far as we think, if it does not.
     pub(crate) reason: &'static str,
 }
 
 /// The result of a claim.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Finding {
+pub(crate) struct ClaimFinding {
     /// The figures measured.
     pub(crate) measured: String,
     /// If the claim holds; `None` if it could not be tested.
     pub(crate) holds: Option<bool>,
 }
 
-impl Finding {
+impl ClaimFinding {
     /// A claim that was tested.
-    pub(crate) fn of(holds: bool, measured: impl Into<String>) -> Finding {
-        Finding { measured: measured.into(), holds: Some(holds) }
+    pub(crate) fn of(holds: bool, measured: impl Into<String>) -> ClaimFinding {
+        ClaimFinding { measured: measured.into(), holds: Some(holds) }
     }
 
     /// A claim that could not be tested, for this reason.
-    pub(crate) fn untested(reason: impl Into<String>) -> Finding {
-        Finding { measured: reason.into(), holds: None }
+    pub(crate) fn untested(reason: impl Into<String>) -> ClaimFinding {
+        ClaimFinding { measured: reason.into(), holds: None }
     }
 
     /// The three words of a verdict.

@@ -19,11 +19,11 @@ use serde_json::{Value, json};
 
 pub use self::data_sets::DataSet;
 pub use self::experiment::{Experiment, Scale, Size};
-use self::page::Origin;
+use self::page::PageOrigin;
 use self::runner::Runner;
 use crate::experiments::EXPERIMENTS;
 
-/// Where and how experiments are run.
+/// The folders, size and listeners of experiments.
 pub struct Reproduction<'a> {
     /// The folder of all experiments and of their runs.
     pub out: &'a Path,
@@ -71,7 +71,7 @@ impl Reproduction<'_> {
         let scale = self.scale(of);
         let Some(found) = self.runner(scale).finish(&(of.runs)(&scale))? else { return Ok(None) };
         let dir = self.out.join(of.name);
-        let origin = Origin { command: self.command, machine: self.machine, size: scale.size, seeds: scale.seeds };
+        let origin = PageOrigin { command: self.command, machine: self.machine, size: scale.size, seeds: scale.seeds };
         let verdicts = page::write(&dir, of, &found, &origin)?;
         page::write_index(self.out, EXPERIMENTS)?;
         Ok(Some(json!({
@@ -131,3 +131,6 @@ fn data_of(records: &records::Records) -> &'static str {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod claims;

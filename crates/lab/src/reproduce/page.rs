@@ -6,13 +6,13 @@ use std::path::Path;
 use multiplane::{Error, durable_write};
 use serde_json::{Value, json};
 
-use super::experiment::{Claim, Experiment, Finding, Size};
+use super::experiment::{Claim, ClaimFinding, Experiment, Size};
 use super::records::Records;
 use super::runner::Finished;
 use crate::report::{ReportPage, ReportSection};
 
-/// What a page says of how it was made.
-pub(crate) struct Origin<'a> {
+/// The facts of how a page was made.
+pub(crate) struct PageOrigin<'a> {
     /// The command.
     pub(crate) command: &'a str,
     /// Processor and number of cores.
@@ -24,10 +24,10 @@ pub(crate) struct Origin<'a> {
 }
 
 /// Judges every claim of an experiment.
-pub(crate) fn judged(experiment: &Experiment, records: &Records) -> Vec<(&'static Claim, Finding)> {
+pub(crate) fn judged(experiment: &Experiment, records: &Records) -> Vec<(&'static Claim, ClaimFinding)> {
     let judge = |claim: &'static Claim| match claim.needs.split_whitespace().find(|set| records.has_stand_in_of(set)) {
         Some(set) => {
-            Finding::untested(format!("files of {set} were not found; a synthetic stand-in says nothing here"))
+            ClaimFinding::untested(format!("files of {set} were not found; a synthetic stand-in says nothing here"))
         }
         None => (claim.judge)(records),
     };
@@ -37,7 +37,7 @@ pub(crate) fn judged(experiment: &Experiment, records: &Records) -> Vec<(&'stati
 /// Returns the verdicts as `verdicts.json` has them.
 pub(crate) fn verdicts(experiment: &Experiment, records: &Records) -> Vec<Value> {
     let data = if records.has_stand_in() { "stand-in" } else { "original" };
-    let object = |(claim, finding): (&Claim, Finding)| {
+    let object = |(claim, finding): (&Claim, ClaimFinding)| {
         let reason = if finding.holds == Some(false) { claim.reason } else { "" };
         json!({
             "claim": claim.id, "sentence": claim.sentence, "printed": claim.printed, "threshold": claim.threshold,
@@ -52,7 +52,7 @@ pub(crate) fn verdicts(experiment: &Experiment, records: &Records) -> Vec<Value>
 /// # Errors
 ///
 /// A file that could not be written.
-pub(crate) fn write(dir: &Path, of: &Experiment, found: &Finished, origin: &Origin) -> Result<Vec<Value>, Error> {
+pub(crate) fn write(dir: &Path, of: &Experiment, found: &Finished, origin: &PageOrigin) -> Result<Vec<Value>, Error> {
     fs::create_dir_all(dir).map_err(|error| Error::failed(format!("{}: {error}", dir.display())))?;
     let verdicts = verdicts(of, &found.records);
     let json = serde_json::to_string_pretty(&verdicts).map_err(|error| Error::failed(error.to_string()))?;
@@ -71,7 +71,7 @@ fn text_of(verdict: &Value, key: &str) -> String {
 }
 
 /// Builds the page.
-fn page(of: &Experiment, records: &Records, verdicts: &[Value], origin: &Origin) -> ReportPage {
+fn page(of: &Experiment, records: &Records, verdicts: &[Value], origin: &PageOrigin) -> ReportPage {
     let stand_in = if records.has_stand_in() { " (synthetic stand-ins for data)" } else { "" };
     let row = |verdict: &Value| {
         let measured = [text_of(verdict, "measured"), text_of(verdict, "reason")];

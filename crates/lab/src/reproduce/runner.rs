@@ -1,15 +1,14 @@
-//! Runs what an experiment plans and is not there yet. A finished run is one file, written at once and as a whole, under
+//! Runs what an experiment plans and is not there yet. A finished run is one file, written at once and as a whole,
+//! under
 //! the hash of all that defines it: an interrupted experiment goes on, and experiments share runs.
 
 use std::collections::HashMap;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 
-use multiplane::observe::{Observer, Record};
 use multiplane::run::StopReason;
 use multiplane::{Error, Outer, OuterOptions, PathEnd, RunOptions, RunSpec, Session, durable_write, params};
 use serde_json::{Map, Value, json};
@@ -17,6 +16,7 @@ use serde_json::{Map, Value, json};
 use super::data_sets::OpenData;
 use super::experiment::{RunPlan, Scale};
 use super::records::{FinishedRun, Records, columns};
+use crate::keeper::RecordKeeper;
 
 /// The folder of finished runs.
 const RUNS: &str = "runs";
@@ -43,16 +43,6 @@ pub(crate) struct Finished {
     pub(crate) lines: String,
     /// The same to be asked.
     pub(crate) records: Records,
-}
-
-/// Keeps records for later.
-struct Keep(Arc<Mutex<Vec<Record>>>);
-
-impl Observer for Keep {
-    fn evaluated(&mut self, record: &Record) -> io::Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(record.clone());
-        Ok(())
-    }
 }
 
 impl Runner<'_> {
@@ -193,9 +183,9 @@ fn carry_out(run: &RunPlan, interrupt: &Arc<AtomicBool>, data: &OpenData) -> Res
     let outer = OuterOptions::take(&mut tree)?;
     let spec = RunSpec::from_tree(&tree)?;
     let session = Session::on(spec, data.train.clone(), data.test.clone())?;
-    let records = Arc::new(Mutex::new(Vec::new()));
+    let keeper = RecordKeeper::default();
     let options = RunOptions {
-        observers: vec![Box::new(Keep(records.clone()))],
+        observers: vec![Box::new(keeper.clone())],
         interrupt: Some(interrupt.clone()),
         ..RunOptions::default()
     };
@@ -216,10 +206,9 @@ fn carry_out(run: &RunPlan, interrupt: &Arc<AtomicBool>, data: &OpenData) -> Res
         }
         json!(summary)
     };
-    let records = records.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(Some(json!({
         "set": run.set.name, "case": run.case, "at": run.at, "seed": run.seed, "spec": run.spec,
         "examples": run.examples, "stand_in": data.stand_in, "fingerprint": session.problem().fingerprint(),
-        "version": env!("CARGO_PKG_VERSION"), "summary": summary, "curve": columns(&records),
+        "version": env!("CARGO_PKG_VERSION"), "summary": summary, "curve": columns(&keeper.records()),
     })))
 }

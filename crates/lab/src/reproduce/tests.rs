@@ -131,7 +131,8 @@ fn names_are_looked_up() {
 /// Figures and claims of records that are empty, or of one run without any figure, draw and judge without panic.
 #[test]
 fn odd_records_do_no_harm() {
-    let line = json!({"set": "usps", "case": "bcfw", "at": "", "stand_in": false, "summary": {}, "curve": {"pass": [1, null]}});
+    let curve = json!({"pass": [1, null]});
+    let line = json!({"set": "usps", "case": "bcfw", "at": "", "stand_in": false, "summary": {}, "curve": curve});
     let odd = Records(vec![records::FinishedRun::of(&line).unwrap()]);
     for of in EXPERIMENTS {
         for records in [&Records::default(), &odd] {
