@@ -109,7 +109,7 @@ fn listed(list: &[Value]) -> String {
             sets.map(|set| format!("{}{}", text(set, "name"), if text(set, "state") == "original" { "" } else { "*" }));
         let sets = sets.collect::<Vec<_>>().join(" ");
         let runs = format!("{} of {} runs", of["finished"], of["runs"]);
-        format!("{:<17} {:<8} {runs:<16} {sets}\n{:18}{}\n", text(of, "name"), text(of, "state"), "", text(of, "title"))
+        format!("{:<19} {:<8} {runs:<16} {sets}\n{:20}{}\n", text(of, "name"), text(of, "state"), "", text(of, "title"))
     };
     let rows: String = list.iter().map(row).collect();
     format!("{rows}\n* files not found under --data-dir: a synthetic stand-in is used\n")

@@ -29,7 +29,13 @@ pub(crate) fn judged(experiment: &Experiment, records: &Records) -> Vec<(&'stati
         Some(set) => {
             ClaimFinding::untested(format!("files of {set} were not found; a synthetic stand-in says nothing here"))
         }
-        None => (claim.judge)(records),
+        None => match (claim.judge)(records) {
+            // A comparison with a number that is not there is no comparison.
+            found if found.measured.contains("NaN") => {
+                ClaimFinding::untested(format!("a figure is missing: {}", found.measured.replace("NaN", "-")))
+            }
+            found => found,
+        },
     };
     experiment.claims.iter().map(|claim| (claim, judge(claim))).collect()
 }
@@ -90,7 +96,8 @@ fn page(of: &Experiment, records: &Records, verdicts: &[Value], origin: &PageOri
     ];
     sections.push(data_table(records));
     for table in (of.tables)(records) {
-        let (heading, columns, rows, note) = (table.heading, table.columns, table.rows, table.note);
+        let (heading, columns, mut rows, note) = (table.heading, table.columns, table.rows, table.note);
+        rows.iter_mut().flatten().filter(|cell| cell.contains("NaN")).for_each(|cell| *cell = "-".into());
         sections.push(ReportSection::Table { heading, columns, rows, note });
     }
     for figure in (of.figures)(records) {
