@@ -20,7 +20,7 @@ figcaption { margin-top: .6rem; font-size: .875rem; color: var(--soft); max-widt
 svg { display: block; width: 100%; height: auto; }
 .scroll { overflow-x: auto; }
 a { color: inherit; }
-@media screen and (max-width: 40rem) { .scroll svg { min-width: 34rem; } }
+@media screen and (max-width: 40rem) { .scroll svg, .scroll table { min-width: 34rem; } }
 table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; border-top: 2px solid var(--ink); border-bottom: 2px solid var(--ink); }
 th, td { padding: .35rem 1.4rem .35rem 0; text-align: left; vertical-align: baseline; }
 td:first-child { white-space: nowrap; }

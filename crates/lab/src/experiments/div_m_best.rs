@@ -66,7 +66,8 @@ fn figures(records: &Records) -> Vec<Figure> {
             let axes = Axes { x: label, y: "duality gap", x_log: true, y_log: true };
             let caption = "Lowest gap so far; the paper plots the violation of the most violated plane, which is the \
                 gap at the same weights.";
-            let title = format!("{set}, {at}: gap against {label}");
+            let place = if at.is_empty() { set.to_owned() } else { format!("{set}, {at}") };
+            let title = format!("{place}: gap against {label}");
             figures.push(Figure { chart: axes.chart(title, series(x)), caption: caption.into() });
         }
     }
@@ -74,25 +75,14 @@ fn figures(records: &Records) -> Vec<Figure> {
 }
 
 fn tables(records: &Records) -> Vec<PageTable> {
-    let columns = ["data", "case", "iterations", "calls / examples", "oracle, %", "master, %"];
-    let note = "To the target; a dash: not within the budget. Shares are of training time on the work clock.";
+    let columns = ["data", "case", "iterations", "calls / examples", "training time, s (work clock)"];
+    let note = "To the target; a dash: not within the budget. The work clock prices calls, and not the master problem.";
     let mut table = PageTable::new("Iterations", &columns, note);
     for run in &records.0 {
         let count = iterations(records, &run.set, &run.at, &run.case);
-        let share = |key: &str| {
-            let last = run.column(key).last().copied().unwrap_or(f64::NAN);
-            let share = 100.0 * last / run.end("train_seconds");
-            if share.is_finite() { format!("{share:.0}") } else { "-".into() }
-        };
-        let cells = [
-            run.set.clone(),
-            run.case.clone(),
-            if count.is_nan() { "-".into() } else { format!("{count:.0}") },
-            format!("{:.0}", run.end("passes")),
-            share("oracle_seconds"),
-            share("master_seconds"),
-        ];
-        table.rows.push(cells.into());
+        let [calls, seconds] = ["passes", "train_seconds"].map(|key| run.end(key));
+        let figures = [format!("{count:.0}"), format!("{calls:.0}"), format!("{seconds:.3}")];
+        table.rows.push([run.set.clone(), run.case.clone()].into_iter().chain(figures).collect());
     }
     vec![table]
 }

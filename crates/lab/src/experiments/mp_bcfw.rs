@@ -140,7 +140,8 @@ pub(crate) static FIG4: Experiment = Experiment {
             threshold: "ratio of passes to the same dual value: OCR > USPS and horses > USPS",
             needs: "",
             judge: gains_by_set,
-            reason: "",
+            reason: "At the quick number of passes BCFW has hardly begun on any set, so that ratios say what the first \
+                passes bring; and approximate passes are many on USPS here (A74), so that they pay there too.",
         },
         Claim {
             id: "A72",

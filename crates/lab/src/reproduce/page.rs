@@ -100,15 +100,15 @@ fn page(of: &Experiment, records: &Records, verdicts: &[Value], origin: &PageOri
         rows.iter_mut().flatten().filter(|cell| cell.contains("NaN")).for_each(|cell| *cell = "-".into());
         sections.push(ReportSection::Table { heading, columns, rows, note });
     }
-    for figure in (of.figures)(records) {
-        let (heading, svg) = (figure.chart.title.clone(), figure.chart.svg());
+    for (number, figure) in (1..).zip((of.figures)(records)) {
+        let (heading, svg) = (format!("Figure {number}"), figure.chart.svg());
         sections.push(ReportSection::Figure { heading, svg, caption: figure.caption });
     }
     let size = if origin.size == Size::Full { "the paper's size" } else { "quick size" };
     sections.push(ReportSection::Text {
         heading: "How it was made".into(),
         body: format!(
-            "{size}, {} runs, {} seeds each. Lines are medians over seeds, bands go from the lowest to the highest. \
+            "{size}, {} runs, up to {} seeds each. Lines are medians over seeds, bands go from the lowest to the highest. \
              Seconds are of the work clock unless a text says otherwise: prices of counted operations, the same on \
              every machine.\n\nCommand: {}\n\nmultiplane {}, {}. Every run is a line of records.jsonl, every verdict \
              an entry of verdicts.json.",
