@@ -109,9 +109,9 @@ fn page(of: &Experiment, records: &Records, verdicts: &[Value], origin: &PageOri
         heading: "How it was made".into(),
         body: format!(
             "{size}, {} runs, up to {} seeds each. Lines are medians over seeds, bands go from the lowest to the \
-             highest. Seconds are of the work clock unless a text says otherwise: prices of counted operations, the same on \
-             every machine.\n\nCommand: {}\n\nmultiplane {}, {}. Every run is a line of records.jsonl, every verdict \
-             an entry of verdicts.json.",
+             highest. Seconds are of the work clock unless a text says otherwise: prices of counted operations, the \
+             same on every machine.\n\nCommand: {}\n\nmultiplane {}, {}. Every run is a line of records.jsonl, every \
+             verdict an entry of verdicts.json.",
             records.0.len(),
             origin.seeds,
             origin.command,
