@@ -111,7 +111,8 @@ impl ReportSection {
                 write_caption(caption, out);
             }
             ReportSection::Links { columns, rows, .. } => {
-                let cells = |(_, text, more): &(String, String, Vec<String>)| [&[text.clone()], &more[..]].concat();
+                let cells =
+                    |(_, text, more): &(String, String, Vec<String>)| [std::slice::from_ref(text), more].concat();
                 let mut table = String::new();
                 write_table(columns, &rows.iter().map(cells).collect::<Vec<_>>(), &mut table);
                 for (address, text, _) in rows {

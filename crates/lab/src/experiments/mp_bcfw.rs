@@ -48,13 +48,16 @@ fn runs(scale: &Scale) -> Vec<RunPlan> {
     plan
 }
 
+/// A measure of a primal and a dual value and of the best of both kinds.
+type Measure = fn(f64, f64, f64, f64) -> f64;
+
 /// Three charts a data set: primal and dual suboptimality and gap, against x.
 fn convergence(records: &Records, x: &str, x_label: &'static str, x_log: bool) -> Vec<Figure> {
     let axes = |y| Axes { x: x_label, y, x_log, y_log: true };
     let mut figures = Vec::new();
     for set in records.sets() {
         let (primal, dual) = records.best(set, "");
-        let measures: [(&'static str, fn(f64, f64, f64, f64) -> f64); 3] = [
+        let measures: [(&'static str, Measure); 3] = [
             ("primal suboptimality", |p, _, _, best_dual| p - best_dual),
             ("dual suboptimality", |_, d, best_primal, _| best_primal - d),
             ("duality gap", |p, d, _, _| p - d),

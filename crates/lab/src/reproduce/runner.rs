@@ -3,6 +3,7 @@
 //! the hash of all that defines it: an interrupted experiment goes on, and experiments share runs.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -108,8 +109,8 @@ impl Runner<'_> {
     fn open_data(&self, plan: &[RunPlan], open: &[usize]) -> Result<HashMap<(&'static str, usize), OpenData>, Error> {
         let mut all = HashMap::new();
         for run in open.iter().map(|&k| &plan[k]) {
-            if !all.contains_key(&place_of(run)) {
-                all.insert(place_of(run), run.set.open(self.data_dir, run.examples, self.stand_in())?);
+            if let Entry::Vacant(place) = all.entry(place_of(run)) {
+                place.insert(run.set.open(self.data_dir, run.examples, self.stand_in())?);
             }
         }
         Ok(all)

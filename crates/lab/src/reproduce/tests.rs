@@ -146,12 +146,12 @@ fn odd_records_do_no_harm() {
 /// Costs are compared at the lowest level that both curves reach.
 #[test]
 fn curves_are_compared() {
-    let fast = vec![(1.0, 8.0), (2.0, 4.0), (3.0, 1.0)];
-    let slow = vec![(2.0, 8.0), (6.0, 4.0)];
-    assert_eq!(cost_ratio(&[slow.clone()], &[fast.clone()]), 3.0);
-    assert_eq!(cost_ratio(&[fast.clone()], &[slow]), 1.0 / 3.0);
-    assert_eq!((reaches(&fast, 4.5), reaches(&fast, 0.5)), (Some(2.0), None));
-    assert_eq!((value_at(&fast, 2.5), value_at(&fast, 0.5)), (Some(4.0), None));
+    let fast = [vec![(1.0, 8.0), (2.0, 4.0), (3.0, 1.0)]];
+    let slow = [vec![(2.0, 8.0), (6.0, 4.0)]];
+    assert_eq!(cost_ratio(&slow, &fast), 3.0);
+    assert_eq!(cost_ratio(&fast, &slow), 1.0 / 3.0);
+    assert_eq!((reaches(&fast[0], 4.5), reaches(&fast[0], 0.5)), (Some(2.0), None));
+    assert_eq!((value_at(&fast[0], 2.5), value_at(&fast[0], 0.5)), (Some(4.0), None));
     assert_eq!(median([3.0, f64::NAN, 1.0, 2.0]), 2.0);
     assert!(cost_ratio(&[], &[]).is_nan());
 }
