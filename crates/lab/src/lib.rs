@@ -13,4 +13,5 @@ mod letters;
 pub mod numbers;
 pub mod path_charts;
 mod report;
-pub mod reproduce;
+mod reproduce;
+pub mod reproduction;

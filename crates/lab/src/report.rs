@@ -287,4 +287,14 @@ mod tests {
         write_caption("", &mut out);
         assert_eq!(out, "</figure>\n");
     }
+
+    /// A row of links begins with its address; texts are escaped, and numbers go to the right as in other tables.
+    #[test]
+    fn links_are_written() {
+        let rows = vec![("a/index.html".to_owned(), "<a>".to_owned(), strings(&["1"]))];
+        let section = ReportSection::Links { heading: "All".into(), columns: strings(&["name", "claims"]), rows };
+        let mut out = String::new();
+        section.write(&mut out);
+        assert!(out.contains("<td><a href=\"a/index.html\">&lt;a&gt;</a></td><td class=\"n\">1</td>"), "{out}");
+    }
 }

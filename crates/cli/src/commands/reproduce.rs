@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use multiplane::{Error, check_threads};
 use multiplane_lab::numbers::counted;
-use multiplane_lab::reproduce::{Reproduction, Size, find};
+use multiplane_lab::reproduction::{Reproduction, Size, find};
 use serde_json::Value;
 
-use crate::args::ReproduceArgs;
 use crate::commands::done::Done;
+use crate::experiment_args::ReproduceArgs;
 use crate::interrupt;
 use crate::status_line::{StatusLine, StatusPart};
 use crate::terminal::{print, print_json};

@@ -86,3 +86,15 @@ fn long_names_fit_beside_the_plot() {
     let end: f64 = end.and_then(|x| x.parse().ok()).expect("the curve's last x");
     assert!(end < left - 40.0 && left + 32.0 * 6.8 < WIDTH, "curve to {end}, names from {left}");
 }
+
+/// A band is one light area, the y axis reaches its ends, and what the axes cannot show is left out.
+#[test]
+fn bands_are_areas() {
+    let mut chart = chart(vec![(1.0, 1.0), (2.0, 1.0)], true);
+    assert!(!chart.svg().contains("fill-opacity"));
+    chart.series[0].band = vec![(1.0, 0.5, 2.0), (1.5, f64::NAN, 2.0), (2.0, 1e-3, 1e3)];
+    let svg = chart.svg();
+    let area = svg.lines().find(|line| line.contains("fill-opacity")).expect("an area");
+    assert_eq!(area.matches('L').count(), 3, "four corners: {area}");
+    assert!(!svg.contains("NaN") && svg.contains(">100</text>"), "{svg}");
+}

@@ -109,8 +109,8 @@ pub(crate) static CURVES: Experiment = Experiment {
             threshold: "less than 1 time the passes of bcfw to the same dual value, on every set and lambda",
             needs: "",
             judge: |records| cheaper(records, "bcfw", "pass"),
-            reason: "It takes as many passes or fewer, counted in whole passes: fewer at the larger lambda, where scores \
-                differ by little more than tau; else the distribution is close to the best labelling.",
+            reason: "It takes as many passes or fewer, counted in whole passes: fewer at the larger lambda, where \
+                scores differ by little more than tau; else the distribution is close to the best labelling.",
         },
     ],
 };

@@ -9,7 +9,7 @@ mod gaps_path;
 mod mp_bcfw;
 mod sfd;
 
-use crate::reproduce::Experiment;
+use crate::reproduce::experiment::Experiment;
 
 /// All experiments, in the order in which they are listed.
 pub(crate) static EXPERIMENTS: &[&Experiment] = &[

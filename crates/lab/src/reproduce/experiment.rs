@@ -59,6 +59,13 @@ pub struct Experiment {
     pub(crate) claims: &'static [Claim],
 }
 
+impl Experiment {
+    /// Lists the claims that are judged, each as a sentence.
+    pub fn sentences(&self) -> impl Iterator<Item = &'static str> {
+        self.claims.iter().map(|claim| claim.sentence)
+    }
+}
+
 /// One training run.
 #[derive(Clone)]
 pub(crate) struct RunPlan {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use super::*;
-use crate::reproduce::records::{Records, cost_ratio, median, reaches, value_at};
+use crate::reproduce::records::{self, cost_ratio, median, reaches, value_at};
 
 /// A folder that is gone at the end.
 struct Folder(PathBuf);

@@ -3,10 +3,13 @@
 use std::fs;
 use std::path::Path;
 
+use multiplane_lab::reproduction::find;
 use serde_json::Value;
 
-use super::page::read_verdicts;
-use crate::experiments::EXPERIMENTS;
+/// Reads the verdicts in a folder, if there are any.
+fn read_verdicts(dir: &Path) -> Option<Vec<Value>> {
+    serde_json::from_slice(&fs::read(dir.join("verdicts.json")).ok()?).ok()
+}
 
 /// Returns the page: of each experiment the newest verdicts kept.
 fn page(root: &Path) -> String {
@@ -22,7 +25,7 @@ fn page(root: &Path) -> String {
         cargo test -p multiplane-lab claims`). Thresholds\nare in the program. Every run folder has the page with \
         figures. Stand-ins are synthetic data.\n",
     );
-    for of in EXPERIMENTS {
+    for of in find("all").unwrap() {
         let kept = folders.iter().rev().find_map(|name| Some((name, read_verdicts(&runs.join(name).join(of.name))?)));
         let Some((folder, verdicts)) = kept else { continue };
         let data = if verdicts.iter().any(|verdict| verdict["data"] == "stand-in") { ", stand-ins" } else { "" };
@@ -47,11 +50,11 @@ fn claims_are_those_of_kept_verdicts() {
         fs::write(&path, &page).unwrap();
     }
     assert!(fs::read_to_string(&path).unwrap_or_default() == page, "docs/claims.md is old: set UPDATE_CLAIMS=1");
-    let found: Vec<Value> = EXPERIMENTS.iter().flat_map(|of| of.claims).map(|claim| claim.sentence.into()).collect();
+    let found: Vec<&str> = find("all").unwrap().iter().flat_map(|of| of.sentences()).collect();
     let lines =
         page.lines().filter(|line| line.ends_with(" |") && !line.starts_with("| claim") && !line.starts_with("|--"));
     for line in lines {
         let cells: Vec<&str> = line.split(" | ").collect();
-        assert!(found.iter().any(|sentence| sentence == cells[1]), "{line}: no claim of the program");
+        assert!(found.contains(&cells[1]), "{line}: no claim of the program");
     }
 }
