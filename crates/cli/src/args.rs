@@ -7,6 +7,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use multiplane::tasks::TASKS;
 
 use crate::commands::suspects::SuspectsArgs;
+use crate::experiment_args::ReproduceArgs;
 use crate::help::completed;
 
 #[derive(Parser)]
@@ -49,16 +50,8 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Print the manual page of a command, or write those of all
     Man(ManArgs),
-    /// Rerun an experiment of a paper (not built yet)
-    #[command(disable_help_flag = true)]
-    Reproduce(Rest),
-}
-
-/// Arguments of a command that is not built yet.
-#[derive(Args)]
-pub(crate) struct Rest {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
-    _rest: Vec<String>,
+    /// Run an experiment of a paper again: figures, tables, and a verdict on each claim. Without a name, list them
+    Reproduce(ReproduceArgs),
 }
 
 #[derive(Args)]

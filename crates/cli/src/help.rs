@@ -11,8 +11,11 @@ const MANY: usize = 6;
 
 /// Headings with the options below them.
 const HEADINGS: [(&str, &[&str]); 6] = [
-    ("Data", &["data", "test", "holdout", "format", "stream"]),
-    ("Model and run", &["model", "task", "solver", "lambda", "prior", "freeze", "set", "seed", "threads", "clock"]),
+    ("Data", &["data", "test", "holdout", "format", "stream", "data_dir"]),
+    (
+        "Model and run",
+        &["model", "task", "solver", "lambda", "prior", "freeze", "set", "seed", "threads", "clock", "full", "seeds"],
+    ),
     ("Path and grid", &["eps", "lambda_max", "lambda_min", "kappa", "grid", "warm_start", "cv"]),
     ("Stops", &["gap", "passes", "calls", "seconds", "patience"]),
     ("Output", &["out", "record", "json", "quiet", "svg", "top", "confidence", "marginals", "columns", "report"]),

@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod eta;
 mod evaluation_text;
+mod experiment_args;
 mod fill;
 mod help;
 mod infer_watch;
@@ -103,6 +104,6 @@ fn dispatch(cli: Cli) -> Result<Done, Error> {
         Command::Check(args) => commands::check::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),
-        Command::Reproduce(_) => commands::done::not_built("reproduce (experiments of the papers)"),
+        Command::Reproduce(args) => commands::reproduce::run(&args),
     }
 }

@@ -6,10 +6,8 @@
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 
 use multiplane::dataset::Dataset;
-use multiplane::observe::{Observer, Record};
 use multiplane::run::StopReason;
 use multiplane::synth::{single_letters, synthetic_words};
 use multiplane::{Error, Evaluation, Model, RunOptions, RunSpec, Session, data::Words};
@@ -17,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::demo_report;
 use crate::findings::{DELAY_US, Findings, Leg, Sample, TARGET, write_file};
+use crate::keeper::RecordKeeper;
 
 /// The solvers that are compared.
 const SOLVERS: [&str; 3] = ["bcfw", "mp-bcfw", "auto"];
@@ -27,18 +26,6 @@ const TRAIN: usize = 500;
 const TEST: usize = 300;
 /// No run trains longer than this, in seconds.
 const LIMIT_SECONDS: f64 = 12.0;
-
-/// Keeps records for later.
-struct Keep(Arc<Mutex<Vec<Record>>>);
-
-impl Observer for Keep {
-    fn evaluated(&mut self, record: &Record) -> io::Result<()> {
-        if let Ok(mut records) = self.0.lock() {
-            records.push(record.clone());
-        }
-        Ok(())
-    }
-}
 
 /// The demo: where it writes, and who hears of it.
 pub struct Demo<'a> {
@@ -120,12 +107,11 @@ impl Demo<'_> {
         }))?;
         let session = Session::on(spec, Dataset::new(train.clone()), Some(Dataset::new(test.clone())))?;
         let label = if delay_us > 0.0 { format!("{solver}, costly oracle") } else { solver.to_string() };
-        let records = Arc::new(Mutex::new(Vec::new()));
+        let keeper = RecordKeeper::default();
         let mut options = (self.options)(&label, &session);
-        options.observers.push(Box::new(Keep(records.clone())));
+        options.observers.push(Box::new(keeper.clone()));
         let (model, summary) = session.run(options)?;
-        let records = records.lock().map(|records| records.clone()).unwrap_or_default();
-        Ok((model, Leg { solver, delay_us, summary, records }))
+        Ok((model, Leg { solver, delay_us, summary, records: keeper.records() }))
     }
 }
 

@@ -171,6 +171,7 @@ fn curves(
             .zip(gaps(&leg.records))
             .filter_map(|(record, gap)| Some((x(record.tick()), gap?)))
             .collect(),
+        band: Vec::new(),
         dashed: leg.delay_us > 0.0,
         color: ["bcfw", "mp-bcfw"].iter().position(|&name| name == leg.solver).unwrap_or(2),
     });

@@ -91,7 +91,7 @@ fn chart(title: String, y_label: &str, target: Option<f64>, series: Vec<Series>)
 }
 
 fn series(name: &str, color: usize, dashed: bool, points: Vec<(f64, f64)>) -> Series {
-    Series { name: name.to_owned(), points, dashed, color }
+    Series { name: name.to_owned(), points, band: Vec::new(), dashed, color }
 }
 
 fn bounds_chart(summary: &PathSummary, bounds: &Bounds) -> Chart {

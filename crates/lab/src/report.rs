@@ -19,6 +19,8 @@ figure { margin: 0; }
 figcaption { margin-top: .6rem; font-size: .875rem; color: var(--soft); max-width: 42rem; }
 svg { display: block; width: 100%; height: auto; }
 .scroll { overflow-x: auto; }
+a { color: inherit; }
+@media screen and (max-width: 40rem) { .scroll svg, .scroll table { min-width: 34rem; } }
 table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; border-top: 2px solid var(--ink); border-bottom: 2px solid var(--ink); }
 th, td { padding: .35rem 1.4rem .35rem 0; text-align: left; vertical-align: baseline; }
 td:first-child { white-space: nowrap; }
@@ -59,6 +61,8 @@ pub(crate) enum ReportSection {
     Table { heading: String, columns: Vec<String>, rows: Vec<Vec<String>>, note: String },
     /// A picture; `svg` goes into the page as it is, so it must be trusted markup.
     Figure { heading: String, svg: String, caption: String },
+    /// A table whose rows begin with a link: its relative address, its text, and the other cells.
+    Links { heading: String, columns: Vec<String>, rows: Vec<(String, String, Vec<String>)> },
     /// Text whose spaces and line breaks matter.
     Pre { heading: String, body: String },
 }
@@ -87,6 +91,7 @@ impl ReportSection {
         let (ReportSection::Text { heading, .. }
         | ReportSection::Table { heading, .. }
         | ReportSection::Figure { heading, .. }
+        | ReportSection::Links { heading, .. }
         | ReportSection::Pre { heading, .. }) = self;
         let _ = writeln!(out, "<section>\n<h2>{}</h2>", escape(heading));
         match self {
@@ -102,8 +107,21 @@ impl ReportSection {
                 write_caption(note, out);
             }
             ReportSection::Figure { svg, caption, .. } => {
-                let _ = writeln!(out, "<figure>\n{}", svg.trim_end());
+                let _ = writeln!(out, "<figure>\n<div class=\"scroll\">\n{}\n</div>", svg.trim_end());
                 write_caption(caption, out);
+            }
+            ReportSection::Links { columns, rows, .. } => {
+                let cells =
+                    |(_, text, more): &(String, String, Vec<String>)| [std::slice::from_ref(text), more].concat();
+                let mut table = String::new();
+                write_table(columns, &rows.iter().map(cells).collect::<Vec<_>>(), &mut table);
+                for (address, text, _) in rows {
+                    let (address, text) = (escape(address), escape(text));
+                    let (from, to) =
+                        (format!("<tr><td>{text}</td>"), format!("<tr><td><a href=\"{address}\">{text}</a></td>"));
+                    table = table.replacen(&from, &to, 1);
+                }
+                let _ = writeln!(out, "<div class=\"scroll\">\n{table}</div>");
             }
             // A browser drops one line break after the tag: give it one, so that none of the text's is lost.
             ReportSection::Pre { body, .. } => {
@@ -218,7 +236,7 @@ mod tests {
         let page = hostile().html();
         assert!(!page.contains("<b>"));
         assert_eq!(page.matches("&lt;b&gt;&amp;&quot;&#39;").count(), 13);
-        assert!(page.contains("<figure>\n<svg></svg>\n"));
+        assert!(page.contains("<svg></svg>\n"));
     }
 
     /// Characters that XML forbids do not get through, line breaks and tabs do.
@@ -268,5 +286,15 @@ mod tests {
         let mut out = String::new();
         write_caption("", &mut out);
         assert_eq!(out, "</figure>\n");
+    }
+
+    /// A row of links begins with its address; texts are escaped, and numbers go to the right as in other tables.
+    #[test]
+    fn links_are_written() {
+        let rows = vec![("a/index.html".to_owned(), "<a>".to_owned(), strings(&["1"]))];
+        let section = ReportSection::Links { heading: "All".into(), columns: strings(&["name", "claims"]), rows };
+        let mut out = String::new();
+        section.write(&mut out);
+        assert!(out.contains("<td><a href=\"a/index.html\">&lt;a&gt;</a></td><td class=\"n\">1</td>"), "{out}");
     }
 }

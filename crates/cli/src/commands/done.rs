@@ -22,8 +22,3 @@ impl Done {
         }
     }
 }
-
-/// Refuses a part that is named and does not exist yet.
-pub(crate) fn not_built(what: &str) -> Result<Done, Error> {
-    Err(Error::input(format!("{what} is not built yet in version {}", env!("CARGO_PKG_VERSION"))))
-}

@@ -16,6 +16,7 @@ mod outputs;
 pub(crate) mod path;
 pub(crate) mod predict;
 mod predicted;
+pub(crate) mod reproduce;
 pub(crate) mod show;
 mod stranger;
 pub(crate) mod stream;

@@ -321,12 +321,14 @@ fn bad_run_files() {
     assert_refused(&scratch, "train folder --data good.svm --out out", "error: folder: ");
 }
 
-/// What the contract names and this version lacks says so, whatever else is on the line.
+/// An unknown experiment has one error with the nearest names; numbers and folders that cannot be meant are refused.
 #[test]
-fn what_is_not_built_says_so() {
+fn experiments_are_asked_for_rightly() {
     let scratch = folder();
-    for rest in ["", "--help", "--eps 0.1 --lambda-min 1e-3 fig4 --json"] {
-        assert_refused(&scratch, &format!("reproduce {rest}"), "error: reproduce (");
-        assert_refused(&scratch, &format!("reproduce {rest}"), "is not built yet in version");
-    }
+    let near = "error: unknown experiment `mp-bcfw-fig7`: did you mean `mp-bcfw-fig4`, ";
+    assert_refused(&scratch, "reproduce mp-bcfw-fig7 --out out", near);
+    assert_refused(&scratch, "reproduce gaps-grid --seeds 0 --out out", "--seeds 0: must be between 1 and 1000");
+    assert_refused(&scratch, "reproduce gaps-grid --seeds -1 --out out", "--seeds -1: expected a whole number");
+    assert_refused(&scratch, "reproduce gaps-grid --threads x --out out", "--threads x: expected a whole number");
+    assert_refused(&scratch, "reproduce --data-dir nowhere", "--data-dir nowhere: expected a folder of data sets");
 }

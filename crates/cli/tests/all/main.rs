@@ -38,6 +38,7 @@ mod places;
 mod prior;
 mod real_data;
 mod repeat;
+mod reproduce;
 mod scaling;
 mod settings;
 mod several;

@@ -14,7 +14,7 @@ fn commands(scratch: &Scratch) -> Vec<String> {
 
 /// Every command as it is typed after the program's name, the program itself first.
 fn calls(scratch: &Scratch) -> Vec<String> {
-    let names = commands(scratch).into_iter().filter(|name| !["help", "reproduce"].contains(&name.as_str()));
+    let names = commands(scratch).into_iter().filter(|name| name != "help");
     [String::new(), "data make".into()].into_iter().chain(names).collect()
 }
 

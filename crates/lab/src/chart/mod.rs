@@ -33,6 +33,8 @@ pub(crate) struct Series {
     /// (x, y), x not decreasing. A point that the axes cannot show (not finite, or not positive on a
     /// logarithmic axis) interrupts the line.
     pub points: Vec<(f64, f64)>,
+    /// (x, lowest y, highest y) of what the curve is a middle of, x not decreasing; none if it stands for itself.
+    pub band: Vec<(f64, f64, f64)>,
     /// Dashed instead of solid.
     pub dashed: bool,
     /// Index into a palette of seven colours, modulo seven. Curves alike in colour and dash end in different
@@ -117,13 +119,15 @@ impl Chart {
         let curves = self.series.iter().map(|series| series.points.iter().map(place).collect());
         let curves: Vec<Vec<ChartPoint>> = curves.collect();
         let shown = || curves.iter().flatten().flatten();
+        let bands: Vec<Vec<(f64, f64, f64)>> = self.series.iter().map(|series| self.band_of(series)).collect();
+        let ends = bands.iter().flatten().flat_map(|&(_, low, high)| [low, high]);
         let target = self.target.and_then(|y| coordinate(y, self.y_log));
 
         let names = self.names();
         let plot = Plot {
             right: WIDTH - 20.0 - if names.is_empty() { 0.0 } else { 56.0 + 6.8 * frame.longest as f64 },
             x: ChartAxis::covering(frame.x.into_iter().flat_map(|(low, high)| [low, high]), self.x_log),
-            y: ChartAxis::covering(shown().map(|point| point.1).chain(target), self.y_log),
+            y: ChartAxis::covering(shown().map(|point| point.1).chain(target).chain(ends), self.y_log),
         };
 
         let mut out = String::new();
@@ -137,6 +141,9 @@ impl Chart {
         if let (Some(y), Some(&entry)) = (target, entries.get(self.series.len())) {
             draw_target(entry, 28.0, &mut out);
             draw_target(plot.pixel((plot.x.low, y)), plot.right - LEFT, &mut out);
+        }
+        for (series, band) in self.series.iter().zip(&bands) {
+            series.draw_band(&plot, band, &mut out);
         }
         let mut markers = String::new(); // drawn last: no curve hides the end of another
         for (i, (series, curve)) in self.series.iter().zip(&curves).enumerate() {
@@ -154,6 +161,14 @@ impl Chart {
         out += &markers;
         out += "</svg>\n";
         out
+    }
+
+    /// The part of a band that the axes can show, in axis coordinates.
+    fn band_of(&self, series: &Series) -> Vec<(f64, f64, f64)> {
+        let place = |&(x, low, high): &(f64, f64, f64)| {
+            Some((coordinate(x, self.x_log)?, coordinate(low, self.y_log)?, coordinate(high, self.y_log)?))
+        };
+        series.band.iter().filter_map(place).collect()
     }
 
     /// Opens the element; ground, heading and axis labels.
@@ -198,6 +213,17 @@ impl Series {
         let dashes = if dashed { r#" stroke-dasharray="4 5""# } else { "" };
         let _ = write!(out, r#"<path d="{path}" fill="none" stroke="{color}" stroke-width="1.8""#);
         let _ = writeln!(out, r#" stroke-linecap="round" stroke-linejoin="round"{dashes}/>"#);
+    }
+
+    /// The band as one area in a light tone of the curve's colour.
+    fn draw_band(&self, plot: &Plot, band: &[(f64, f64, f64)], out: &mut String) {
+        let above = band.iter().map(|&(x, _, high)| plot.pixel((x, high)));
+        let below = band.iter().rev().map(|&(x, low, _)| plot.pixel((x, low)));
+        let corners: Vec<String> = above.chain(below).map(|(x, y)| format!("{} {}", number(x), number(y))).collect();
+        if band.len() > 1 {
+            let (outline, color) = (corners.join("L"), self.style().0);
+            let _ = writeln!(out, r#"<path d="M{outline}z" fill="{color}" fill-opacity="0.18"/>"#);
+        }
     }
 
     /// Returns true if it is made of vertical strokes, which have no end that a marker could show.

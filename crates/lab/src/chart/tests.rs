@@ -4,7 +4,7 @@ use super::*;
 
 /// A chart of one solid curve with both axes logarithmic or both linear.
 fn chart(points: Vec<(f64, f64)>, log: bool) -> Chart {
-    let series = vec![Series { name: "a<b & \"c\"".to_owned(), points, dashed: false, color: 9 }];
+    let series = vec![Series { name: "a<b & \"c\"".to_owned(), points, band: Vec::new(), dashed: false, color: 9 }];
     let [title, x_label, y_label] = ["<gap>", "oracle calls", "gap"].map(str::to_owned);
     Chart { title, x_label, y_label, x_log: log, y_log: log, target: Some(1e-3), series }
 }
@@ -85,4 +85,16 @@ fn long_names_fit_beside_the_plot() {
     let end = curve_of(&svg).rsplit('L').next().and_then(|point| point.split(' ').next());
     let end: f64 = end.and_then(|x| x.parse().ok()).expect("the curve's last x");
     assert!(end < left - 40.0 && left + 32.0 * 6.8 < WIDTH, "curve to {end}, names from {left}");
+}
+
+/// A band is one light area, the y axis reaches its ends, and what the axes cannot show is left out.
+#[test]
+fn bands_are_areas() {
+    let mut chart = chart(vec![(1.0, 1.0), (2.0, 1.0)], true);
+    assert!(!chart.svg().contains("fill-opacity"));
+    chart.series[0].band = vec![(1.0, 0.5, 2.0), (1.5, f64::NAN, 2.0), (2.0, 1e-3, 1e3)];
+    let svg = chart.svg();
+    let area = svg.lines().find(|line| line.contains("fill-opacity")).expect("an area");
+    assert_eq!(area.matches('L').count(), 3, "four corners: {area}");
+    assert!(!svg.contains("NaN") && svg.contains(">100</text>"), "{svg}");
 }
