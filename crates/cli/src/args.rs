@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use multiplane::tasks::TASKS;
 
+use crate::commands::reproduce::ReproduceArgs;
 use crate::commands::suspects::SuspectsArgs;
-use crate::experiment_args::ReproduceArgs;
 use crate::help::completed;
 
 #[derive(Parser)]

@@ -5,7 +5,6 @@ mod args;
 mod commands;
 mod eta;
 mod evaluation_text;
-mod experiment_args;
 mod fill;
 mod help;
 mod infer_watch;
