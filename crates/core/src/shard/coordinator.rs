@@ -42,7 +42,7 @@ pub struct Sharding {
     pub parts: u32,
     /// Rounds without a call that follow each part.
     pub replays: u32,
-    /// The damping sigma of the local models, greater than 0.
+    /// The damping sigma of the local models for each shard there is, greater than 0.
     pub damping: f64,
     /// Sums of planes kept of each shard at most.
     pub cuts: usize,
@@ -134,9 +134,9 @@ impl Coordinator {
         if count == 0 || count > MOST_SHARDS {
             return Err(format!("{count} shards: expected 1 to {MOST_SHARDS}"));
         }
-        let damping = sharding.damping;
+        let damping = sharding.damping * count as f64;
         if !(damping > 0.0 && damping.is_finite()) {
-            return Err(format!("damping = {damping}: must be a number greater than 0"));
+            return Err(format!("damping = {}: must be a number greater than 0", sharding.damping));
         }
         let order = ShardOrder::Work { damping, parts: sharding.parts.max(1) };
         let mut agreed = regularizer.prior().map_or_else(|| vec![0.0; dim], <[f64]>::to_vec);
@@ -178,9 +178,11 @@ impl Coordinator {
                 let factor = self.sharding.damping / saved.sharding.damping;
                 let mut next = Coordinator { sharding: self.sharding.clone(), found, ..saved };
                 next.pulls.iter_mut().for_each(|pull| linalg::scale(factor, pull));
-                if let ShardOrder::Work { damping, .. } = &mut next.order {
-                    *damping = self.sharding.damping;
-                }
+                let damping = self.damping();
+                next.order = match next.order {
+                    ShardOrder::Work { parts, .. } => ShardOrder::Work { damping, parts },
+                    order => order,
+                };
                 Ok(next)
             }
             false => Err("the state of a coordinator of other shards, or at another lambda".into()),
@@ -332,7 +334,7 @@ impl Coordinator {
 
     /// Moves the weights agreed on, by the sums of planes that shards have found. A shard that is late says nothing.
     fn agree(&mut self, cuts: &[(usize, ShardCut)]) {
-        let (damping, count) = (self.sharding.damping, self.pulls.len() as f64);
+        let (damping, count) = (self.damping(), self.pulls.len() as f64);
         for (shard, cut) in cuts {
             let pulls = self.pulls[*shard].iter_mut().zip(&self.agreed).zip(&cut.star).enumerate();
             for (k, ((pull, agreed), star)) in pulls {
@@ -362,7 +364,11 @@ impl Coordinator {
 
     fn work(&self) -> ShardOrder {
         let parts = if self.replays < self.sharding.replays { 0 } else { self.sharding.parts.max(1) };
-        ShardOrder::Work { damping: self.sharding.damping, parts }
+        ShardOrder::Work { damping: self.damping(), parts }
+    }
+
+    fn damping(&self) -> f64 {
+        self.sharding.damping * self.shares.len() as f64
     }
 
     fn gap_seen(&self) -> f64 {
