@@ -70,7 +70,7 @@ class Worker:
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
         if getattr(own, "_named", False):
-            raise ValueError(f"{name}: the label {own.classes_[0]!r}: expected whole numbers, which are the same in all shards")
+            raise ValueError(f"{name}: the label {own.classes_.tolist()[0]!r}: expected whole numbers, which are the same in all shards")
         return data
 
     def facts(self) -> tuple[str, list[str] | None, dict[str, str]]:
