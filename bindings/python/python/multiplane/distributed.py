@@ -19,7 +19,7 @@ from multiplane import _core, _shards
 LOSSES = 3
 """Workers of a shard that may be lost one after the other, without an answer between them."""
 
-SETTINGS = {"parts": 4, "replays": 32, "cuts": 8, "damping": 0.0125}
+SETTINGS = {"parts": 4, "replays": 32, "cuts": 2, "damping": 0.0125}
 """Parts of an exact pass; rounds without a call after each; sums kept of each shard, at most; damping of local models a shard."""
 
 ROOM = 1 << 28
