@@ -50,6 +50,9 @@ def test_tables_are_read(tmp_path: Path) -> None:
     tables = [pandas.DataFrame({"a": x[:, 0], "b": x[:, 1], "kind": y}) for x, y in pairs(3)]
     fitted = train(estimator(), tables, target="kind", settings=SETTINGS)
     assert fitted.certified_ and fitted.coef_.shape == (3, 2)
+    x, y = problem()
+    parts = [(x[y == label], y[y == label]) for label in range(3)]
+    assert train(estimator(), parts, settings=SETTINGS).classes_.tolist() == [0, 1, 2], "a shard may have one class"
     with pytest.raises(ValueError, match=r"shards\[0\]: target = 'label': expected one of its columns: a, b, kind"):
         train(estimator(), tables, target="label")
     with pytest.raises(ValueError, match=r"shards\[0\] and shards\[1\] differ in their columns: \['b', 'c'\]"):

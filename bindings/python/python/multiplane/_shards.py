@@ -65,6 +65,7 @@ class Worker:
             x, y = table.drop(columns=[target]), table[target].to_numpy()
             self._columns = [str(column) for column in x]
         own = copy.deepcopy(estimator)
+        vars(own)["_refuse_one_class"] = lambda *_: None  # another shard may have others
         try:
             data: _core.Dataset = own._data(x, y)
         except ValueError as error:

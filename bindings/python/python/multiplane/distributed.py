@@ -273,14 +273,25 @@ def simulate(
         records.append(record)
 
     fitted = train(estimator, shards, callback=watch, **arguments)
-    examples, rng = np.array(fitted.summary_["distributed"]["examples"]), np.random.default_rng(seed)
+    examples = fitted.summary_["distributed"]["examples"]
+    times = priced(records, examples, call=call, step=step, latency=latency, bandwidth=bandwidth, spread=spread, seed=seed)
+    return [{**record, "time": time} for record, time in zip(records, times, strict=True)]
+
+
+def priced(
+    records: Sequence[dict[str, Any]], examples: Sequence[int], *, call: float, step: float, latency: float, bandwidth: float,
+    spread: float, seed: int = 0,
+) -> list[float]:  # fmt: skip
+    """Returns when each round of a run ends at given prices, as of :func:`simulate`; ``examples`` are those of each shard."""
+    sizes, rng, times = np.array(examples), np.random.default_rng(seed), []
     now = passes = moved = 0.0
     for record in records:
-        work = examples * ((record["passes"] - passes) * call + 2 * step)
-        now += float((work * (1.0 + spread * rng.exponential(size=len(examples)))).max())
+        work = sizes * ((record["passes"] - passes) * call + 2 * step)
+        now += float((work * (1.0 + spread * rng.exponential(size=len(sizes)))).max())
         now += 2 * latency + (record["bytes"] - moved) / bandwidth
-        passes, moved, record["time"] = record["passes"], record["bytes"], now
-    return records
+        passes, moved = record["passes"], record["bytes"]
+        times.append(now)
+    return times
 
 
 def _drive(
