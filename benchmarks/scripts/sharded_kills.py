@@ -84,6 +84,7 @@ def main() -> None:
                 )  # fmt: skip
                 bounds = fitted.dual_, fitted.primal_
                 record |= {"certified": fitted.certified_, "dual": bounds[0], "primal": bounds[1], **fitted.summary_["distributed"]}
+                del record["shards"]
                 record |= {"false": not (bounds[0] <= single.primal_ and single.dual_ <= bounds[1])}
             except ShardLost as error:
                 record |= {"certified": False, "false": False, "lost": str(error)}

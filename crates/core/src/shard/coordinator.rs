@@ -1,10 +1,11 @@
-//! The coordinator: the weights that the shards agree on, F by the sums of planes they have sent, and the decisions of a
-//! run.
+//! The coordinator: the weights that the shards agree on, F by the sums of planes they have sent, and the decisions of
+//! a run.
 //!
-//! The weights follow the alternating direction method of multipliers (Boyd et al. 2011, Sec. 7.1): shard k answers with
-//! the planes of `w_k = argmin H_k(w) + rho/2 |w - (z - u_k)|^2`, H_k its hinges, `rho = lambda / sigma`, z the weights
-//! agreed on; these are then `argmin lambda/2 |z - w0|^2 + rho/2 sum_k |z - (r_k + u_k)|^2` with the relaxed
-//! `r_k = 1.6 w_k - 0.6 z` (Sec. 3.4.3), and `u_k` grows by `r_k - z`. F comes from [`ShardMaster`], which does not steer.
+//! The weights follow the alternating direction method of multipliers (Boyd et al. 2011, Sec. 7.1). Shard k answers
+//! with the planes of `w_k = argmin H_k(w) + rho/2 |w - (z - u_k)|^2`, H_k its hinges, `rho = lambda / sigma`, z the
+//! weights agreed on. These are then `argmin lambda/2 |z - w0|^2 + rho/2 sum_k |z - (r_k + u_k)|^2` with the relaxed
+//! `r_k = 1.6 w_k - 0.6 z` (Sec. 3.4.3), and `u_k` grows by `r_k - z`. F comes from [`ShardMaster`], which does not
+//! steer.
 
 use super::master::{ShardCut, ShardMaster};
 use super::message::{MOST_SHARDS, ShardAnswer, ShardEvaluation, ShardFound, ShardOrder, ShardRequest};
