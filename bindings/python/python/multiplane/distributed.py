@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import copy
 import json
-import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +22,7 @@ SETTINGS = {"parts": 4, "replays": 32, "cuts": 2, "damping": 0.0125}
 """Parts of an exact pass; rounds without a call after each; sums kept of each shard, at most; damping of local models a shard."""
 
 ROOM = 1 << 28
-"""Bytes that sums of planes and their products may take in the driver; two sums of each shard are always kept."""
+"""Bytes that sums of planes may take in the driver; two of each shard are always kept."""
 
 
 class ShardLost(RuntimeError):
@@ -61,8 +60,7 @@ class _Run:
         setups = self._surely("open", self.all, None)
         self.coordinator = self._coordinator(setups[0])
         size = len(bytes(self.coordinator.request(0) or b""))
-        most = int((math.sqrt(size**2 + 32 * ROOM) - size) / 16)  # m sums take m * size bytes, their products 8 * m^2
-        room = max(2, most // self.count)
+        room = max(2, ROOM // (self.count * size))
         if room < self.settings["cuts"]:
             self.settings = {**self.settings, "cuts": room}
             self.coordinator = self._coordinator(setups[0])
