@@ -14,6 +14,7 @@ use pyo3::types::PyBytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::dataset::DatasetObject;
 use crate::errors::{guarded, raised, tree_of, unread, value_error};
 use crate::model::ModelObject;
 
@@ -45,24 +46,27 @@ fn lock<T>(inner: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(crate) struct ShardData {
     spec: RunSpec,
     data: Dataset,
-    path: PathBuf,
+    path: Option<PathBuf>,
 }
 
 #[pymethods]
 impl ShardData {
-    /// Reads a file; `spec` is the tree of a run as JSON text.
+    /// Reads a file, or takes a data set; `spec` is the tree of a run as JSON text.
     #[new]
-    #[pyo3(signature = (spec, path, format=None))]
-    fn new(py: Python<'_>, spec: &str, path: PathBuf, format: Option<&str>) -> PyResult<ShardData> {
+    #[pyo3(signature = (spec, source, format=None))]
+    fn new(py: Python<'_>, spec: &str, source: &Bound<'_, PyAny>, format: Option<&str>) -> PyResult<ShardData> {
         let spec = RunSpec::from_tree(&tree_of(spec)?).map_err(raised)?;
-        let format = format.map(format_by_name).transpose().map_err(raised)?;
+        if let Ok(data) = source.cast::<DatasetObject>() {
+            return Ok(ShardData { data: data.get().data()?.clone(), spec, path: None });
+        }
+        let (path, format) = (source.extract::<PathBuf>()?, format.map(format_by_name).transpose().map_err(raised)?);
         let read = guarded(|| py.detach(|| read_shard(&spec, &path, format)).map_err(|error| unread(&path, error)));
-        Ok(ShardData { data: read?, spec, path })
+        Ok(ShardData { data: read?, spec, path: Some(path) })
     }
 
     /// What the other shards have to know of it, as JSON text.
     fn facts(&self, py: Python<'_>) -> PyResult<String> {
-        let facts = || ShardFacts::of(&self.spec, self.data.clone(), Some(&self.path));
+        let facts = || ShardFacts::of(&self.spec, self.data.clone(), self.path.as_deref());
         json(&guarded(|| py.detach(facts).map_err(raised))?)
     }
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import multiplane
 import numpy as np
 import pytest
-from multiplane import distributed
+from multiplane import _shards, distributed
 from multiplane.distributed import train
 
 SETTINGS = {"replays": 8}
@@ -142,12 +142,10 @@ def test_bad_input_gets_one_clear_error(shards: list[str], tmp_path: Path) -> No
         train(estimator(), [])
 
 
-class Failing(distributed._Here):
+class Failing(_shards.Here):
     """Workers that are lost by a plan: at the call numbers of a shard."""
 
     plan: dict[tuple[str, int], int]
-    start: Callable[[int], tuple[str, str, str | None]]
-
     def call(
         self, method: str, arguments: dict[int, tuple[object, ...]]
     ) -> dict[int, object]:
@@ -159,9 +157,6 @@ class Failing(distributed._Here):
                 found[shard] = None
         return found
 
-    def replace(self, shard: int) -> None:
-        self.workers[shard] = distributed._Worker(*self.start(shard))
-
 
 @pytest.fixture
 def failing(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, int], int]:
@@ -169,10 +164,10 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, int], int]:
 
     def make(start: object, count: int) -> Failing:
         pool = Failing(start, count)
-        pool.start, pool.plan = start, plan
+        pool.plan = plan
         return pool
 
-    monkeypatch.setattr(distributed, "_Here", make)
+    monkeypatch.setattr(_shards, "Here", make)
     return plan
 
 

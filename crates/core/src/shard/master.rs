@@ -6,13 +6,9 @@ use crate::linalg;
 use crate::regularizer::Regularizer;
 use crate::state::finite;
 
-/// Steps over the sums of a shard for each of them, sweeps over the shards, and models of F, at most.
+/// Steps over the sums of a shard for each of them, and sweeps over the shards, at most.
 const STEPS_PER_CUT: usize = 10;
 const MOST_SWEEPS: usize = 10;
-const MOST_MODELS: usize = 30;
-
-/// A model that gains less than this share of all gained is the last one.
-const ENOUGH: f64 = 1e-6;
 
 /// Sweeps end at this share of the violation that was there.
 const ACCURACY: f64 = 1e-2;
@@ -39,8 +35,8 @@ pub(super) struct ShardMaster {
     /// By shard, oldest first; the first may be a mean of older ones.
     cuts: Vec<Vec<ShardCut>>,
     masses: Vec<Vec<f64>>,
-    /// Inner products over lambda, by shard and cut.
-    gram: Vec<Vec<Vec<Vec<f64>>>>,
+    /// Inner products over lambda of the sums of each shard.
+    gram: Vec<Vec<Vec<f64>>>,
     /// The free weights.
     pub(super) free: Vec<f64>,
     /// F.
@@ -51,7 +47,7 @@ impl ShardMaster {
     /// Begins with every shard on its truths.
     pub(super) fn new(shards: usize, regularizer: &Regularizer, dim: usize) -> Self {
         let truth = ShardCut { star: vec![0.0; dim], circ: 0.0 };
-        let gram = vec![vec![vec![vec![0.0]]; shards]; shards];
+        let gram = vec![vec![vec![0.0]]; shards];
         let (cuts, masses) = (vec![vec![truth]; shards], vec![vec![1.0]; shards]);
         let mut master = ShardMaster { cuts, masses, gram, free: vec![0.0; dim], value: 0.0 };
         (master.free, master.value) = master.at(regularizer);
@@ -63,13 +59,11 @@ impl ShardMaster {
         let cuts = self.cuts.iter().zip(&self.masses).all(|(cuts, masses)| {
             cuts.len() == masses.len() && cuts.iter().all(|cut| cut.star.len() == dim && cut.is_finite())
         });
-        let row = |(shard, other): (usize, usize)| {
-            let rows = self.gram.get(shard).and_then(|rows| rows.get(other));
-            let (own, others) = (self.cuts[shard].len(), self.cuts[other].len());
-            rows.is_some_and(|rows| rows.len() == own && rows.iter().all(|row| row.len() == others))
+        let square = |(gram, cuts): (&Vec<Vec<f64>>, &Vec<ShardCut>)| {
+            gram.len() == cuts.len() && gram.iter().all(|row| row.len() == cuts.len() && finite(row))
         };
-        let mut all = (0..shards).flat_map(|shard| (0..shards).map(move |other| (shard, other)));
-        self.cuts.len() == shards && self.masses.len() == shards && self.free.len() == dim && cuts && all.all(row)
+        let grams = self.gram.len() == shards && self.gram.iter().zip(&self.cuts).all(square);
+        self.cuts.len() == shards && self.masses.len() == shards && self.free.len() == dim && cuts && grams
     }
 
     /// Returns the point that a shard stands at.
@@ -98,15 +92,18 @@ impl ShardMaster {
     /// Keeps what shards have sent, no more than `most` sums of each, and moves all masses to the largest F. F does not
     /// fall: where rounding would have it, no mass moves.
     pub(super) fn add(&mut self, sent: Vec<(usize, ShardCut)>, most: usize, regularizer: &Regularizer) {
-        let shards: Vec<usize> = sent.iter().map(|(shard, _)| *shard).collect();
         for (shard, cut) in sent {
             while self.cuts[shard].len() >= most.max(2) {
                 self.drop_one(shard);
             }
+            let product = |known: &ShardCut| linalg::dot(&known.star, &cut.star) / regularizer.lambda();
+            let mut row: Vec<f64> = self.cuts[shard].iter().map(product).collect();
+            self.gram[shard].iter_mut().zip(&row).for_each(|(known, product)| known.push(*product));
+            row.push(product(&cut));
+            self.gram[shard].push(row);
             self.cuts[shard].push(cut);
             self.masses[shard].push(0.0);
         }
-        self.take_products(&shards, regularizer.lambda());
         let before = self.masses.clone();
         self.solve(regularizer);
         for masses in &mut self.masses {
@@ -132,91 +129,46 @@ impl ShardMaster {
             kept[0].star.iter_mut().zip(&rest[0].star).for_each(|(a, b)| *a = (1.0 - share) * *a + share * b);
             kept[0].circ = (1.0 - share) * kept[0].circ + share * rest[0].circ;
             self.masses[shard][0] = first + second;
-            let mix = |row: &mut Vec<f64>| row[0] = (1.0 - share) * row[0] + share * row[1];
-            for other in 0..self.cuts.len() {
-                self.gram[other][shard].iter_mut().for_each(mix);
-                let rows = &mut self.gram[shard][other];
-                let (top, below) = rows.split_at_mut(1);
-                top[0].iter_mut().zip(&below[0]).for_each(|(a, b)| *a = (1.0 - share) * *a + share * b);
-            }
+            self.gram[shard].iter_mut().for_each(|row| row[0] = (1.0 - share) * row[0] + share * row[1]);
+            let (top, below) = self.gram[shard].split_at_mut(1);
+            top[0].iter_mut().zip(&below[0]).for_each(|(a, b)| *a = (1.0 - share) * *a + share * b);
         }
         self.cuts[shard].remove(k);
         self.masses[shard].remove(k);
-        for other in 0..self.cuts.len() {
-            self.gram[other][shard].iter_mut().for_each(|row| {
-                row.remove(k);
-            });
-            self.gram[shard][other].remove(k);
-        }
+        self.gram[shard].remove(k);
+        self.gram[shard].iter_mut().for_each(|row| {
+            row.remove(k);
+        });
     }
 
-    /// Computes the products of the newest sums of these shards with all others. Reads each sum once.
-    fn take_products(&mut self, shards: &[usize], lambda: f64) {
-        let newest: Vec<&[f64]> = shards.iter().filter_map(|&shard| Some(&self.cuts[shard].last()?.star[..])).collect();
-        let mut found = Vec::with_capacity(self.cuts.len());
-        for (other, cuts) in self.cuts.iter().enumerate() {
-            let mut rows = vec![Vec::with_capacity(cuts.len()); newest.len()];
-            for (k, cut) in cuts.iter().enumerate() {
-                for ((row, new), &shard) in rows.iter_mut().zip(&newest).zip(shards) {
-                    let product = linalg::dot(new, &cut.star) / lambda;
-                    row.push(product);
-                    if let Some(known) = self.gram[other][shard].get_mut(k) {
-                        known.push(product);
-                    }
-                }
-            }
-            found.push(rows);
-        }
-        for (other, rows) in found.into_iter().enumerate() {
-            shards.iter().zip(rows).for_each(|(&shard, row)| self.gram[shard][other].push(row));
-        }
-    }
-
-    /// Moves masses to the largest F. Without signs of weights F is quadratic in them. With signs it is no less than
-    /// the quadratic function that touches it at the present masses, and a few such models follow each other.
+    /// Moves masses to the largest F, shard after shard. With signs of weights F is no less than the quadratic function
+    /// that touches it at the present masses, and each shard takes that one.
     fn solve(&mut self, regularizer: &Regularizer) {
-        let mut gained = 0.0;
-        for _ in 0..MOST_MODELS {
-            let mut w = self.at(regularizer).0;
-            regularizer.clip_all(&mut w);
-            let score = |cut: &ShardCut| linalg::dot(&cut.star, &w) + cut.circ;
-            let scores = self.cuts.iter().map(|cuts| cuts.iter().map(score).collect()).collect();
-            let gain = self.solve_model(scores);
-            gained += gain;
-            if regularizer.constraints().is_none() || gain <= ENOUGH * gained {
-                break;
-            }
-        }
-    }
-
-    /// Solves a quadratic model shard after shard, by pairwise steps; returns what it gains.
-    fn solve_model(&mut self, mut scores: Vec<Vec<f64>>) -> f64 {
-        let (mut gained, mut first) = (0.0, None);
+        let (mut free, _) = self.at(regularizer);
+        let (mut w, mut first) = (free.clone(), None);
         for _ in 0..MOST_SWEEPS {
             let mut left = 0.0;
             for shard in 0..self.cuts.len() {
+                w.copy_from_slice(&free);
+                regularizer.clip_all(&mut w);
+                let score = |cut: &ShardCut| linalg::dot(&cut.star, &w) + cut.circ;
+                let mut scores: Vec<f64> = self.cuts[shard].iter().map(score).collect();
                 let before = self.masses[shard].clone();
-                let (violation, gain) = self.solve_shard(shard, &mut scores[shard]);
-                left += violation;
-                gained += gain;
-                for (k, then) in before.iter().enumerate().filter(|(k, then)| self.masses[shard][*k] != **then) {
-                    let change = self.masses[shard][k] - then;
-                    let others =
-                        scores.iter_mut().zip(&self.gram[shard]).enumerate().filter(|(other, _)| *other != shard);
-                    others.for_each(|(_, (scores, gram))| linalg::axpy(-change, &gram[k], scores));
+                left += self.solve_shard(shard, &mut scores);
+                for ((cut, mass), before) in self.cuts[shard].iter().zip(&self.masses[shard]).zip(before) {
+                    linalg::axpy((before - mass) / regularizer.lambda(), &cut.star, &mut free);
                 }
             }
             if left <= ACCURACY * *first.get_or_insert(left) {
                 break;
             }
         }
-        gained
     }
 
-    /// Moves the masses of a shard by pairwise steps; returns the violation that it began with, and what it gains.
-    fn solve_shard(&mut self, shard: usize, scores: &mut [f64]) -> (f64, f64) {
-        let (masses, own) = (&mut self.masses[shard], &self.gram[shard][shard]);
-        let (mut gained, mut first) = (0.0, 0.0);
+    /// Moves the masses of a shard by pairwise steps; returns the violation that it began with.
+    fn solve_shard(&mut self, shard: usize, scores: &mut [f64]) -> f64 {
+        let (masses, own) = (&mut self.masses[shard], &self.gram[shard]);
+        let mut first = 0.0;
         for step in 0..STEPS_PER_CUT * scores.len() {
             let best = (0..scores.len()).fold(0, |a, b| if scores[b] > scores[a] { b } else { a });
             let worst = (0..scores.len()).filter(|&k| masses[k] > 0.0);
@@ -230,10 +182,9 @@ impl ShardMaster {
             let step = linalg::step_length(slope, curvature, masses[worst]);
             masses[best] += step;
             masses[worst] -= step;
-            gained += step * slope - 0.5 * step * step * curvature;
             let products = own[best].iter().zip(&own[worst]);
             scores.iter_mut().zip(products).for_each(|(score, (a, b))| *score -= step * (a - b));
         }
-        (first, gained)
+        first
     }
 }

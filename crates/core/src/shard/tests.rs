@@ -75,7 +75,7 @@ fn regularizer(seed: u64) -> Regularizer {
 
 fn sharding(gap: f64) -> Sharding {
     let target = Some(GapTarget::Percent(gap));
-    Sharding { target, passes: Some(400.0), parts: 2, replays: 8, damping: Some(0.3), cuts: 20 }
+    Sharding { target, passes: Some(400.0), parts: 2, replays: 8, damping: 0.03, cuts: 2 }
 }
 
 fn open(data: &Listed, shards: usize, regularizer: &Regularizer, gap: f64) -> (Coordinator, Vec<Shard<Listed>>) {

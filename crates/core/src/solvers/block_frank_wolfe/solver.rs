@@ -220,13 +220,13 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         PassKind::Exact
     }
 
-    /// Begins approximate passes that follow no calls.
+    /// Begins approximate passes that follow no calls, over all blocks first: w has moved.
     pub(super) fn begin_replay<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) {
         self.pass = Some(PassKind::Approximate);
         self.pace.begin_calls(ctx.now(), self.dual.value());
         self.approximate_passes += 1;
         self.pace.begin_pass(ctx.now(), self.dual.value());
-        self.begin_pass(Visiting::Planes { wait_below: self.wait_below() }, ctx);
+        self.begin_pass(Visiting::Planes { wait_below: f64::NEG_INFINITY }, ctx);
     }
 
     fn begin_pass<O: MaxOracle + ?Sized>(&mut self, visiting: Visiting, ctx: &mut Ctx<'_, O>) {
