@@ -31,8 +31,8 @@ pub struct PoseArrays {
     pub channels: Matrix,
     /// The number of joints of an image; 0 if none is known.
     pub parts: usize,
-    /// x and y of each joint, image by image, in cells: it is in the cell of column floor(x) and row floor(y). NaN twice
-    /// if it is not marked.
+    /// x and y of each joint, image by image, in cells: it is in the cell of column floor(x) and row floor(y). NaN
+    /// twice if it is not marked.
     pub joints: Vec<[f64; 2]>,
 }
 
