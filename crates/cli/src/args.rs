@@ -439,8 +439,7 @@ pub(crate) enum DataCommand {
     /// Write a seeded synthetic data set: `letters` (handwritten-like words in the format of letter.data), `chunks`
     /// (sentences with parts of speech and chunk tags in the format conll), `trees` (sentences as trees of words in the
     /// format tree), `graphs` (small pictures in the format graph), `scenes` (rows with any of six labels in the format
-    /// multilabel), `rotamers` (folded chains in the format mrf), `boxes` (pictures with an object in the format box) or
-    /// `poses` (stick figures in the format pose)
+    /// multilabel), `rotamers` (folded chains, mrf), `boxes` (pictures with an object) or `poses` (stick figures)
     Make(MakeArgs),
 }
 

@@ -1,4 +1,4 @@
-//! Times sum-product against max-product, trees against chains, arborescences, and trees of parts: `marginals [ROUNDS]`.
+//! Times sum-product against max-product, trees against chains, arborescences, trees of parts: `marginals [ROUNDS]`.
 //!
 //! Prints one line of JSON per measurement: medians over ROUNDS (default 1000) of alternating batches, in microseconds
 //! a call. Batches are short, so that on a busy machine few are interrupted.

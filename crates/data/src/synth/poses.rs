@@ -28,7 +28,7 @@ const JOINTS: [(usize, [i32; 2]); 14] = [
     (7, [0, -1]),
 ];
 
-/// Returns `n` pictures of 24 x 20 cells with 8 channels. A joint shines in the channel of its kind, left and right ones
+/// Returns `n` pictures of 24 x 20 cells with 8 channels. A joint shines in the channel of its kind, left and right
 /// alike; each is up to a cell off its place, and in one of 20 it does not shine. One cell in 30 shines in a channel by
 /// chance, and all have some noise.
 pub fn synthetic_poses(n: usize, seed: u64) -> PoseArrays {

@@ -31,9 +31,8 @@ pub(super) struct Parabolas {
 }
 
 impl Parabolas {
-    /// Calls `put(p, best, c)` for every place p of the parent: `best = max_c from[c] + spring(c - p - anchor)`. A child
-    /// of score `-inf` is in no place; if all are, `best` is `-inf` and c is 0. Of equal scores one is taken, the same
-    /// each time.
+    /// Calls `put(p, best, c)` for every place p of the parent: `best = max_c from[c] + spring(c - p - anchor)`. If all
+    /// scores are `-inf`, so is `best`, and c is 0. Of equal ones the same is taken each time.
     pub(super) fn transform(
         &mut self,
         from: &[f64],

@@ -32,7 +32,7 @@ impl PartTree {
     /// Writes the best cell of each part, counted row by row, and returns the score of all. `scores[part][cell]` are
     /// those of the parts at all cells, in rows of `width`; `-inf` forbids a cell. They are overwritten: by the best
     /// scores of each part with all below it. Limbs are listed from the leaves on: a part hangs on its parent after all
-    /// others hang on it; those that hang on none are roots, in trees of their own. If everything is forbidden the score
+    /// others hang on it; those that hang on none are roots, in trees of their own. If all is forbidden the score
     /// is `-inf` and the cells mean nothing.
     ///
     /// ```

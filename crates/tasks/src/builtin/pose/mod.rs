@@ -9,6 +9,7 @@
 //! of structured SVMs, ICML 2016; Chen and Yuille, Articulated pose estimation by a graphical model, NIPS 2014.
 
 mod body;
+mod builtin;
 mod measures;
 mod place;
 mod reading;
