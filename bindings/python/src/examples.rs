@@ -7,6 +7,7 @@ use multiplane::data::boxes::{BoxArrays, Boxes};
 use multiplane::data::container::{Matrix as Table, Reals};
 use multiplane::data::graphs::{GraphArrays, Graphs};
 use multiplane::data::mrf::{MrfArrays, Mrfs};
+use multiplane::data::poses::{PoseArrays, Poses};
 use multiplane::data::trees::{NodeFeatures, TreeParts, Trees};
 use multiplane::data::{Classified, Columns, LabelSets, MAX_FEATURES, SparseRows, Strings, Tagged};
 use multiplane::dataset::Dataset as Parsed;
@@ -124,7 +125,7 @@ impl Labels {
 /// - `sequences`, `columns`, `attributes`: lists `x` of rows, of columns of text and of weighted attributes, with names `y`
 ///   of labels;
 /// - `tree`: lists of `features`, `parents`, `types` and `labels`;
-/// - `graph`, `mrf`, `box`: the arrays of these formats.
+/// - `graph`, `mrf`, `box`, `pose`: the arrays of these formats.
 #[pyfunction]
 #[pyo3(signature = (kind, **given))]
 pub(crate) fn dataset(kind: &str, given: Option<&Bound<'_, PyDict>>) -> PyResult<DatasetObject> {
@@ -139,6 +140,7 @@ pub(crate) fn dataset(kind: &str, given: Option<&Bound<'_, PyDict>>) -> PyResult
         "graph" => graphs(&given)?,
         "mrf" => mrfs(&given)?,
         "box" => boxes(&given)?,
+        "pose" => poses(&given)?,
         _ => return Err(value_error(format!("no data of kind {kind}"))),
     };
     Ok(data.into())
@@ -329,6 +331,14 @@ fn boxes(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
         boxes: numbers::<i64>(&given.get("boxes")?, "int64")?.as_chunks().0.to_vec(),
     };
     guarded(|| Boxes::new(&arrays).map(Parsed::new).map_err(value_error))
+}
+
+fn poses(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
+    let grid_sizes = numbers::<i64>(&given.get("grid_sizes")?, "int64")?.as_chunks().0.to_vec();
+    let joints = numbers::<f64>(&given.get("joints")?, "float64")?.as_chunks().0.to_vec();
+    let parts = joints.len() / grid_sizes.len().max(1);
+    let arrays = PoseArrays { grid_sizes, channels: given.table("channels")?, parts, joints };
+    guarded(|| Poses::new(&arrays).map(Parsed::new).map_err(value_error))
 }
 
 fn check_columns(columns: usize) -> PyResult<()> {

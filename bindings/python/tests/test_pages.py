@@ -21,6 +21,7 @@ PAGES = [
     "docs/inference.md",
     "docs/mrf.md",
     "docs/boxes.md",
+    "docs/poses.md",
     "docs/trees.md",
     "docs/integer-programmes.md",
     "docs/cluster.md",

@@ -435,13 +435,13 @@ pub(crate) enum DataCommand {
     /// Write a seeded synthetic data set: `letters` (handwritten-like words in the format of letter.data), `chunks`
     /// (sentences with parts of speech and chunk tags in the format conll), `trees` (sentences as trees of words in the
     /// format tree), `graphs` (small pictures in the format graph), `scenes` (rows with any of six labels in the format
-    /// multilabel), `rotamers` (folded chains in the format mrf) or `boxes` (pictures with an object in the format box)
+    /// multilabel), `rotamers` (folded chains, mrf), `boxes` (pictures with an object) or `poses` (stick figures)
     Make(MakeArgs),
 }
 
 #[derive(Args)]
 pub(crate) struct MakeArgs {
-    /// Which: letters, chunks, trees, graphs, scenes, rotamers or boxes
+    /// Which: letters, chunks, trees, graphs, scenes, rotamers, boxes or poses
     pub(crate) name: String,
     /// Where to write it
     #[arg(long, value_name = "F")]

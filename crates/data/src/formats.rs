@@ -9,7 +9,8 @@ use super::format::{Format, GuessRule};
 use super::rules::ReadRules;
 use super::text::{Line, Lines};
 use super::{
-    boxes, conll, conllu, container, crfsuite, csv, graphs, hmm, jsonl, letter, libsvm, mrf, multilabel, opaque, trees,
+    boxes, conll, conllu, container, crfsuite, csv, graphs, hmm, jsonl, letter, libsvm, mrf, multilabel, opaque, poses,
+    trees,
 };
 use crate::dataset::Dataset;
 
@@ -28,6 +29,7 @@ pub static FORMATS: &[Format] = &[
     &graphs::FORMAT,
     &mrf::FORMAT,
     &boxes::FORMAT,
+    &poses::FORMAT,
     #[cfg(feature = "highs")]
     &super::programmes::FORMAT,
     &opaque::FORMAT,

@@ -28,6 +28,7 @@ pub mod mrf;
 pub mod multilabel;
 pub mod opaque;
 mod pairwise;
+pub mod poses;
 #[cfg(feature = "highs")]
 pub mod programmes;
 mod row_labels;

@@ -234,9 +234,13 @@ impl<'a> TensorList<'a> {
     /// Adds the weights of nodes, where they have any.
     pub(crate) fn node_weights(&mut self, weights: Option<&Vec<f64>>) {
         if let Some(weights) = weights {
-            let numbers = TensorNumbers::Reals(Cow::Owned(weights.clone().into()));
-            self.tensors.push(("node_weights", vec![weights.len()], numbers));
+            self.reals("node_weights", vec![weights.len()], weights.clone().into());
         }
+    }
+
+    /// Adds real numbers of a shape.
+    pub(crate) fn reals(&mut self, name: &'static str, shape: Vec<usize>, numbers: Reals) {
+        self.tensors.push((name, shape, TensorNumbers::Reals(Cow::Owned(numbers))));
     }
 
     /// Adds a matrix.

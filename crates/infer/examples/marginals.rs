@@ -1,4 +1,4 @@
-//! Times sum-product against max-product, trees against chains, and arborescences: `marginals [ROUNDS]`.
+//! Times sum-product against max-product, trees against chains, arborescences, trees of parts: `marginals [ROUNDS]`.
 //!
 //! Prints one line of JSON per measurement: medians over ROUNDS (default 1000) of alternating batches, in microseconds
 //! a call. Batches are short, so that on a busy machine few are interrupted.
@@ -11,6 +11,7 @@ use multiplane_infer::engine::unwatched;
 use multiplane_infer::marginals::{
     ChainMarginals, ForwardBackward, Marginals, SumProduct, TiltedChain, Transitions, chain_size,
 };
+use multiplane_infer::parts::{Limb, PartTree, Spring};
 use multiplane_infer::score_tree::{ROOT, ScoreTree, TreeShape, TreeView};
 use multiplane_infer::several::{self, SeveralMemory};
 use multiplane_infer::tree::Tree;
@@ -27,6 +28,7 @@ fn main() {
     tree_marginals(rounds);
     sentences(rounds);
     several_best(rounds);
+    poses(rounds);
 }
 
 /// Runs batches of calls in turn and prints the median time of a call of each.
@@ -271,4 +273,27 @@ fn several_best(rounds: usize) {
         ("general_lent", Box::new(|_| drop(several::best_with(&mut c, &mrf, 10, &mut unwatched, &mut memory)))),
     ];
     report("ten best of a word", rounds / 10, 1, &mut measured);
+}
+
+/// Bodies of 14 parts on 60 x 80 cells: random scores, and smooth ones with springs that reach far.
+fn poses(rounds: usize) {
+    let (parts, width, size) = (14, 80, 60 * 80);
+    let mut random = Random(7);
+    let rough = random.table(parts * size, 1.0);
+    let near = |k: usize| ((k % size % width) as f64 / 9.0).sin() + ((k % size / width + k / size) as f64 / 7.0).cos();
+    let smooth: Vec<f64> = (0..parts * size).map(near).collect();
+    let [stiff, soft]: [Vec<Limb>; 2] = [0.02, 1e-4].map(|stiffness| {
+        let limb = |child: usize| {
+            let (anchor, slope) = ([5.0 * random.next(), 5.0 * random.next()], 0.01 * random.next());
+            Limb { child, parent: random.below(child), anchor, springs: [Spring { stiffness, slope }; 2] }
+        };
+        (1..parts).rev().map(limb).collect()
+    });
+    let (mut a, mut b, mut cells) = (PartTree::default(), PartTree::default(), [vec![0; parts], vec![0; parts]]);
+    let [of_a, of_b] = &mut cells;
+    let mut measured: [Measured; 2] = [
+        ("rough", Box::new(|_| drop(a.solve(&mut rough.clone(), width, &stiff, of_a)))),
+        ("smooth", Box::new(|_| drop(b.solve(&mut smooth.clone(), width, &soft, of_b)))),
+    ];
+    report("14 parts on 60 x 80 cells", rounds / 10, 1, &mut measured);
 }

@@ -52,6 +52,7 @@
 //! * [`maxflow`]: maximum flow and minimum cut by themselves;
 //! * `programme`, with the feature `highs`: integer programmes, solved by HiGHS;
 //! * [`boxes`]: the best rectangle in a map of visual words, by branch and bound;
+//! * [`parts`]: trees of parts on the cells of a grid, by distance transforms;
 //! * [`mod@file`]: how data files are opened, plain or gzip, with errors that name line and column.
 //!
 //! Engines own their working memory and are meant to be used again: a second solve of a model of the same shape, with
@@ -94,6 +95,7 @@ pub mod min_cut;
 pub mod min_marginals;
 pub mod mrf;
 mod pairs;
+pub mod parts;
 pub mod persistency;
 #[cfg(feature = "highs")]
 pub mod programme;

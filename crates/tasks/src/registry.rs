@@ -1,6 +1,6 @@
 //! The registry of tasks: each has its entry beside it, and one line below.
 
-use crate::builtin::{binary, boxes, chain, graph, mrf, multiclass, multilabel, tree};
+use crate::builtin::{binary, boxes, chain, graph, mrf, multiclass, multilabel, pose, tree};
 use crate::entry::TaskEntry;
 use crate::foreign::external;
 
@@ -14,6 +14,7 @@ pub static TASKS: &[TaskEntry] = &[
     mrf::ENTRY,
     multilabel::ENTRY,
     boxes::ENTRY,
+    pose::ENTRY,
     #[cfg(feature = "highs")]
     crate::builtin::ilp::ENTRY,
     external::ENTRY,

@@ -5,7 +5,7 @@ again and again; multiplane keeps each answer, reuses it, and stops with a certi
 ``gap_`` of a fitted estimator bracket the optimum.
 
 - ``BinarySSVM``, ``MulticlassSSVM``, ``MultiLabelSSVM``, ``ChainSSVM``, ``TreeSSVM``,
-  ``ArborescenceSSVM``, ``GraphSSVM``, ``MrfSSVM``, ``BoxSSVM``: built-in tasks.
+  ``ArborescenceSSVM``, ``GraphSSVM``, ``MrfSSVM``, ``BoxSSVM``, ``PoseSSVM``: built-in tasks.
 - ``StructuredSVM``: your own task, with your own max-oracle.
 - ``PairwiseModel``, ``infer``: the labelling of least energy, of models in memory and of files.
 - ``sequences``: sequences out of data frames.
@@ -41,6 +41,7 @@ from multiplane._look import Weight
 from multiplane._mrf import MrfSSVM
 from multiplane._multilabel import MultiLabelSSVM
 from multiplane._path import PathResult
+from multiplane._poses import PoseSSVM
 from multiplane._processes import LostWorkers
 from multiplane._pystruct import PyStructTask
 from multiplane._ray import ClusterWarning
@@ -75,6 +76,7 @@ __all__ = [
     "PathResult",
     "PairwiseModel",
     "Pooled",
+    "PoseSSVM",
     "PyStructTask",
     "Report",
     "StructuredSVM",

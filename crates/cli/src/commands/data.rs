@@ -2,8 +2,8 @@
 
 use multiplane::data::{conll, letter, multilabel, trees};
 use multiplane::synth::{
-    synthetic_boxes, synthetic_chunks, synthetic_graphs, synthetic_rotamers, synthetic_scenes, synthetic_trees,
-    synthetic_words,
+    synthetic_boxes, synthetic_chunks, synthetic_graphs, synthetic_poses, synthetic_rotamers, synthetic_scenes,
+    synthetic_trees, synthetic_words,
 };
 use multiplane::{Error, check_writable, durable_write, unknown_name};
 
@@ -11,7 +11,7 @@ use crate::args::{DataArgs, DataCommand, MakeArgs};
 use crate::commands::done::Done;
 
 /// The synthetic data sets there are.
-const NAMES: [&str; 7] = ["letters", "chunks", "trees", "graphs", "scenes", "rotamers", "boxes"];
+const NAMES: [&str; 8] = ["letters", "chunks", "trees", "graphs", "scenes", "rotamers", "boxes", "poses"];
 
 /// More words, sentences or scenes than this would not fit the memory of an ordinary machine.
 const MAX_EXAMPLES: usize = 10_000_000;
@@ -38,6 +38,10 @@ fn make(args: &MakeArgs) -> Result<Done, Error> {
         }
         "boxes" => {
             bytes = synthetic_boxes(args.n, args.seed).to_bytes();
+            Ok(())
+        }
+        "poses" => {
+            bytes = synthetic_poses(args.n, args.seed).to_bytes();
             Ok(())
         }
         "rotamers" => {

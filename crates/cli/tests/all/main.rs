@@ -35,6 +35,7 @@ mod partial;
 mod path;
 mod path_checkpoint;
 mod places;
+mod poses;
 mod prior;
 mod real_data;
 mod repeat;

@@ -1,5 +1,6 @@
 //! Seeded data that ships inside of the program: handwriting-like words, sentences with chunk tags, small pictures,
-//! scenes with any of six labels, folded chains of rotamers, sentences as trees of words, and pictures with an object.
+//! scenes with any of six labels, folded chains of rotamers, sentences as trees of words, pictures with an object, and
+//! stick figures.
 //!
 //! Sentences come from a small grammar. For words, the shapes are those of the letter data set of Taskar, Guestrin
 //! and Koller (2003): words whose letters are images of 16 x 8 binary pixels. [`synthetic_words`] draws spelling
@@ -13,6 +14,7 @@ mod glyphs;
 mod graphs;
 mod language;
 mod parses;
+mod poses;
 mod rotamers;
 mod scenes;
 mod words;
@@ -21,6 +23,7 @@ pub use boxes::synthetic_boxes;
 pub use chunks::synthetic_chunks;
 pub use graphs::synthetic_graphs;
 pub use parses::synthetic_trees;
+pub use poses::synthetic_poses;
 pub use rotamers::synthetic_rotamers;
 pub use scenes::synthetic_scenes;
 pub use words::{single_letters, synthetic_words};

@@ -88,6 +88,7 @@ fn corpus(format: Format) -> Vec<Vec<u8>> {
         "graph" => (0..2).map(|seed| synth::synthetic_graphs(1, seed).to_bytes()).collect(),
         "mrf" => (0..2).map(|seed| synth::synthetic_rotamers(1, seed).to_bytes()).collect(),
         "box" => (0..2).map(|seed| synth::synthetic_boxes(1, seed).to_bytes()).collect(),
+        "pose" => (0..2).map(|seed| synth::synthetic_poses(1, seed).to_bytes()).collect(),
         "opaque" => vec![text("anything\n")],
         other => panic!("the format `{other}` has no corpus here"),
     }
@@ -117,7 +118,7 @@ fn with_gzip(mut files: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
 fn reader(format: Format) -> Box<dyn Fn() -> Reader + Sync> {
     Box::new(move || {
         let (corpus, mutate): (_, Mutate) = match format.name {
-            "graph" | "mrf" | "box" => (corpus(format), framed::crafted_or_damaged),
+            "graph" | "mrf" | "box" | "pose" => (corpus(format), framed::crafted_or_damaged),
             "tree" | "jsonl" => (with_gzip(corpus(format)), json::mutated_lines),
             _ => (with_gzip(corpus(format)), bytes::mutated),
         };
@@ -201,6 +202,8 @@ fn rewritten(data: &Dataset, read: Format) -> Result<(Vec<u8>, Format), String> 
         (out.write_all(&mrfs.to_bytes()), &data::mrf::FORMAT)
     } else if let Some(boxes) = data.get::<data::boxes::Boxes>() {
         (out.write_all(&boxes.to_bytes()), &data::boxes::FORMAT)
+    } else if let Some(poses) = data.get::<data::poses::Poses>() {
+        (out.write_all(&poses.to_bytes()), &data::poses::FORMAT)
     } else {
         return Err(format!("{} has no writer here", data.describe()));
     };

@@ -52,6 +52,10 @@ fn boxes() -> Dataset {
     Dataset::new(data::boxes::Boxes::new(&synth::synthetic_boxes(2, 0)).unwrap())
 }
 
+fn poses() -> Dataset {
+    Dataset::new(data::poses::Poses::new(&synth::synthetic_poses(2, 0)).unwrap())
+}
+
 fn trees() -> Dataset {
     Dataset::new(synth::synthetic_trees(3, 0))
 }
@@ -74,6 +78,7 @@ pub(crate) fn single_runs() -> Vec<Training> {
         single(json!("mrf"), "bcfw", rotamers),
         single(json!("tree"), "bcfw", trees),
         single(json!("box"), "auto", boxes),
+        single(json!({ "name": "pose", "template": 1 }), "auto", poses),
     ]
 }
 

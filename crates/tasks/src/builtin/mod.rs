@@ -21,6 +21,7 @@ pub mod multilabel;
 mod neighbours;
 pub mod pairwise;
 mod partial;
+pub mod pose;
 mod prices;
 mod probe;
 mod problem;

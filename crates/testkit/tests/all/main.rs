@@ -23,6 +23,7 @@ mod oracles;
 mod pages;
 mod partial_linearization;
 mod path;
+mod poses;
 #[cfg(feature = "highs")]
 mod programmes;
 mod promises;

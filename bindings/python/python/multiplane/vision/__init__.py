@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from multiplane.vision._errors import MissingExtra, VisionError, load
 from multiplane.vision._options import MOST_JOBS
 
-__all__ = ["MissingExtra", "VisionError", "graph", "overlay", "paint", "superpixels"]
+__all__ = ["MissingExtra", "VisionError", "graph", "hog", "overlay", "paint", "superpixels"]
 
 _Path = str | os.PathLike[str]
 
@@ -32,6 +32,19 @@ def superpixels(photo: Any, count: int = 250) -> NDArray[np.int32]:
         The number of each pixel's superpixel, ``[h, w]``, from 0 on. Raises VisionError for bad input.
     """
     found: NDArray[np.int32] = load("multiplane.vision._own").superpixels(photo, count)
+    return found
+
+
+def hog(photo: Any, cell: int = 8, orientations: int = 9) -> NDArray[np.float32]:
+    """The HOG cells of a photograph, ``[h, w, 3]`` or ``[h, w]`` of uint8: a map as ``PoseSSVM`` takes it.
+
+    Each square of ``cell`` x ``cell`` pixels has a histogram of ``orientations`` of gradients twice: over its own norm, and over that
+    of the 3 x 3 cells around it. The last row and column may reach over the photograph's edge.
+
+    Returns:
+        ``[rows, columns, 2 * orientations]``, float32. Raises VisionError for bad input.
+    """
+    found: NDArray[np.float32] = load("multiplane.vision._hog").cells(photo, cell, orientations)
     return found
 
 

@@ -1,0 +1,17 @@
+//! Parts on the cells of a grid, tied to each other in a tree: the placement of the highest score (pictorial
+//! structures).
+//!
+//! A part has a score in each cell; a [`Limb`] ties a part to its parent by a quadratic score of their offset, along
+//! columns and along rows. Max-product sends a message along each limb, the best score of the child for every cell of
+//! the parent: a generalised distance transform, whose upper envelope of parabolas is built from one end to the other.
+//! Cost: `O(parts cells)`, where tables of pairs would take `O(parts cells^2)`. Felzenszwalb and Huttenlocher,
+//! Pictorial structures for object recognition (IJCV 61, 2005) and Distance transforms of sampled functions (2012).
+
+mod envelope;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+pub use envelope::Spring;
+pub use tree::{Limb, PartTree};

@@ -1,0 +1,125 @@
+//! How the task is opened: images read as examples.
+
+use std::sync::Arc;
+
+use multiplane_core::example::Examples;
+
+use super::body::Body;
+use super::place::{Pose, distance};
+use super::spec::PoseSpec;
+use super::task::{PoseTask, PoseVocabulary, tables};
+use crate::builtin::reading::Reading;
+use crate::data::poses::{self, PoseImage, Poses};
+use crate::dataset::Dataset;
+use crate::entry::{TaskEntry, TaskSpec};
+use crate::problem::tables::WeightTable;
+use crate::problem::{OpenError, Problem, Vocabulary, check_dim};
+
+/// Images made ready for the task.
+type PoseReading = Reading<Arc<PoseImage>, Pose, PoseVocabulary>;
+
+/// Means are kept to this part of a cell, so that they are written and read without rounding.
+const STEP: f64 = 1.0 / 64.0;
+
+/// The task as users name it.
+pub const ENTRY: TaskEntry = TaskEntry::new::<PoseSpec>("pose")
+    .summary("the joints of a body in a grid of feature channels")
+    .reads(&[&poses::FORMAT])
+    .layout("template[joint][row][column][channel], spring[limb][axis], offset[limb][axis]")
+    .oracle("max-product on the tree of joints, by distance transforms");
+
+impl TaskSpec for PoseSpec {
+    fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
+        let (reading, task) = read(self, &data, vocabulary)?;
+        reading.into_problem(ENTRY.name, task)
+    }
+
+    fn weight_tables(&self, vocabulary: &Vocabulary) -> Result<Vec<WeightTable>, OpenError> {
+        Ok(tables(&Body::read(self)?, self.template, vocabulary.read::<PoseVocabulary>()?.channels))
+    }
+}
+
+/// Returns the task on images with its examples: for programs that ask the oracle themselves.
+///
+/// # Errors
+///
+/// Those of opening the task: parameters and data do not fit together.
+pub fn examples(spec: &PoseSpec, data: &Dataset) -> Result<(PoseTask, Examples<Arc<PoseImage>, Pose>), OpenError> {
+    let (reading, task) = read(spec, data, None)?;
+    Ok((task, Examples::new(reading.inputs, reading.labels)))
+}
+
+/// Reads images, with the vocabulary of a model if one is given.
+fn read(spec: &PoseSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(PoseReading, PoseTask), OpenError> {
+    let body = Body::read(spec)?;
+    let Some(found) = data.get::<Poses>() else {
+        let found = data.describe();
+        return Err(OpenError::new(format!(
+            "task `{}` reads grids of channels with joints, found {found}",
+            ENTRY.name
+        )));
+    };
+    let joints = body.joints();
+    if found.parts() != joints && (found.parts() > 0 || model.is_none()) {
+        let (parts, last) = (found.parts(), joints - 1);
+        return Err(OpenError::new(format!("found {parts} joints in each image, but task.edges has 0 to {last}")));
+    }
+    let inputs = found.images().to_vec();
+    let mut labels = Vec::with_capacity(inputs.len());
+    for (k, image) in inputs.iter().enumerate() {
+        let is_marked = image.joints.iter().any(Option::is_some);
+        if !is_marked && model.is_none() {
+            return Err(OpenError::new(format!("image {k} has no marked joint: leave it out")));
+        }
+        labels.push(match is_marked {
+            true => Pose::marked(&image.joints, torso(&body, image, spec, k)?),
+            false => Pose::new(vec![None; joints]),
+        });
+    }
+    let vocabulary = match model {
+        Some(model) => model.read::<PoseVocabulary>()?,
+        None => learned(&body, found, &labels),
+    };
+    if found.channels() != vocabulary.channels {
+        let (found, expected) = (found.channels(), vocabulary.channels);
+        return Err(OpenError::new(format!("found {found} channels in a cell, but the model has {expected}")));
+    }
+    if vocabulary.anchors.len() != body.limbs.len() {
+        return Err(OpenError::new("the model has not as many anchors as limbs"));
+    }
+    check_dim(vocabulary.channels, joints * spec.template * spec.template)?;
+    let task = PoseTask::new(body, vocabulary.clone(), spec.alpha, spec.template);
+    let fingerprint = data.fingerprint();
+    Ok((Reading { inputs, labels, vocabulary, fingerprint, warnings: Vec::new() }, task))
+}
+
+/// Returns the length of the torso of an image, in cells.
+fn torso(body: &Body, image: &PoseImage, spec: &PoseSpec, k: usize) -> Result<f64, OpenError> {
+    let ends = |&[a, b]: &[usize; 2]| Some([image.joints[a]?, image.joints[b]?]);
+    let fault = |what: &str| {
+        let pairs = &spec.torso;
+        Err(OpenError::new(format!(
+            "image {k} has {what} (task.torso = {pairs}): leave it out, or name another pair of joints"
+        )))
+    };
+    match body.torso.iter().find_map(ends) {
+        None => fault("no marked torso"),
+        Some([a, b]) if a == b => fault("a torso of length 0"),
+        Some([a, b]) => Ok(distance(a, b)),
+    }
+}
+
+/// Returns what a model remembers of training data: means of offsets and of torsos.
+fn learned(body: &Body, found: &Poses, labels: &[Pose]) -> PoseVocabulary {
+    let mean = |sum: f64, count: usize| (sum / count.max(1) as f64 / STEP).round() * STEP;
+    let anchor = |&[parent, child]: &[usize; 2]| {
+        let ends = |image: &Arc<PoseImage>| Some([image.joints[parent]?, image.joints[child]?]);
+        let both: Vec<[[u32; 2]; 2]> = found.images().iter().filter_map(ends).collect();
+        let along =
+            |axis: usize| both.iter().map(|[from, to]| f64::from(to[axis]) - f64::from(from[axis])).sum::<f64>();
+        [0, 1].map(|axis| mean(along(axis), both.len()))
+    };
+    let torsos = labels.iter().filter_map(|truth| truth.marks.as_ref()).map(|marks| marks.torso);
+    let unit = mean(torsos.sum(), labels.len()).max(STEP);
+    PoseVocabulary { channels: found.channels(), anchors: body.limbs.iter().map(anchor).collect(), unit }
+}
