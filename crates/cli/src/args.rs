@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, value_parser};
 use multiplane::tasks::TASKS;
 
 use crate::help::completed;
@@ -325,6 +325,9 @@ pub(crate) struct EvaluateArgs {
     /// chunks what the script conlleval prints
     #[arg(long)]
     pub(crate) report: bool,
+    /// Of boxes: measure the K best of each image as well (average precision, recall by overlap)
+    #[arg(long, value_name = "K", conflicts_with = "report", value_parser = value_parser!(u32).range(1..=100_000))]
+    pub(crate) top: Option<u32>,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
