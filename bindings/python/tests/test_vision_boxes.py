@@ -66,7 +66,7 @@ def test_the_object_is_found_and_drawn(trained, capsys):
     assert main([*map(str, arguments), "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["images"] == result["boxes"] == 2 and result["found"] == 1.0 and result["overlap"] > 0.6
-    rows = list(csv.DictReader((trained / "out" / "boxes.csv").open()))
+    rows = list(csv.DictReader((trained / "out" / "boxes.csv").read_text().splitlines()))
     assert sorted(path.name for path in (trained / "out").iterdir()) == ["boxes.csv", "p4.png", "p5.png"]
     overlaps = []
     for number, row in zip((4, 5), rows, strict=True):

@@ -148,7 +148,8 @@ def _voc(path: Path, root: ElementTree.Element) -> Marks:
 
 
 def _dlib(path: Path, root: ElementTree.Element) -> Marks:
-    marks, listed = [], []
+    marks: list[Mark] = []
+    listed: list[str] = []
     for image in root.iter("image"):
         file = image.get("file")
         if not file:
@@ -206,15 +207,15 @@ def _coco(path: Path, text: str) -> Marks:
         images[str(field(image, "id"))] = (Path(str(field(image, "file_name"))).stem, size)
     names = {str(one.get("id")): str(one.get("name")) for one in entries("categories")} if "categories" in found else {}
     for annotation in entries("annotations"):
-        image = str(field(annotation, "image_id"))
+        number = str(field(annotation, "image_id"))
         box = field(annotation, "bbox")
-        if image not in images:
-            refuse(f"image_id = {image}: there is no such image")
+        if number not in images:
+            refuse(f"image_id = {number}: there is no such image")
         if not isinstance(box, list) or len(box) != 4:
             refuse(f"bbox = {box}: expected [left, top, width, height]")
         left, top, width, height = (_number(side, "bbox", where) for side in box)
         if not annotation.get("iscrowd"):
-            name, size = images[image]
+            name, size = images[number]
             category = names.get(str(annotation.get("category_id")))
             marks.append(Mark(name, (left, top, left + width, top + height), where, category, size))
     return Marks(path, marks, [name for name, _ in images.values()])
