@@ -18,7 +18,7 @@ OTHER = {
     "label_weights": [1.0, 2.0], "pairwise": "none", "potts": 0.5, "inference": "brute", "max_iterations": 7,
     "root": "any", "distances": [1, 2], "kernel": "rbf", "gamma": 0.5, "degree": 2, "coef0": 0.75, "kernel_budget": 5,
     "kernel_rows": {"bytes": 1000}, "unary_columns": [0, 1], "pair_columns": [2],
-    "levels": 3, "max_sets": 10, "none": True, "normalise": "l2", "search": "windows", "stride": 2, "windows": 3, "words": [5],
+    "levels": 3, "apart": 0.7, "max_sets": 10, "none": True, "normalise": "l2", "search": "windows", "stride": 2, "windows": 3, "words": [5],
 }  # fmt: skip
 """A value of each keyword that is not its default."""
 
