@@ -112,6 +112,9 @@ def test_what_does_not_fit_is_refused(trained, tmp_path):
     like, images = trained / "train.safetensors", trained / "photos"
     vision.words(images, trained / "boxes.csv", tmp_path / "other", words=6, size=96, seed=3)
     vision.words(images, trained / "boxes.csv", tmp_path / "more", words=7, size=96)
+    core, model = multiplane._core, multiplane.load(trained / "model")._model
+    assert "that the model was trained on" in model.warnings(core.Dataset.read(tmp_path / "other", "box"))[0]
+    assert model.warnings(core.Dataset.read(like, "box")) == []
     cases = [
         ({"like": tmp_path / "other"}, r"other: its words are others than those that .*model was trained on"),
         ({"like": tmp_path / "more"}, r"model: a model of vocabularies of \[6\] words, .*more has \[7\]"),

@@ -102,8 +102,8 @@ impl Detections {
         }
     }
 
-    /// Returns the curves as an object: `listed` and `right` boxes, `recall` and `precision` by rank, `overlap_recall` at
-    /// the overlaps 0, 0.05, ... 1.
+    /// Returns the curves as an object: `listed` and `right` boxes, `recall` and `precision` by rank, `overlap_recall`
+    /// at the overlaps 0, 0.05, ... 1.
     pub fn json(&self) -> Value {
         let curve = self.curve();
         let of = |side: usize| curve.iter().map(|point| point[side]).collect::<Vec<f64>>();

@@ -90,10 +90,7 @@ fn read(spec: &BoxSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(B
     }
     let mut warnings = Vec::new();
     if matches!((found.features_id(), &vocabulary.features_id), (Some(found), Some(known)) if found != known) {
-        warnings.push(
-            "the words are not those that the model was trained on: build the data like the model's training data (--like)"
-                .into(),
-        );
+        warnings.push("these are not the words that the model was trained on: build the data with --like".into());
     }
     let task = BoxTask::new(spec, vocabulary.clone());
     let fingerprint = data.fingerprint();

@@ -81,7 +81,8 @@ fn score(task: &BoxTask, x: &Arc<BoxImage>, y: &Boxed, w: &[f64]) -> f64 {
     features.view().score(w)
 }
 
-/// Checks a list of at most `most`: the best of all answers first, and none that overlaps a better one by more than `apart`.
+/// Checks a list of at most `most`: the best of all answers first, and none that overlaps a better one by more than
+/// `apart`.
 fn is_greedy(all: &[Boxed], list: &[Boxed], most: usize, apart: f64, value: impl Fn(&Boxed) -> f64) {
     let overlap = |a: &Boxed, b: &Boxed| if a.boxes().is_empty() || b.boxes().is_empty() { 0.0 } else { a.overlap(b) };
     for (k, one) in list.iter().enumerate() {
@@ -96,8 +97,8 @@ fn is_greedy(all: &[Boxed], list: &[Boxed], most: usize, apart: f64, value: impl
     }
 }
 
-/// For every norm, loss and search: answers, and lists of the best, with and without the loss are the best of all, also from the memory of
-/// others, `verify` finds the same hinge, and a search that gives up has a bound.
+/// For every norm, loss and search: answers, and lists of the best, with and without the loss are the best of all, also
+/// from the memory of others, `verify` finds the same hinge, and a search that gives up has a bound.
 #[test]
 fn answers_are_those_of_enumeration() {
     for (k, spec) in specs().into_iter().enumerate() {
