@@ -1,10 +1,9 @@
 //! Models laid open: tables and names of weights, as `multiplane show` has them, and features as weights meet them.
 
 use multiplane::data::SparseRows;
-use multiplane::metrics::Detections;
 use multiplane::model_report::{ModelReport, readable as to_be_read};
 use multiplane::oracle::OracleError;
-use multiplane::threads_for;
+use multiplane::{Detections, threads_for};
 use multiplane_cli::{evaluation_json, evaluation_text};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;

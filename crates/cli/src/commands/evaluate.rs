@@ -1,8 +1,7 @@
 //! `multiplane evaluate`.
 
-use multiplane::metrics::Detections;
 use multiplane::tasks::find;
-use multiplane::{Error, PathModel, Problem, threads_for, unlabelled_warning};
+use multiplane::{Detections, Error, PathModel, Problem, threads_for, unlabelled_warning};
 use multiplane_lab::numbers::number;
 use serde_json::json;
 

@@ -1,13 +1,11 @@
 //! Metrics that an evaluation reports besides the mean loss, by name, each counted by a measure of labellings.
 
 mod chunks;
-mod detection;
 mod metric;
 mod report;
 mod score;
 
 pub use chunks::ChunkTags;
-pub use detection::Detections;
 pub use metric::{ACCURACY, Counts, EXACT, Evaluation, EvaluationMetric, Measure, Unit};
 pub use report::{ChunkReport, LabelReport, MeanScore};
 pub use score::ClassScore;

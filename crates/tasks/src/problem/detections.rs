@@ -4,8 +4,8 @@ use multiplane_core::oracle::OracleError;
 use multiplane_infer::boxes::Rect;
 use serde_json::{Value, json};
 
-use super::metric::{Evaluation, EvaluationMetric};
-use crate::problem::{Problem, TopPrediction};
+use super::{Problem, TopPrediction};
+use crate::metrics::{Evaluation, EvaluationMetric};
 
 /// The overlap, intersection / union, from which on a box is right, exclusive.
 const RIGHT: f64 = 0.5;
