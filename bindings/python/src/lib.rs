@@ -40,7 +40,7 @@ mod _core {
         examples::dataset,
         infer::{Energies, read_problem},
         learner::LearnerObject,
-        look::{feature_names, feature_rows, look, report},
+        look::{detections, feature_names, feature_rows, look, report},
         model::{ModelObject, PathModelObject, load},
         path::path,
         probe::{check, check_data},

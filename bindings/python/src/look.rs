@@ -2,7 +2,8 @@
 
 use multiplane::data::SparseRows;
 use multiplane::model_report::{ModelReport, readable as to_be_read};
-use multiplane::threads_for;
+use multiplane::oracle::OracleError;
+use multiplane::{Detections, threads_for};
 use multiplane_cli::{evaluation_json, evaluation_text};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -49,6 +50,30 @@ pub(crate) fn feature_rows<'py>(
         ends.push(rows.len());
     }
     Ok(Some(csr(py, &rows, ends, Vec::new())))
+}
+
+/// Reports on a model of boxes on `data` as `multiplane evaluate --top` does, as JSON text and for people.
+#[pyfunction]
+pub(crate) fn detections(
+    py: Python<'_>,
+    model: &ModelObject,
+    data: &DatasetObject,
+    count: usize,
+    threads: usize,
+) -> PyResult<(String, String)> {
+    let work = || {
+        let problem = model.inner.open(data.data()?.clone().anonymous()).map_err(raised)?;
+        let threads = threads_for(threads, &*problem).map_err(raised)?;
+        let w = model.inner.weights(&*problem);
+        let failed = |error: OracleError| PyRuntimeError::new_err(error.to_string());
+        let mut evaluation = problem.predictor().evaluate(&w, threads).map_err(failed)?;
+        let lists = Detections::of(&*problem, &w, count, threads).map_err(failed)?;
+        lists.report(&mut evaluation);
+        let mut json = evaluation_json(&*problem, &evaluation, None);
+        json["detections"] = lists.json();
+        Ok((json.to_string(), evaluation_text(&*problem, &evaluation, None)))
+    };
+    guarded(|| py.detach(work))
 }
 
 /// Reports on a model on `data` as `multiplane evaluate --report` does, as JSON text and for people, with other names

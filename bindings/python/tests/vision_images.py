@@ -8,7 +8,7 @@ import pytest
 
 EXTRA = ("skimage", "PIL", "scipy", "threadpoolctl")
 
-TYPES = {"I64": "<i8", "F32": "<f4", "F64": "<f8", "I32": "<i4"}
+TYPES = {"I64": "<i8", "F32": "<f4", "F64": "<f8", "I32": "<i4", "I16": "<i2"}
 
 
 def needs_extra():

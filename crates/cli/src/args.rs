@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, value_parser};
 use multiplane::tasks::TASKS;
 
 use crate::commands::reproduce::ReproduceArgs;
@@ -264,8 +264,7 @@ pub(crate) struct OnData {
     /// Format of the data [default: guessed from name and content]
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<String>,
-    /// Parameters of the data, as in data.folds=0,3; of a model of task external also task.command and what else says
-    /// how to run the program
+    /// Parameters of the data, as in data.folds=0,3; of task external also task.command and how to run the program
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Threads; the result is the same for any number, and 0 is all cores where that pays
@@ -307,8 +306,7 @@ pub(crate) struct PredictArgs {
     /// Write the lines of the data with a column more, the prediction; blank lines between sentences stay
     #[arg(long, conflicts_with_all = ["top", "confidence", "marginals", "json"])]
     pub(crate) columns: bool,
-    /// Write one JSON object per example and line: its number (from 0), prediction, truth and loss (null where there is
-    /// none), and the prediction's score
+    /// Write one JSON object per example and line: its number (from 0), prediction, truth, loss (or null) and score
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -317,10 +315,12 @@ pub(crate) struct PredictArgs {
 pub(crate) struct EvaluateArgs {
     #[command(flatten)]
     pub(crate) on: OnData,
-    /// Say label by label how the model does (precision, recall, F1, which labels are taken for which), and of tags of
-    /// chunks what the script conlleval prints
+    /// Say label by label how the model does (precision, recall, F1, confusions), and of chunks as conlleval does
     #[arg(long)]
     pub(crate) report: bool,
+    /// Of boxes: measure the K best of each image as well (average precision, recall by overlap)
+    #[arg(long, value_name = "K", conflicts_with = "report", value_parser = value_parser!(u32).range(1..=100_000))]
+    pub(crate) top: Option<u32>,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

@@ -8,7 +8,7 @@ use multiplane_infer::boxes::{Rect, WordMap, WordPoint};
 use multiplane_infer::file::DataError;
 use sha2::{Digest, Sha256};
 
-use super::container::Container;
+use super::container::{Container, FEATURES_ID};
 use super::format::FormatEntry;
 use super::pairwise::{TensorList, check_offsets, offsets};
 use super::rules::ReadRules;
@@ -66,6 +66,7 @@ pub struct BoxImage {
 pub struct Boxes {
     images: Vec<Arc<BoxImage>>,
     word_counts: Vec<usize>,
+    features_id: Option<Arc<str>>,
 }
 
 impl Boxes {
@@ -107,7 +108,12 @@ impl Boxes {
         if start != words.len() {
             return Err(format!("words: found {} numbers, expected one for each pixel: {start}", words.len()));
         }
-        Ok(Boxes { images, word_counts: word_counts.clone() })
+        Ok(Boxes { images, word_counts: word_counts.clone(), features_id: None })
+    }
+
+    /// Returns how the words were made, if their container says so: data of other words do not fit the same model.
+    pub fn features_id(&self) -> Option<&str> {
+        self.features_id.as_deref()
     }
 
     /// Returns the bytes of a container of this data, in the format `box`.
@@ -197,7 +203,7 @@ impl Data for Boxes {
     }
     fn subset(&self, examples: &[usize]) -> Dataset {
         let images = examples.iter().map(|&example| self.images[example].clone()).collect();
-        Dataset::new(Boxes { images, word_counts: self.word_counts.clone() })
+        Dataset::new(Boxes { images, ..self.clone() })
     }
     fn describe(&self) -> &'static str {
         "maps of words with boxes (box)"
@@ -216,7 +222,8 @@ impl Data for Boxes {
 }
 
 /// Reads a container: `map_sizes [n, 2]` (height, width), `words` and `word_counts [vocabularies]` (see [`BoxArrays`]),
-/// `box_offsets [n+1]` and `boxes [B, 4]`, both optional: no box is known.
+/// `box_offsets [n+1]` and `boxes [B, 4]`, both optional: no box is known. Of the metadata, `multiplane.features` says
+/// how the words were made.
 ///
 /// # Errors
 ///
@@ -245,7 +252,8 @@ fn read(path: &Path, _: &ReadRules) -> Result<Dataset, DataError> {
         box_offsets,
         boxes: boxes.as_chunks().0.to_vec(),
     };
-    Ok(Dataset::new(Boxes::new(&arrays).map_err(|fault| container.fault(fault))?))
+    let boxes = Boxes::new(&arrays).map_err(|fault| container.fault(fault))?;
+    Ok(Dataset::new(Boxes { features_id: container.text(FEATURES_ID).map(Arc::from), ..boxes }))
 }
 
 #[cfg(test)]

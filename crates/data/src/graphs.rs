@@ -8,7 +8,7 @@ use std::sync::Arc;
 use multiplane_infer::file::DataError;
 use sha2::{Digest, Sha256};
 
-use super::container::{Container, Matrix};
+use super::container::{Container, FEATURES_ID, Matrix};
 use super::format::FormatEntry;
 pub use super::pairwise::NO_LABEL;
 use super::pairwise::{NodesAndEdges, TensorList, check_length, matrix, place};
@@ -147,9 +147,6 @@ impl Data for Graphs {
         }
     }
 }
-
-/// The key of the metadata under which a container says how its features were made.
-const FEATURES_ID: &str = "multiplane.features";
 
 /// Reads a container: `node_offsets [n+1]`, `node_features [N, f]`, `labels [N]` (optional: none is known),
 /// `node_weights [N]` (optional), `edge_offsets [n+1]`, `edges [E, 2]`, `edge_features [E, g]` (optional). Other

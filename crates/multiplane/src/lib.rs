@@ -48,8 +48,8 @@ pub use multiplane_core::{
     certificate, clock, observe, oracle, plane, regularizer, run, shard as sharding, solver, task,
 };
 pub use multiplane_tasks::problem::{
-    Evaluation, MOST_LISTED, MarginPrediction, MarginalPrediction, Prediction, Problem, ScoredLabelling, SlackProblem,
-    TopPrediction,
+    Detections, Evaluation, MOST_LISTED, MarginPrediction, MarginalPrediction, Prediction, Problem, ScoredLabelling,
+    SlackProblem, TopPrediction,
 };
 pub use multiplane_tasks::rescaling::Rescaling;
 pub use multiplane_tasks::{data, dataset, entry, foreign, losses, metrics, registry as tasks, synth};

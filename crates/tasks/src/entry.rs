@@ -124,6 +124,8 @@ pub struct TaskEntry {
     pub local: &'static [&'static str],
     /// Whether its best labellings can be listed, and how sure their labels are.
     pub several: bool,
+    /// If its best labellings can be listed, apart from each other.
+    pub lists: bool,
     /// Whether its labellings can be summed over, unless its parameters say otherwise.
     pub marginals: bool,
     /// Whether these sums say how probable labels are.
@@ -155,6 +157,7 @@ impl TaskEntry {
             layout: "",
             local: &[],
             several: false,
+            lists: false,
             marginals: false,
             probabilities: false,
             is_program: false,
@@ -211,6 +214,12 @@ impl TaskEntry {
     /// Says that the task lists its best labellings and has max-marginals.
     pub const fn lists_several(mut self) -> Self {
         self.several = true;
+        self
+    }
+
+    /// Says that the task lists its best labellings that are apart from each other.
+    pub const fn lists(mut self) -> Self {
+        self.lists = true;
         self
     }
 

@@ -43,6 +43,15 @@ pub fn need_several(task: &str, what: &str) -> Result<(), String> {
     Err(format!("{what}: task `{task}` knows its best labelling only; more is known by {}", able.join(", ")))
 }
 
+/// Refuses a task that cannot list its best labellings, and names those that can.
+///
+/// # Errors
+///
+/// If it cannot.
+pub fn need_lists(task: &str, what: &str) -> Result<(), String> {
+    if find(task).is_some_and(|entry| entry.lists) { Ok(()) } else { need_several(task, what) }
+}
+
 /// Refuses a task that cannot say how probable labels are, and names those that can.
 ///
 /// # Errors

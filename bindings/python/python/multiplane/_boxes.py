@@ -14,6 +14,8 @@ from multiplane._arrays import is_path, offsets
 from multiplane._builtin import BuiltIn
 from multiplane._fit_options import FitOptions, refuse_others, with_options
 from multiplane._params import plain
+from multiplane._report import Report
+from multiplane._several import TopLabellings, at_most
 
 
 def _map(x: Any, what: str) -> NDArray[np.int64]:
@@ -55,7 +57,8 @@ class BoxSSVM(BuiltIn):
 
     ``search="branch-and-bound"`` looks at all boxes whose sides lie on every ``stride``-th line, and gives up after
     ``max_sets`` sets of boxes, with a bound; ``search="windows"`` at all places of ``windows`` sizes, which are groups of
-    the sizes of the boxes in training. With ``none=True`` an image may have no box: ``None`` or an empty list in ``y``.
+    the sizes of the boxes in training. Boxes in the list of :meth:`predict_top` overlap by at most ``apart`` (intersection /
+    union). With ``none=True`` an image may have no box: ``None`` or an empty list in ``y``.
 
     Args:
         words: The number of words in each vocabulary, one number or a list. None: the largest word in training plus 1.
@@ -63,6 +66,7 @@ class BoxSSVM(BuiltIn):
 
     _task = "box"
 
+    apart: float = 0.5
     levels: int = 2
     loss: str = "overlap"
     max_sets: int = 200_000
@@ -142,6 +146,7 @@ class BoxSSVM(BuiltIn):
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         super()._take(model, summary)
         self.word_counts_ = json.loads(model.own("words") or "[]")
+        self.features_id_ = json.loads(model.own("features_id") or "null")
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """The boxes of the images, ``[n, 4]``: left, top, right, bottom; -1 for no box. ``X`` may be the path of a container."""
@@ -151,6 +156,43 @@ class BoxSSVM(BuiltIn):
         sides = np.frombuffer(self._model.predict(self._dataset(X, None), self._workers()), dtype=np.uint32)
         found = sides.reshape(-1, 4).astype(np.int64)
         return np.where(found[:, 2:3] == 0, -1, found)
+
+    def predict_top(self, X: Any, m: int) -> list[TopLabellings]:
+        """The ``m`` best boxes of every image with their scores, the first that of ``predict``; none overlaps a better one by more
+        than ``apart`` (greedy non-maximum suppression).
+
+        ``labels`` are tuples (left, top, right, bottom), ``None`` for no box; fewer than ``m`` if there are no more, or if the
+        search gives up (then ``exact`` is false). ``X`` may be the path of a container.
+        """
+        self._check_fitted()
+        count = at_most(m)
+        if not is_path(X) and len(X) == 0:
+            return []
+        counts, exact, scores, numbers = self._model.top(self._dataset(X, None), count, self._workers())
+        ends = np.cumsum(np.frombuffer(counts, dtype=np.uint32))[:-1].tolist()
+        sides = np.split(np.frombuffer(numbers, dtype=np.uint32).reshape(-1, 4), ends)
+        values = np.split(np.frombuffer(scores, dtype=np.float64), ends)
+        proven = np.frombuffer(exact, dtype=np.uint32).tolist()
+        return [
+            TopLabellings([tuple(box) if box[2] else None for box in boxes.tolist()], value.copy(), bool(is_proven))
+            for boxes, value, is_proven in zip(sides, values, proven, strict=True)
+        ]
+
+    def report(self, X: Any, y: Any = None, m: int = 10) -> Report:
+        """How predictions for ``X`` compare with the right boxes ``y``, both as for ``fit``: the ``m`` best boxes of each image
+        ranked by score, as PASCAL VOC counts since 2010 (overlap above 1/2; a second box on the same object is wrong).
+
+        Returns:
+            A dict; ``print`` it for a table. ``n``, ``loss``, ``overlap``, ``found``, ``precision`` and ``recall`` are of the best
+            box of each image; ``average_precision`` and ``area`` (under the curve of overlap and recall) of all in the lists;
+            ``detections`` has ``listed`` and ``right`` (numbers of boxes), ``recall`` and ``precision`` by rank, and
+            ``overlap_recall``, the share of right boxes found at the overlaps 0, 0.05, ... 1.
+        """
+        self._check_fitted()
+        text, table = _core.detections(self._model, self._dataset(X, y), at_most(m), self._workers())
+        found = Report(json.loads(text))
+        found._text = table
+        return found
 
     def score(self, X: Any, y: Any = None) -> float:
         """The share of the images whose box overlaps a right one by more than 1/2 (intersection / union)."""

@@ -32,6 +32,17 @@ class TopLabellings(NamedTuple):
     exact: bool
 
 
+def at_most(m: Any) -> int:
+    """The number of labellings that are asked for. Raises ValueError if it is none from 1 to 100000."""
+    try:
+        count = operator.index(m)
+    except TypeError:
+        count = 0
+    if isinstance(m, (bool, np.bool_)) or not 1 <= count <= _MOST:
+        raise ValueError(f"m = {m!r}: must be a whole number from 1 to {_MOST}")
+    return count
+
+
 class Several(BuiltIn):
     """Estimators whose task lists its best labellings and has max-marginals."""
 
@@ -121,12 +132,7 @@ class Several(BuiltIn):
         The first is what ``predict`` answers. Raises ValueError where ``m`` is not a whole number from 1 to 100000.
         """
         self._check_fitted()
-        try:
-            count = operator.index(m)
-        except TypeError:
-            count = 0
-        if isinstance(m, (bool, np.bool_)) or not 1 <= count <= _MOST:
-            raise ValueError(f"m = {m!r}: must be a whole number from 1 to {_MOST}")
+        count = at_most(m)
         data, sizes = self._to_ask(X)
         counts, exact, scores, numbers = (b"",) * 4 if data is None else self._model.top(data, count, self._workers())
         lengths = iter(zip(np.frombuffer(counts, dtype=np.uint32).tolist(), np.frombuffer(exact, dtype=np.uint32).tolist(), strict=True))

@@ -1,6 +1,7 @@
 //! `multiplane evaluate`.
 
-use multiplane::{Error, PathModel, Problem, threads_for, unlabelled_warning};
+use multiplane::tasks::find;
+use multiplane::{Detections, Error, PathModel, Problem, threads_for, unlabelled_warning};
 use multiplane_lab::numbers::number;
 use serde_json::json;
 
@@ -13,9 +14,10 @@ use crate::terminal::{print, print_json, warn};
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {
     let threads = threads(&args.on)?;
     if let Some((path, problem)) = open_all(&args.on, false)? {
-        if args.report {
+        if args.report || args.top.is_some() {
+            let flag = if args.report { "--report" } else { "--top" };
             return Err(Error::input(format!(
-                "--report is of one model, and {} holds {}: choose one with --lambda",
+                "{flag} is of one model, and {} holds {}: choose one with --lambda",
                 args.on.model.display(),
                 path.lambdas.len()
             )));
@@ -26,7 +28,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {
     let (model, problem) = open(&args.on, false)?;
     let threads = threads_for(threads, &*problem)?;
     let w = problem.from_file_layout(&model.w);
-    let (evaluation, report) = match args.report {
+    let (mut evaluation, report) = match args.report {
         false => (told(&*problem, problem.predictor().evaluate(&w, threads).map_err(Error::from))?, None),
         true => {
             let evaluated = told(&*problem, problem.predictor().evaluate_labels(&w, threads).map_err(Error::from))?;
@@ -34,13 +36,25 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {
             (evaluation, Some(report))
         }
     };
+    let lists = args.top.map(|count| detections(&*problem, &w, count as usize, threads)).transpose()?;
+    lists.iter().for_each(|lists| lists.report(&mut evaluation));
     warn_of_unlabelled(&*problem);
     if args.json {
-        print_json(&evaluation_text::json(&*problem, &evaluation, report.as_ref()))?;
+        let mut json = evaluation_text::json(&*problem, &evaluation, report.as_ref());
+        lists.iter().for_each(|lists| json["detections"] = lists.json());
+        print_json(&json)?;
     } else {
         print(&evaluation_text::text(&*problem, &evaluation, report.as_ref()))?;
     }
     Ok(Done::Finished)
+}
+
+/// The `count` best boxes of every image against the right ones.
+fn detections(problem: &dyn Problem, w: &[f64], count: usize, threads: usize) -> Result<Detections, Error> {
+    if !find(problem.task()).is_some_and(|entry| entry.lists) {
+        return Err(Error::input(format!("--top: task `{}` has no boxes: it is for task `box`", problem.task())));
+    }
+    Ok(Detections::of(problem, w, count, threads)?)
 }
 
 /// The answer where nothing can be said label by label.

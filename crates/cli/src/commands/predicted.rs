@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use multiplane::data::{Appended, Format, ReadRules, csv};
 use multiplane::infer::file::Lines;
-use multiplane::tasks::{need_probabilities, need_several};
+use multiplane::tasks::{need_lists, need_probabilities, need_several};
 use multiplane::{Error, MOST_LISTED, Model, Problem, model_rules};
 use serde_json::json;
 
@@ -53,7 +53,7 @@ impl PredictionWriter {
         let task = &model.info.provenance.task;
         let able = match self.asked {
             RequestedOutput::Labels => Ok(()),
-            RequestedOutput::Top(_) => need_several(task, "--top"),
+            RequestedOutput::Top(_) => need_lists(task, "--top"),
             RequestedOutput::Confidence => need_several(task, "--confidence"),
             RequestedOutput::Marginals => need_probabilities(task, "--marginals"),
         };

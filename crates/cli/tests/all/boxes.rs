@@ -40,6 +40,27 @@ fn predictions_are_boxes() {
     }
 }
 
+/// Lists hold the prediction first; `evaluate` measures the best boxes, and the lists on demand.
+#[test]
+fn lists_of_boxes_are_measured() {
+    let scratch = Scratch::trained("box --lambda 0.01 --gap 5%", "boxes", "safetensors", [30, 20]);
+    let best = scratch.predicted("test.safetensors", 20);
+    let out = scratch.succeed("predict --model m --data test.safetensors --top 3").stdout;
+    let lines: Vec<Vec<&str>> = out.lines().map(|line| line.split('\t').collect()).collect();
+    let first: Vec<&str> = lines.iter().filter(|line| line[1] == "1").map(|line| line[3]).collect();
+    assert_eq!(first, best);
+    assert!(lines.len() > 20 && lines.iter().all(|line| "123".contains(line[1])), "{out}");
+    let plain = scratch.json("evaluate --model m --data test.safetensors");
+    assert_eq!((&plain["precision"], &plain["recall"]), (&plain["found"], &plain["found"]));
+    let listed = scratch.json("evaluate --model m --data test.safetensors --top 3");
+    let detections = &listed["detections"];
+    assert_eq!((&detections["listed"], &detections["right"]), (&json!(lines.len()), &json!(20)));
+    assert!(number(&listed, "average_precision") <= 1.0 && number(&listed, "area") >= number(&plain, "overlap"));
+    assert_eq!(detections["overlap_recall"].as_array().unwrap().len(), 21);
+    let refused = "predict --model m --data test.safetensors --confidence";
+    assert_refused(&scratch, refused, "--confidence: task `box` knows its best labelling only");
+}
+
 /// Settings that cannot be are refused before anything is trained.
 #[test]
 fn settings_are_checked() {

@@ -23,6 +23,9 @@ const PREFIX: usize = 8;
 /// Longest header that is looked at to guess a format.
 const MAX_HEADER: u64 = 64 << 20;
 
+/// The key of the metadata under which a container says how its features were made.
+pub(super) const FEATURES_ID: &str = "multiplane.features";
+
 /// The first bytes of gzip files. No header is that long.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 

@@ -127,12 +127,18 @@ pub struct BoxEngine {
     columns: Vec<u32>,
     rows: Vec<u32>,
     heap: BinaryHeap<BoxNode>,
+    gave_up: bool,
 }
 
 impl BoxEngine {
     /// Begins with no memory.
     pub fn new() -> Self {
         BoxEngine::default()
+    }
+
+    /// Returns true if the last search found all that it was asked for, or all that there is.
+    pub fn has_ended(&self) -> bool {
+        !self.gave_up
     }
 
     /// Writes the best `most` rectangles into `found`, the best first, and returns a number that no other rectangle's
@@ -149,6 +155,7 @@ impl BoxEngine {
         found.clear();
         self.sums.prepare(question.scores());
         self.heap.clear();
+        self.gave_up = false;
         match question.places {
             Places::Grid { stride, most: divisions } => {
                 lines(question.map.width(), stride, &mut self.columns);
@@ -217,6 +224,7 @@ impl BoxEngine {
                 continue;
             }
             if divided == divisions {
+                self.gave_up = true;
                 // Of what was looked at, the best stands in for what was not found.
                 if found.is_empty() {
                     found.push(seen);

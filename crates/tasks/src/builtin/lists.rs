@@ -15,18 +15,16 @@ impl<T: BuiltinTask> TaskProblem<T> {
 
     pub(super) fn list(&self, w: &[f64], count: usize, threads: usize, each: impl FnMut(TopPrediction)) -> EachResult {
         let list = |example: ExampleOf<'_, T>, (scratch, answer, features): &mut Worker<T>| {
-            let kbest = self.task.capabilities().kbest;
-            let kbest =
-                kbest.ok_or_else(|| format!("task `{}` lists no labellings beside the best", self.facts.task))?;
             let mut labels = vec![answer.clone(); count];
             let (question, memory) = (Question::plain(example, w), &mut T::Memory::default());
-            let (found, quality) = kbest.top(question.call(scratch, memory), &mut labels)?;
+            let (found, quality) = self.task.top(question.call(scratch, memory), &mut labels)?;
             let scored = |y: &T::Label| {
                 let (score, _) = self.task.score(example.input, y, w, features);
                 Ok(ScoredLabelling { text: self.task.show(y, &self.own), numbers: self.numbers(y)?, score })
             };
             let labellings = labels[..found].iter().map(scored).collect::<Result<_, String>>()?;
-            Ok(TopPrediction { labellings, exact: quality == Quality::Exact })
+            let truth = self.task.is_known(example.truth).then(|| self.numbers(example.truth)).transpose()?;
+            Ok(TopPrediction { labellings, exact: quality == Quality::Exact, truth })
         };
         self.ask_all(threads, (BATCH / count.max(1)).max(threads.max(1)), list, each)
     }

@@ -1,9 +1,10 @@
 //! A built-in task beyond training: how its labellings are shown, measured and varied, how its weights stand in
 //! files, and the slow code of `verify`.
 
+use multiplane_core::oracle::Quality;
 use multiplane_core::rng::Rng;
 use multiplane_core::rounding::UNIT;
-use multiplane_core::task::{Task, TaskLabel, UNLABELLED};
+use multiplane_core::task::{Call, Task, TaskLabel, UNLABELLED};
 
 use crate::builtin::neighbours::one_changed;
 use crate::data::SparseRows;
@@ -23,6 +24,16 @@ pub trait BuiltinTask:
     /// The largest error of one rounding of a score in [`reference_hinge`](BuiltinTask::reference_hinge), as a share of
     /// the terms: where it adds doubles, u.
     const REFERENCE_ROUNDOFF: f64 = UNIT;
+
+    /// Writes into `out` the best labellings, the best first, and returns how many there are, as
+    /// [`KBest::top`](multiplane_core::task::KBest::top) does; a task may leave out what is too near to a better one.
+    ///
+    /// # Errors
+    ///
+    /// The task lists none, or the reason why there is no answer.
+    fn top(&self, call: Call<'_, Self>, out: &mut [Self::Label]) -> Result<(usize, Quality), String> {
+        self.capabilities().kbest.ok_or("the task lists no labellings besides the best")?.top(call, out)
+    }
 
     /// Returns a labelling as one line of text; the truth may hold labels that the vocabulary lacks.
     fn show(&self, y: &Self::Label, vocabulary: &Self::Vocabulary) -> String;

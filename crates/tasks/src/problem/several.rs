@@ -10,6 +10,8 @@ pub struct TopPrediction {
     pub labellings: Vec<ScoredLabelling>,
     /// True if these are proven to be the best.
     pub exact: bool,
+    /// Numbers of the labels of the truth, if one is known.
+    pub truth: Option<Vec<u32>>,
 }
 
 /// A labelling with its score.

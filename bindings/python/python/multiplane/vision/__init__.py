@@ -1,9 +1,10 @@
-"""From photographs to graphs and back: superpixels, their features, segmentations painted over the photographs.
+"""From photographs to graphs or word maps and back: features, segmentations and boxes painted over the photographs.
 
     python -m multiplane.vision graph IMAGES LABELS --out train.safetensors
+    python -m multiplane.vision words IMAGES BOXES --out train.safetensors
     python -m multiplane.vision paint MODEL IMAGES --like train.safetensors --out DIR
 
-and the same as the functions ``graph`` and ``paint``. Needs ``pip install 'multiplane[vision]'``.
+and the same as the functions ``graph``, ``words`` and ``paint``. Needs ``pip install 'multiplane[vision]'``.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from multiplane.vision._errors import MissingExtra, VisionError, load
 from multiplane.vision._options import MOST_JOBS
 
-__all__ = ["MissingExtra", "VisionError", "graph", "hog", "overlay", "paint", "superpixels"]
+__all__ = ["MissingExtra", "VisionError", "graph", "hog", "overlay", "paint", "superpixels", "words"]
 
 _Path = str | os.PathLike[str]
 
@@ -135,8 +136,7 @@ def graph(
     found = builder.checked_settings(known, **options)
     chosen = pairing.pairs(Path(images), None if labels is None else Path(labels), pairing.names_of(only, None))
     read = [pair.photo for pair in chosen] + [pair.labels for pair in chosen if pair.labels is not None]
-    if Path(out).resolve() in {path.resolve() for path in (*read, *([] if known is None else [known.path]))}:
-        raise VisionError(f"{out}: would take the place of a file that is read here")
+    _spare(out, *read, None if known is None else known.path)
     built, told = builder.build(
         chosen, Path(out), found, like=known, jobs=_jobs(jobs), cache=_folder(cache), progress=progress
     )
@@ -145,24 +145,97 @@ def graph(
     return dict(built)
 
 
-def paint(
-    model: _Path, images: _Path, out: _Path, *, like: _Path, labels: _Path | None = None,
-    names: Sequence[str] | None = None, only: Iterable[str] | None = None, jobs: int = 1, cache: _Path | bool = True,
+def words(
+    images: _Path, boxes: _Path | None, out: _Path, *, like: _Path | None = None, descriptor: str | None = None,
+    channels: Sequence[str] | None = None, size: int | None = None, words: int | None = None, step: int | None = None,
+    seed: int | None = None, category: str | None = None, none: bool = False, only: Iterable[str] | None = None, jobs: int = 1,
     progress: bool | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Segments photographs with a trained model.
+    """Builds a container of word maps with boxes, the input of task ``box``, from photographs.
 
-    Writes ``NAME.png`` (class ids; 0 and 1 where training had a threshold), ``NAME.overlay.png`` (the classes in colour
+    Around every ``step``-th pixel a descriptor is made, and a vocabulary of all by k-means; the word of a pixel is the centre
+    that its descriptor is nearest to. The file holds ``map_sizes [n, 2]`` (height, width), ``words`` (int16; -1 at pixels
+    between the points), ``word_counts [vocabularies]``, ``box_offsets [n + 1]``, ``boxes [B, 4]``, and the vocabularies, which
+    ``like`` takes over. The same input gives the same bytes, for any ``jobs``.
+
+    Args:
+        images: Folder of photographs.
+        boxes: A file or folder of boxes in pixels of the photographs, told apart by content: csv with the columns name, left, top,
+            right, bottom (right and bottom exclusive) and perhaps category, width and height (of the image that the sides are
+            measured in); XML of Pascal VOC or dlib; JSON of COCO. Those marked difficult, ignored or crowds are left out.
+            None: maps without boxes.
+        out: The file to write.
+        like: A file of this function: its settings and vocabularies are used, as test images need.
+        descriptor: ``"sift"`` (4 x 4 cells of 4 pixels; the default) or ``"hog"`` (2 x 2 cells of 8 pixels).
+        channels: A vocabulary for each: ``"grey"`` (the default), ``"hue"``, ``"hsv"`` (all three together).
+        size: Longest side in pixels of images as they are worked on; 320 by default. Larger ones are made smaller, and their
+            boxes with them.
+        words: Words in each vocabulary; 500 by default.
+        step: Pixels from point to point; 4 by default.
+        seed: Of the vocabularies.
+        category: The kind of objects, if the boxes are of several.
+        none: If images without a box are taken; an error otherwise.
+        only: Names of images (without ending) to take; by default those that a file of dlib, VOC or COCO lists, else all.
+        jobs: Processes; 0 is one per core.
+        progress: As in ``graph``.
+
+    Returns:
+        ``images boxes words out``.
+
+    Raises:
+        VisionError: For bad images, boxes or options; ``MissingExtra`` where packages are missing.
+    """
+    maps: Any = load("multiplane.vision._maps")
+    known = None if like is None else maps.Like(Path(like))
+    given = {"descriptor": descriptor, "channels": None if channels is None else tuple(channels), "size": size, "words": words,
+             "step": step, "seed": seed}  # fmt: skip
+    settings = maps.settings_of(known, **given)
+    photos = _marked(images, boxes, category, only, none)
+    _spare(out, *(photo.path for photo in photos), *(None if one is None else Path(one) for one in (boxes, like)))
+    return dict(maps.build(photos, Path(out), settings, like=known, jobs=_jobs(jobs), progress=progress))
+
+
+def _marked(images: _Path, boxes: _Path | None, category: str | None, only: Iterable[str] | None, none: bool) -> list[Any]:
+    """The photographs with their boxes."""
+    maps: Any = load("multiplane.vision._maps")
+    marks: Any = load("multiplane.vision._marks")
+    pairing: Any = load("multiplane.vision._pairs")
+    if boxes is None and category is not None:
+        raise VisionError(f"category = {category}, but there is no file of boxes")
+    found = None if boxes is None else marks.read(Path(boxes), category)
+    chosen: list[Any] = maps.chosen(Path(images), found, pairing.names_of(only, None), none)
+    return chosen
+
+
+def _spare(out: _Path, *read: Path | None) -> None:
+    """Refuses an output that is one of the files that are read."""
+    if Path(out).resolve() in {path.resolve() for path in read if path is not None}:
+        raise VisionError(f"{out}: would take the place of a file that is read here")
+
+
+def paint(
+    model: _Path, images: _Path, out: _Path, *, like: _Path, labels: _Path | None = None,
+    names: Sequence[str] | None = None, top: int | None = None, category: str | None = None, only: Iterable[str] | None = None,
+    jobs: int = 1, cache: _Path | bool = True, progress: bool | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """Segments photographs with a trained model, or draws the boxes that it finds.
+
+    With a model of task ``box`` and ``like`` a file of ``words`` it writes ``NAME.png``, the photograph with the boxes that are
+    found in red over those of ``labels``, if given, in green; and ``boxes.csv`` with those found, in pixels of the photographs.
+
+    With a model of task ``graph`` it writes ``NAME.png`` (class ids; 0 and 1 where training had a threshold), ``NAME.overlay.png`` (the classes in colour
     over the photograph, their borders in white) and ``legend.png``, all of them or none. A class has the same colour in
     all pictures. Photographs whose pictures would have the same name are refused before any work.
 
     Args:
-        model: A model file of task ``graph``.
+        model: A model file of task ``graph`` or ``box``.
         images: Folder of photographs.
         out: Folder for the pictures, not one of the others.
         like: The file that the model was trained on: features are made as there.
-        labels: Folder of label maps, if the segmentation shall be measured.
+        labels: Folder of label maps, if the segmentation shall be measured; of boxes a file as for ``words``.
         names: Names of the classes of ``like``, in the order of their ids.
+        top: Of boxes: how many are looked for in each photograph; 1 by default.
+        category: Of boxes: as in ``words``.
         only: Names of images (without ending) to take; all by default.
         jobs: Processes; 0 is one per core.
         cache: As in ``graph``.
@@ -170,7 +243,8 @@ def paint(
 
     Returns:
         ``images classes out``; with ``labels``, over all pixels that have one at full size, ``pixels pixel_accuracy
-        mean_class_accuracy mean_iou per_class confusion`` (a list per true class).
+        mean_class_accuracy mean_iou per_class confusion`` (a list per true class). Of boxes ``images boxes out``; with ``labels``
+        the mean ``overlap`` of the best box with a right one, and ``found``, the share above 1/2.
 
     Raises:
         VisionError: For bad input.
@@ -178,6 +252,12 @@ def paint(
     painter: Any = load("multiplane.vision._paint")
     settings: Any = load("multiplane.vision._settings")
     pairing: Any = load("multiplane.vision._pairs")
+    if load("multiplane.vision._container").Reader(Path(like)).settings.get("kind") == "words":
+        if names is not None:
+            raise VisionError("names are of classes: boxes have none")
+        return _paint_boxes(model, images, out, like, labels, 1 if top is None else top, category, only, _jobs(jobs), progress)
+    if top is not None or category is not None:
+        raise VisionError(f"top and category are of boxes, but {like} holds graphs")
     known = settings.Like(Path(like))
     chosen = pairing.pairs(Path(images), None if labels is None else Path(labels), pairing.names_of(only, None))
     if Path(out).resolve() in {Path(folder).resolve() for folder in (images, labels) if folder is not None}:
@@ -190,9 +270,26 @@ def paint(
     return dict(result)
 
 
+def _paint_boxes(
+    model: _Path, images: _Path, out: _Path, like: _Path, labels: _Path | None, top: int, category: str | None,
+    only: Iterable[str] | None, jobs: int, progress: bool | None,
+) -> dict[str, Any]:  # fmt: skip
+    if isinstance(top, bool) or not isinstance(top, int) or not 1 <= top <= 1000:
+        raise VisionError(f"top = {top}: expected a whole number of boxes from 1 to 1000")
+    maps: Any = load("multiplane.vision._maps")
+    photos = _marked(images, labels, category, only, True)
+    if Path(out).resolve() == Path(images).resolve():
+        raise VisionError(f"{out}: holds the photographs: pictures need a folder of their own")
+    painter: Any = load("multiplane.vision._found")
+    return dict(painter.paint(Path(model), photos, Path(out), maps.Like(Path(like)), top=top, jobs=jobs, progress=progress))
+
+
 def table(painted: dict[str, Any]) -> str:
     """What ``paint`` returned, as text."""
     lines = [f"{painted['images']} images: {painted['out']}"]
+    if "overlap" in painted:
+        lines.append(f"mean overlap {100 * painted['overlap']:.2f} %, overlap above 1/2 {100 * painted['found']:.2f} %")
+        return "\n".join(lines)
     if "pixel_accuracy" not in painted:
         return lines[0]
 

@@ -27,8 +27,19 @@ _GRAPH_EXAMPLES = """examples:
   python -m multiplane.vision graph images labels --ignore 255 --list train.txt --out train.safetensors
   python -m multiplane.vision graph images labels --list test.txt --like train.safetensors --out test.safetensors"""
 
+_WORDS = """Builds the word maps that task `box` trains on: descriptors on a grid, each the nearest word of a vocabulary.
+
+BOXES is csv (name,left,top,right,bottom in pixels, right and bottom exclusive; perhaps category,width,height), XML of
+Pascal VOC (a file or a folder) or dlib, or JSON of COCO; without it the maps have no boxes."""
+
+_WORDS_EXAMPLES = """examples:
+  python -m multiplane.vision words photos boxes.csv --list train.txt --out train.safetensors
+  python -m multiplane.vision words photos boxes.csv --list test.txt --like train.safetensors --out test.safetensors
+  python -m multiplane.vision words faces training.xml --descriptor hog --words 200 --size 500 --out faces.safetensors"""
+
 _PAINT = """Segments photographs with a trained model, and writes for each NAME.png (class ids, or the model's 0 and 1)
-and NAME.overlay.png (classes in colour over the photograph, with their borders)."""
+and NAME.overlay.png (classes in colour over the photograph, with their borders). With a model of task `box` NAME.png is
+the photograph with boxes: found in red, right (--labels BOXES) in green; boxes.csv holds those found."""
 
 _PAINT_EXAMPLES = """examples:
   python -m multiplane.vision paint model.safetensors photos --like train.safetensors --out painted
@@ -43,20 +54,21 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message} (--help lists the options)\n")
 
 
-def _common(parser: argparse.ArgumentParser) -> None:
+def _common(parser: argparse.ArgumentParser, cached: bool = True) -> None:
     parser.add_argument("--only", metavar="NAMES", help="take these images alone: names without ending, with commas")
     parser.add_argument("--list", metavar="FILE", type=Path, help="the same from a file, one name a line")
     parser.add_argument("--jobs", metavar="J", type=int, default=0, help="processes; 0 (default): one per core")
-    parser.add_argument("--cache", metavar="DIR", type=Path,
-                        help="folder that keeps what is computed per image (default: multiplane/vision in the user's "
-                        "cache folder)")  # fmt: skip
-    parser.add_argument("--no-cache", action="store_true", help="keep nothing")
+    if cached:
+        parser.add_argument("--cache", metavar="DIR", type=Path,
+                            help="folder that keeps what is computed per image (default: multiplane/vision in the user's "
+                            "cache folder)")  # fmt: skip
+        parser.add_argument("--no-cache", action="store_true", help="keep nothing")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout instead of text")
     parser.add_argument("--quiet", action="store_true", help="no progress line")
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="python -m multiplane.vision", description="From photographs to graphs, and back.")
+    parser = _Parser(prog="python -m multiplane.vision", description="From photographs to graphs or word maps, and back.")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     raw = argparse.RawDescriptionHelpFormatter
     graph = commands.add_parser("graph", help="build graphs of superpixels from photographs and label maps",
@@ -75,16 +87,35 @@ def _parser() -> argparse.ArgumentParser:
                        % WORDS)  # fmt: skip
     graph.add_argument("--seed", metavar="K", type=int, help="of the visual words (default 0)")
     _common(graph)
-    paint = commands.add_parser("paint", help="segment photographs with a trained model", description=_PAINT,
+    words = commands.add_parser("words", help="build maps of visual words from photographs and boxes", description=_WORDS,
+                                epilog=_WORDS_EXAMPLES, formatter_class=raw)  # fmt: skip
+    words.add_argument("images", metavar="IMAGES", type=Path, help="folder of photographs")
+    words.add_argument("boxes", metavar="BOXES", type=Path, nargs="?", help="file or folder of boxes")
+    words.add_argument("--out", metavar="F.safetensors", type=Path, required=True, help="the file to write")
+    words.add_argument("--like", metavar="TRAIN.safetensors", type=Path,
+                       help="take settings and vocabularies from this file, as test images need")  # fmt: skip
+    words.add_argument("--descriptor", metavar="NAME", help="sift (default): 4 x 4 cells of 4 pixels; hog: 2 x 2 of 8")
+    words.add_argument("--channels", metavar="NAMES", help="a vocabulary for each, with commas: grey (default), hue, hsv")
+    words.add_argument("--size", metavar="PIXELS", type=int, help="longest side of images as they are worked on; larger "
+                       "ones are made smaller (default 320)")  # fmt: skip
+    words.add_argument("--words", metavar="K", type=int, help="words in each vocabulary (default 500)")
+    words.add_argument("--step", metavar="PIXELS", type=int, help="from descriptor to descriptor (default 4)")
+    words.add_argument("--seed", metavar="K", type=int, help="of the vocabularies (default 0)")
+    words.add_argument("--category", metavar="NAME", help="the kind of objects, if the boxes are of several")
+    words.add_argument("--none", action="store_true", help="take images without a box as well")
+    _common(words, cached=False)
+    paint = commands.add_parser("paint", help="segment photographs or find boxes with a trained model", description=_PAINT,
                                 epilog=_PAINT_EXAMPLES, formatter_class=raw)  # fmt: skip
-    paint.add_argument("model", metavar="MODEL", type=Path, help="a model of task graph")
+    paint.add_argument("model", metavar="MODEL", type=Path, help="a model of task graph or box")
     paint.add_argument("images", metavar="IMAGES", type=Path, help="folder of photographs")
     paint.add_argument("--like", metavar="TRAIN.safetensors", type=Path, required=True,
                        help="the file that the model was trained on")  # fmt: skip
     paint.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder for masks and overlays")
     paint.add_argument("--labels", metavar="DIR", type=Path,
-                       help="folder of label maps: measures accuracy and intersection over union")  # fmt: skip
+                       help="folder of label maps, or boxes: measures accuracy and intersection over union")  # fmt: skip
     paint.add_argument("--names", metavar="NAMES", help="names of the classes, in the order of their ids, with commas")
+    paint.add_argument("--top", metavar="K", type=int, help="boxes to look for in each photograph (default 1)")
+    paint.add_argument("--category", metavar="NAME", help="the kind of objects, if the boxes of --labels are of several")
     _common(paint)
     return parser
 
@@ -92,12 +123,17 @@ def _parser() -> argparse.ArgumentParser:
 def _run(given: argparse.Namespace) -> tuple[dict[str, Any], str]:
     """The result, and the text that says it."""
     only = vision.chosen_names(given.only, given.list)
+    common: dict[str, Any] = {
+        "only": only, "jobs": given.jobs, "progress": False if given.quiet else None, "like": given.like,
+    }  # fmt: skip
+    if given.command == "words":
+        channels = None if given.channels is None else [name.strip() for name in given.channels.split(",")]
+        options = {name: getattr(given, name) for name in ("descriptor", "size", "words", "step", "seed", "category", "none")}
+        made = vision.words(given.images, given.boxes, given.out, channels=channels, **options, **common)
+        return made, f"{made['images']} images, {made['boxes']} boxes, {' + '.join(map(str, made['words']))} words: {made['out']}"
     if given.no_cache and given.cache is not None:
         raise VisionError("--cache and --no-cache exclude each other")
-    common: dict[str, Any] = {
-        "only": only, "jobs": given.jobs, "cache": False if given.no_cache else given.cache or True,
-        "progress": False if given.quiet else None, "like": given.like,
-    }  # fmt: skip
+    common["cache"] = False if given.no_cache else given.cache or True
     if given.command == "graph":
         options = {name: getattr(given, name) for name in OPTIONS}
         built = vision.graph(given.images, given.labels, given.out, **options, **common)
@@ -107,7 +143,8 @@ def _run(given: argparse.Namespace) -> tuple[dict[str, Any], str]:
             f"{', '.join(map(str, built['classes']))}: {built['out']}"
         )
     names = None if given.names is None else [name.strip() for name in given.names.split(",")]
-    painted = vision.paint(given.model, given.images, given.out, labels=given.labels, names=names, **common)
+    painted = vision.paint(given.model, given.images, given.out, labels=given.labels, names=names, top=given.top, category=given.category,
+                           **common)  # fmt: skip
     return painted, vision.table(painted)
 
 

@@ -33,6 +33,7 @@ TYPES: dict[str, np.dtype[Any]] = {
     "F32": np.dtype("<f4"),
     "F64": np.dtype("<f8"),
     "I32": np.dtype("<i4"),
+    "I16": np.dtype("<i2"),
 }
 """Types of tensors that are written and read."""
 

@@ -30,17 +30,21 @@ def _pictures(pair: _pairs.Pair) -> dict[str, str]:
     return {f"{pair.name}.png": "mask", f"{pair.name}.overlay.png": "overlay"}
 
 
-def _check_pictures(chosen: list[_pairs.Pair], out: Path, inputs: list[Path]) -> list[str]:
-    """The names of all pictures. Raises ``VisionError`` where two are the same, or one is a file that is read."""
-    taken = {LEGEND: "the legend of the classes"}
-    for pair in chosen:
-        for name, what in _pictures(pair).items():
+def check_pictures(
+    pictures: list[tuple[Path, dict[str, str]]], out: Path, inputs: list[Path], further: tuple[str, str]
+) -> list[str]:
+    """The names of all files to write: the pictures of each photograph, with what they are, and a further one. Raises
+    ``VisionError`` where two are the same, or one is a file that is read.
+    """
+    taken = dict([further])
+    for photo, names in pictures:
+        for name, what in names.items():
             if name in taken:
                 raise VisionError(
-                    f"{pair.photo}: its {what} would be {name}, as {taken[name]}: rename it, or leave it out (--only and "
+                    f"{photo}: its {what} would be {name}, as {taken[name]}: rename it, or leave it out (--only and "
                     "--list choose names)"
                 )
-            taken[name] = f"the {what} of {pair.photo.name}"
+            taken[name] = f"the {what} of {photo.name}"
     read = {path.resolve() for path in inputs}
     for name, what in taken.items():
         if (out / name).is_dir():
@@ -88,17 +92,17 @@ def _draw(
 
 
 @contextlib.contextmanager
-def _scratch(out: Path) -> Iterator[Path]:
+def scratch(out: Path) -> Iterator[Path]:
     """A scratch folder in ``out``, which is made where it is not there, and unmade if the work fails."""
     made = [folder for folder in (out, *out.parents) if not folder.exists()]
     try:
         with contextlib.ExitStack() as stack:
             try:
                 out.mkdir(parents=True, exist_ok=True)
-                scratch = stack.enter_context(scratch_folder(out, ".paint."))
+                room = stack.enter_context(scratch_folder(out, ".paint."))
             except OSError as error:
                 raise VisionError(f"{out}: no folder to write to: {error.strerror}") from None
-            yield scratch
+            yield room
     except BaseException:
         for folder in made:
             with contextlib.suppress(OSError):
@@ -111,15 +115,16 @@ def paint(
     cache: Path | None, progress: bool | None,
 ) -> tuple[dict[str, Any], list[str]]:  # fmt: skip
     """Paints these photographs; see ``multiplane.vision.paint``. Returns the result and warnings."""
-    pictures = _check_pictures(chosen, out, [model_path, like.path])
+    files = [(pair.photo, _pictures(pair)) for pair in chosen]
+    pictures = check_pictures(files, out, [model_path, like.path], (LEGEND, "the legend of the classes"))
     called = _shown(names, like.classes)
     model = _predict.load_model(model_path)
     count = sum(size for _, size in groups(like.settings.words))
     made = features_id(like.settings, like.fitted)
     _predict.check(model, model_path, count, like.classes, like.path, made)
-    with _scratch(out) as scratch:
-        kept = cache or scratch / "cache"
-        container = scratch / "graphs.safetensors"
+    with scratch(out) as room:
+        kept = cache or room / "cache"
+        container = room / "graphs.safetensors"
         _, warnings = build(chosen, container, like.settings, like=like, jobs=jobs, cache=kept, progress=progress)
         reader = Reader(container)
         classes = [int(label) for label in reader.settings["classes"]]
@@ -129,7 +134,7 @@ def paint(
             raise VisionError(f"{model_path}: answers with label {strange[0]}, which the file of --like does not know")
         shown = [called.get(label, str(label)) for label in classes]  # label maps may have further ones
         total = np.zeros((len(classes), len(classes)), dtype=np.int64)
-        folder = scratch / "pictures"
+        folder = room / "pictures"
         folder.mkdir()
         line = Line(progress)
         try:

@@ -14,15 +14,15 @@ from multiplane.vision._errors import VisionError
 Ids = NDArray[np.int64]
 
 
-def load_model(path: Path) -> Any:
-    """A model of task ``graph``. Raises ``VisionError`` for anything else."""
+def load_model(path: Path, task: str = "graph") -> Any:
+    """A model of a task. Raises ``VisionError`` for anything else."""
     try:
         model = multiplane.load(path)
     except (OSError, ValueError) as error:
         text = str(error)
         raise VisionError(text if str(path) in text else f"{path}: {text}") from None
-    if type(model).__name__ != "GraphSSVM":
-        raise VisionError(f"{path}: a model of {type(model).__name__}, expected one of task graph")
+    if getattr(type(model), "_task", None) != task:
+        raise VisionError(f"{path}: a model of {type(model).__name__}, expected one of task {task}")
     return model
 
 

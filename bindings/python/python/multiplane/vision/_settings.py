@@ -130,6 +130,8 @@ class Like:
         self.path = path
         reader = Reader(path)
         found = reader.settings
+        if "kind" in found:
+            raise VisionError(f"{path}: holds {found['kind']}, expected graphs that `multiplane.vision graph` wrote")
         if found.get("version") != _cache.VERSION:
             raise VisionError(
                 f"{path}: features of version {found.get('version')}, this package makes version {_cache.VERSION}: "

@@ -25,6 +25,7 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<BoxSpec>("box")
     .reads(&[&boxes::FORMAT])
     .layout("[cell][word]")
     .bounded()
+    .lists()
     .oracle("branch and bound over all boxes of a grid, or all windows of some sizes");
 
 impl TaskSpec for BoxSpec {
@@ -53,6 +54,7 @@ fn read(spec: &BoxSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(B
     require((1..=4).contains(&spec.levels), "levels", spec.levels, "must be 1 to 4")?;
     require(spec.stride > 0, "stride", spec.stride, "must be at least 1")?;
     require(spec.windows > 0, "windows", spec.windows, "must be at least 1")?;
+    require((0.0..=1.0).contains(&spec.apart), "apart", spec.apart, "must be 0 to 1")?;
     let Some(found) = data.get::<Boxes>() else {
         let found = data.describe();
         return Err(OpenError::new(format!("task `{}` reads maps of words with boxes, found {found}", ENTRY.name)));
@@ -67,7 +69,7 @@ fn read(spec: &BoxSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(B
                 BoxSearch::Windows => windows::sizes(labels.iter().flat_map(Boxed::boxes), spec.windows),
                 BoxSearch::BranchAndBound => Vec::new(),
             };
-            BoxVocabulary { words, windows }
+            BoxVocabulary { words, windows, features_id: found.features_id().map(str::to_string) }
         }
     };
     if found.word_counts() != vocabulary.words {
@@ -86,7 +88,11 @@ fn read(spec: &BoxSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(B
             return Err(OpenError::new("no image has a box: there are no sizes of windows (task.search=windows)"));
         }
     }
+    let mut warnings = Vec::new();
+    if matches!((found.features_id(), &vocabulary.features_id), (Some(found), Some(known)) if found != known) {
+        warnings.push("these are not the words that the model was trained on: build the data with --like".into());
+    }
     let task = BoxTask::new(spec, vocabulary.clone());
     let fingerprint = data.fingerprint();
-    Ok((Reading { inputs, labels, vocabulary, fingerprint, warnings: Vec::new() }, task))
+    Ok((Reading { inputs, labels, vocabulary, fingerprint, warnings }, task))
 }

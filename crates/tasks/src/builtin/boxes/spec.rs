@@ -62,6 +62,8 @@ pub struct BoxSpec {
     /// After so many sets of boxes were divided a search gives up, and its answer is a box with a bound (search
     /// `branch-and-bound`).
     pub max_sets: usize,
+    /// The largest overlap, intersection / union, of two boxes in a list of the best.
+    pub apart: f64,
     /// If an image may have no box, which is then an answer with a weight of its own.
     pub none: bool,
 }
@@ -77,6 +79,7 @@ impl Default for BoxSpec {
             stride: 4,
             windows: 2,
             max_sets: 200_000,
+            apart: 0.5,
             none: false,
         }
     }

@@ -11,7 +11,7 @@ use multiplane_infer::boxes::{BoxEngine, BoxLoss, BoxQuestion, FoundBox, Norm, P
 use serde::{Deserialize, Serialize};
 
 use super::boxed::Boxed;
-use super::measures::{FOUND, Overlaps};
+use super::measures::{Answered, FOUND, Overlaps};
 use super::reference;
 use super::spec::{BoxSearch, BoxSpec};
 use crate::builtin::task::BuiltinTask;
@@ -35,6 +35,9 @@ pub struct BoxVocabulary {
     pub words: Vec<usize>,
     /// The sizes of the windows, width and height; empty for branch and bound.
     pub windows: Vec<(u32, u32)>,
+    /// How the words of the training data were made, if their container says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub features_id: Option<String>,
 }
 
 impl TaskVocabulary for BoxVocabulary {}
@@ -239,7 +242,23 @@ impl BuiltinTask for BoxTask {
     }
 
     fn measures(&self, _: &BoxVocabulary) -> Vec<Box<dyn Measure<Boxed>>> {
-        vec![Box::new(Overlaps)]
+        vec![Box::new(Overlaps), Box::new(Answered)]
+    }
+
+    /// The best boxes apart from each other (greedy non-maximum suppression), and "no box" if that is an answer.
+    fn top(&self, call: Call<'_, Self>, out: &mut [Boxed]) -> Result<(usize, Quality), String> {
+        let Call { question, scratch: BoxScratch { engine, found, .. }, memory } = call;
+        let asked = self.question(question.input, question.truth, question.w);
+        engine.search(asked, &memory.0, (out.len(), self.spec.apart), found);
+        let quality = if engine.has_ended() { Quality::Exact } else { Quality::Heuristic };
+        let none = self.of_none(question.truth, question.w);
+        let rank = none.map(|none| found.iter().take_while(|one| one.score >= none).count());
+        let mut list: Vec<Boxed> = found.iter().map(|one| Boxed::new(vec![one.rect])).collect();
+        rank.into_iter().for_each(|rank| list.insert(rank, Boxed::default()));
+        list.truncate(out.len());
+        let count = list.len();
+        out.iter_mut().zip(list).for_each(|(to, one)| *to = one);
+        Ok((count, quality))
     }
 
     /// Boxes with one side moved by a stride.

@@ -41,7 +41,8 @@ fn specs() -> Vec<BoxSpec> {
         for loss in [OverlapLoss::Overlap, OverlapLoss::Missed] {
             for (search, none) in [(BoxSearch::BranchAndBound, false), (BoxSearch::Windows, true)] {
                 let (stride, levels) = (1 + all.len() as u32 % 2, 1 + all.len() % 3);
-                all.push(BoxSpec { normalise, loss, search, none, stride, levels, ..BoxSpec::default() });
+                let apart = [0.5, 0.2, 1.0][all.len() % 3];
+                all.push(BoxSpec { normalise, loss, search, none, stride, levels, apart, ..BoxSpec::default() });
             }
         }
     }
@@ -80,8 +81,24 @@ fn score(task: &BoxTask, x: &Arc<BoxImage>, y: &Boxed, w: &[f64]) -> f64 {
     features.view().score(w)
 }
 
-/// For every norm, loss and search: answers with and without the loss are the best of all, also from the memory of
-/// others, `verify` finds the same hinge, and a search that gives up has a bound.
+/// Checks a list of at most `most`: the best of all answers first, and none that overlaps a better one by more than
+/// `apart`.
+fn is_greedy(all: &[Boxed], list: &[Boxed], most: usize, apart: f64, value: impl Fn(&Boxed) -> f64) {
+    let overlap = |a: &Boxed, b: &Boxed| if a.boxes().is_empty() || b.boxes().is_empty() { 0.0 } else { a.overlap(b) };
+    for (k, one) in list.iter().enumerate() {
+        let before = &list[..k];
+        assert!(before.iter().all(|better| overlap(better, one) <= apart && better != one), "{list:?}");
+        assert!(before.iter().all(|better| value(better) >= value(one) - 1e-12), "{list:?}");
+    }
+    let last = list.last().filter(|_| list.len() == most).map_or(f64::NEG_INFINITY, &value);
+    for one in all.iter().filter(|one| !list.contains(one) && value(one) > last + 1e-12) {
+        let suppressed = list.iter().any(|better| overlap(better, one) > apart && value(better) >= value(one) - 1e-12);
+        assert!(suppressed, "{list:?} lacks {one:?}");
+    }
+}
+
+/// For every norm, loss and search: answers, and lists of the best, with and without the loss are the best of all, also
+/// from the memory of others, `verify` finds the same hinge, and a search that gives up has a bound.
 #[test]
 fn answers_are_those_of_enumeration() {
     for (k, spec) in specs().into_iter().enumerate() {
@@ -110,7 +127,13 @@ fn answers_are_those_of_enumeration() {
                         let mut again = Boxed::default();
                         task.decode(question.call(&mut scratch, &mut fresh), &mut again).unwrap();
                         assert_eq!(y, again, "memory changes no answer");
+                        let mut list = vec![Boxed::default(); 3];
+                        let (count, quality) = task.top(question.call(&mut scratch, &mut fresh), &mut list).unwrap();
+                        assert_eq!((&list[0], quality), (&y, Quality::Exact));
+                        is_greedy(&all, &list[..count], list.len(), spec.apart, value);
                         let quality = short.decode(question.call(&mut scratch, &mut fresh), &mut again).unwrap();
+                        let (_, of_list) = short.top(question.call(&mut scratch, &mut fresh), &mut list).unwrap();
+                        assert!(of_list == Quality::Heuristic || quality == Quality::Exact, "a list is no more proven");
                         if let Quality::UpperBound(bound) = quality {
                             assert!(bound >= best - 1e-12 && value(&again) <= best + 1e-12, "{spec:?} {seed}");
                         }
@@ -150,6 +173,7 @@ fn faults_are_named() {
     let cases = [
         (BoxSpec::default(), "image 0 has no box"),
         (BoxSpec { levels: 5, ..BoxSpec::default() }, "levels"),
+        (BoxSpec { apart: 1.5, ..BoxSpec::default() }, "apart"),
         (BoxSpec { stride: 0, ..BoxSpec::default() }, "stride"),
         (
             BoxSpec { words: vec![2], none: true, ..BoxSpec::default() },

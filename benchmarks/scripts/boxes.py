@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""Objects in photographs: task `box` on the Weizmann horses, fold by fold, beside a linear SVM on sliding windows; functional
+descent beside `one-slack`; norms; faces.
+
+    boxes.py --program target/release/multiplane --data DIR --out DIR [--only horses,svm,sfd,norms,faces] [--first 0] [--folds 5]
+
+A fold: every fifth image is held out, and the vocabulary is made of the others alone (`python -m multiplane.vision words`). The
+SVM (scikit-learn's LinearSVC) sees the same words: pyramid histograms of length 1 of the true boxes against windows that
+overlap them by at most 0.3, drawn at first, then the highest scored of each image; its windows have 8 sizes (k-means of the
+training boxes) at every second point. Adds a line of JSON a result to OUT/raw.jsonl. Needs multiplane[vision], scikit-learn.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+import numpy as np
+from safetensors.numpy import load_file
+from sklearn.cluster import KMeans
+from sklearn.svm import LinearSVC
+
+from multiplane import vision
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from common import finish, standard_parser  # noqa: E402
+
+HALF, STEP, WORDS = 8, 4, 500
+COSTS = (0.1, 1.0)
+
+
+def run(*command):
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True).stdout
+
+
+def photographs(data, out):
+    """A folder of the photographs and a file of their boxes, which were measured in the masks. `rgb/horse318.jpg` is black."""
+    folder, table = out / "photos", out / "boxes.csv"
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = [line.split() for line in (data / "weizmann_horses/boxes_from_masks.txt").read_text().splitlines()]
+    table.write_text("name,width,height,left,top,right,bottom\n" + "".join(",".join(row) + "\n" for row in rows))
+    for name in (row[0] for row in rows):
+        source = data / "weizmann_horses" / ("gray" if name == "horse318" else "rgb") / f"{name}.jpg"
+        if not (folder / f"{name}.jpg").exists():
+            os.symlink(source.resolve(), folder / f"{name}.jpg")
+    return folder, table, [row[0] for row in rows]
+
+
+def fold(args, number):
+    """The containers of a fold, made if they are not there."""
+    folder, table, names = photographs(args.data, args.out)
+    paths = [args.out / f"horses{number}.{part}.safetensors" for part in ("train", "test")]
+    test = names[number::5]
+    if not paths[1].exists():
+        vision.words(folder, table, paths[0], only=[name for name in names if name not in test], jobs=args.jobs, progress=False)
+        vision.words(folder, table, paths[1], only=test, like=paths[0], jobs=args.jobs, progress=False)
+    return paths
+
+
+def trained(args, train, test, *options):
+    """What training and evaluation say."""
+    model = args.out / "model"
+    report = json.loads(run(args.program, "train", "--task", "box", "--data", train, "--out", model, "--threads", "1", "--json", *options))
+    found = json.loads(run(args.program, "evaluate", "--model", model, "--data", test, "--threads", "1", "--json"))
+    keys = ("primal", "gap", "passes", "oracle_calls", "evaluation_calls", "oracle_seconds", "wall_seconds", "stop_reason")
+    return {**{key: report[key] for key in keys}, "overlap": found["overlap"], "found": found["found"]}, model
+
+
+def overlaps(boxes, truth):
+    """Intersection over union of boxes ``[n, 4]`` with one."""
+    sides = np.minimum(boxes[:, 2:], truth[2:]) - np.maximum(boxes[:, :2], truth[:2])
+    common = np.maximum(sides, 0).prod(1)
+    return common / ((boxes[:, 2:] - boxes[:, :2]).prod(1) + (truth[2:] - truth[:2]).prod() - common)
+
+
+class Images:
+    """The words of a container as integral histograms of the points."""
+
+    def __init__(self, path):
+        tensors = load_file(path)
+        self.sizes, self.boxes = tensors["map_sizes"], tensors["boxes"].astype(float)
+        maps = np.split(tensors["words"], np.cumsum(self.sizes.prod(1))[:-1])
+        self.grids = [one.reshape(size)[HALF : size[0] - HALF + 1 : STEP, HALF : size[1] - HALF + 1 : STEP]
+                      for one, size in zip(maps, self.sizes)]  # fmt: skip
+
+    def __len__(self):
+        return len(self.grids)
+
+    def table(self, image):
+        """Counts of words above and left of each point, ``[rows + 1, columns + 1, words]``."""
+        grid = self.grids[image]
+        counts = np.zeros((grid.shape[0] + 1, grid.shape[1] + 1, WORDS), np.int16)
+        counts[1:, 1:][np.arange(grid.shape[0])[:, None], np.arange(grid.shape[1]), grid] = 1
+        return counts.cumsum(0, dtype=np.int16).cumsum(1, dtype=np.int16)
+
+    def features(self, table, boxes):
+        """Pyramid histograms of two levels, of length 1, ``[n, 5 words]``."""
+        left, top, right, bottom = boxes.T
+        across, down = (left + right) // 2, (top + bottom) // 2
+        cells = [(left, top, right, bottom), (left, top, across, down), (across, top, right, down), (left, down, across, bottom),
+                 (across, down, right, bottom)]  # fmt: skip
+
+        def place(sides, most):
+            return np.clip(np.ceil((sides - HALF) / STEP), 0, most).astype(int)
+
+        rows, columns = table.shape[0] - 1, table.shape[1] - 1
+        parts = []
+        for left, top, right, bottom in cells:
+            l, r, t, b = place(left, columns), place(right, columns), place(top, rows), place(bottom, rows)
+            parts.append(table[b, r] - table[t, r] - table[b, l] + table[t, l])
+        found = np.concatenate(parts, 1).astype(np.float32)
+        return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
+
+    def windows(self, image, sizes):
+        """All windows of these sizes at every second point."""
+        height, width = self.sizes[image]
+        found = []
+        for w, h in np.minimum(sizes, (width, height)):
+            x, y = np.meshgrid(np.arange(0, width - w + 1, 2 * STEP), np.arange(0, height - h + 1, 2 * STEP))
+            found.append(np.stack([x.ravel(), y.ravel(), x.ravel() + w, y.ravel() + h], 1))
+        return np.concatenate(found).astype(float)
+
+
+def best_windows(images, image, sizes, weights):
+    """Windows with their scores, the best first."""
+    windows = images.windows(image, sizes)
+    table = images.table(image)
+    scores = np.concatenate([images.features(table, part) @ weights for part in np.array_split(windows, -(-len(windows) // 2000))])
+    order = np.argsort(-scores, kind="stable")
+    return windows[order], scores[order]
+
+
+def svm(args, number):
+    """The rival: its cost is the one of the best share of found boxes on the test images, in its favour."""
+    train, test = map(Images, fold(args, number))
+    rng = np.random.default_rng(number)
+    sizes = KMeans(8, n_init=4, random_state=0).fit(train.boxes[:, 2:] - train.boxes[:, :2]).cluster_centers_.round().astype(int)
+    start = time.monotonic()
+    positives, negatives = [], []
+    for image, box in enumerate(train.boxes):
+        table, windows = train.table(image), train.windows(image, sizes)
+        apart = windows[overlaps(windows, box) <= 0.3]
+        positives.append(train.features(table, box[None]))
+        negatives.append(train.features(table, rng.permutation(apart)[:20]))
+    results = []
+    for cost in COSTS:
+        own = list(negatives)
+        for mined in range(2):
+            rows = np.concatenate([*positives, *own])
+            labels = np.repeat([1, -1], [len(positives), len(rows) - len(positives)])
+            model = LinearSVC(C=cost, class_weight="balanced", dual=True, max_iter=3000, random_state=0).fit(rows, labels)
+            if mined == 1:
+                break
+            for image, box in enumerate(train.boxes):
+                windows, _ = best_windows(train, image, sizes, model.coef_[0])
+                hard = windows[overlaps(windows, box) <= 0.3][:5]
+                own.append(train.features(train.table(image), hard))
+        each = [overlaps(best_windows(test, image, sizes, model.coef_[0])[0][:1], box)[0] for image, box in enumerate(test.boxes)]
+        results.append({"cost": cost, "overlap": float(np.mean(each)), "found": float(np.mean(np.array(each) > 0.5))})
+    return {**max(results, key=lambda one: one["found"]), "all": results, "seconds": time.monotonic() - start}
+
+
+def horses(args, number):
+    train, test = fold(args, number)
+    for value in args.lambdas.split(","):
+        found, _ = trained(args, train, test, "--lambda", value, "--gap", "1%", "--seconds", args.seconds, "--set", "task.normalise=none")
+        yield {"lambda": float(value), **found}
+
+
+def sfd(args, number):
+    """Ten percent of the images a step (k) and lambda_t = c / k, two epochs, beside the one-slack cutting plane and `auto` at 1 %."""
+    train, test = fold(args, number)
+    batch = ("--lambda", "0.0001", "--gap", "1%", "--seconds", str(4 * int(args.seconds)))
+    runs = [("sfd1", value, ("--passes", "2", "--set", "solver.size=0.1", "--set", f"solver.schedule.value={value}"))
+            for value in (0.03, 0.01, 0.003, 0.001)]  # fmt: skip
+    for solver, value, options in [*runs, ("auto", None, batch), ("one-slack", None, batch)]:
+        found, _ = trained(args, train, test, "--solver", solver, *options, "--set", "task.normalise=none")
+        yield {"solver": solver, "lambda_t": value, **found}
+
+
+def norms(args, number):
+    """Mean area of the answers over that of the right boxes, for each norm."""
+    train, test = fold(args, number)
+    truth = Images(test).boxes
+    for name, value in (("none", "0.0001"), ("area", "0.0001"), ("l1", "0.0001"), ("l2", "0.001")):
+        found, model = trained(args, train, test, "--lambda", value, "--gap", "10%", "--seconds", args.seconds, "--set",
+                               f"task.normalise={name}", "--set", "task.stride=8")  # fmt: skip
+        answers = np.array([line.split() for line in run(args.program, "predict", "--model", model, "--data", test).splitlines()], float)
+        areas = [(boxes[:, 2:] - boxes[:, :2]).prod(1).mean() for boxes in (answers, truth)]
+        yield {"normalise": name, "lambda": float(value), "area": areas[0] / areas[1], **found}
+
+
+def faces(args):
+    """Four images to train and five to test, several faces in each: average precision of the best 10 windows of 4 sizes."""
+    folder = args.data / "faces_voc2011"
+    paths = [args.out / f"faces.{part}.safetensors" for part in ("train", "test")]
+    vision.words(folder, folder / "training.xml", paths[0], descriptor="hog", words=200, size=500, jobs=args.jobs, progress=False)
+    vision.words(folder, folder / "testing.xml", paths[1], like=paths[0], jobs=args.jobs, progress=False)
+    for name, value in (("none", "0.000001"), ("l2", "0.0001")):
+        found, model = trained(args, *paths, "--lambda", value, "--gap", "5%", "--seconds", args.seconds, "--set",
+                               f"task.normalise={name}", "--set", "task.search=windows", "--set", "task.windows=4")  # fmt: skip
+        lists = json.loads(run(args.program, "evaluate", "--model", model, "--data", paths[1], "--top", "10", "--json"))
+        keys = ("average_precision", "area", "precision", "recall")
+        yield {"normalise": name, "lambda": float(value), **found, **{key: lists[key] for key in keys}}
+
+
+def main():
+    parser = standard_parser(__doc__)
+    parser.add_argument("--only", default="horses,svm,sfd,norms,faces")
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--lambdas", default="0.0001,0.00003")
+    parser.add_argument("--seconds", default="120")
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+
+    def told(what, number, result):
+        line = json.dumps({"what": what, "fold": number, **result})
+        print(line, flush=True)
+        with open(args.out / "raw.jsonl", "a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+    for what in args.only.split(","):
+        if what == "faces":
+            for result in faces(args):
+                told(what, None, result)
+            continue
+        of = {"horses": horses, "sfd": sfd, "norms": norms, "svm": svm}[what]
+        for number in range(args.first, args.first + args.folds):
+            for result in [of(args, number)] if what == "svm" else of(args, number):
+                told(what, number, result)
+
+
+if __name__ == "__main__":
+    finish(main, subprocess.CalledProcessError)
