@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, value_parser};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use multiplane::tasks::TASKS;
 
-use crate::commands::reproduce::ReproduceArgs;
-use crate::commands::suspects::SuspectsArgs;
+use crate::experiment_args::ReproduceArgs;
 use crate::help::completed;
+use crate::model_args::{EvaluateArgs, OnData, PredictArgs, SuspectsArgs};
 
 #[derive(Parser)]
 #[command(name = "multiplane", version, about = "Train, certify and use structural support vector machines")]
@@ -249,29 +249,6 @@ pub(crate) struct CheckArgs {
     pub(crate) json: bool,
 }
 
-/// A model and the data to use it on.
-#[derive(Args)]
-pub(crate) struct OnData {
-    /// A model saved by `train` or `path`
-    #[arg(long, value_name = "M")]
-    pub(crate) model: PathBuf,
-    /// Of a path or grid, the weights at this lambda [default: what cross-validation chose, or --test]
-    #[arg(long, value_name = "X", allow_hyphen_values = true)]
-    pub(crate) lambda: Option<String>,
-    /// The data; only an external program may need none
-    #[arg(long, value_name = "D")]
-    pub(crate) data: Option<PathBuf>,
-    /// Format of the data [default: guessed from name and content]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) format: Option<String>,
-    /// Parameters of the data, as in data.folds=0,3; of task external also task.command and how to run the program
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Threads; the result is the same for any number, and 0 is all cores where that pays
-    #[arg(long, value_name = "N", default_value = "0", allow_hyphen_values = true)]
-    pub(crate) threads: String,
-}
-
 #[derive(Args)]
 pub(crate) struct CompactArgs {
     /// A model saved by `train` or `path`
@@ -283,47 +260,6 @@ pub(crate) struct CompactArgs {
     /// Where to save the copy
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
-}
-
-#[derive(Args)]
-pub(crate) struct PredictArgs {
-    #[command(flatten)]
-    pub(crate) on: OnData,
-    /// Where to write the labels, one example per line [default: standard output]
-    #[arg(long, value_name = "F")]
-    pub(crate) out: Option<PathBuf>,
-    /// List the M best labellings of each example, one per line: example (from 0), rank (from 1), score, labels,
-    /// divided by tabs
-    #[arg(long, value_name = "M", allow_hyphen_values = true, conflicts_with_all = ["confidence", "marginals"])]
-    pub(crate) top: Option<String>,
-    /// Say how sure the labels are, one example per line: its number (from 0), its labels, and for each how much lower
-    /// the best labelling with another label there scores; divided by tabs, the last by spaces
-    #[arg(long)]
-    pub(crate) confidence: bool,
-    /// Say how probable each label of each token or node is (chain, tree), as one JSON object per example and line
-    #[arg(long, conflicts_with = "confidence")]
-    pub(crate) marginals: bool,
-    /// Write the lines of the data with a column more, the prediction; blank lines between sentences stay
-    #[arg(long, conflicts_with_all = ["top", "confidence", "marginals", "json"])]
-    pub(crate) columns: bool,
-    /// Write one JSON object per example and line: its number (from 0), prediction, truth, loss (or null) and score
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Args)]
-pub(crate) struct EvaluateArgs {
-    #[command(flatten)]
-    pub(crate) on: OnData,
-    /// Say label by label how the model does (precision, recall, F1, confusions), and of chunks as conlleval does
-    #[arg(long)]
-    pub(crate) report: bool,
-    /// Of boxes: measure the K best of each image as well (average precision, recall by overlap)
-    #[arg(long, value_name = "K", conflicts_with = "report", value_parser = value_parser!(u32).range(1..=100_000))]
-    pub(crate) top: Option<u32>,
-    /// Print one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Args)]

@@ -5,10 +5,10 @@ use multiplane::{Detections, Error, PathModel, Problem, threads_for, unlabelled_
 use multiplane_lab::numbers::number;
 use serde_json::json;
 
-use crate::args::EvaluateArgs;
 use crate::commands::done::Done;
 use crate::commands::on_data::{open, open_all, threads, told};
 use crate::evaluation_text;
+use crate::model_args::EvaluateArgs;
 use crate::terminal::{print, print_json, warn};
 
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {

@@ -8,7 +8,7 @@ use multiplane::entry::TaskEntry;
 use multiplane::{DataSpec, Error, Model, ModelFile, PathModel, Problem, is_special, model_format, model_rules};
 use serde_json::{Map, Value};
 
-use crate::args::OnData;
+use crate::model_args::OnData;
 use crate::terminal::warn;
 use crate::tree::apply_sets;
 

@@ -9,11 +9,11 @@ use multiplane::{
     threads_for,
 };
 
-use crate::args::PredictArgs;
 use crate::commands::done::Done;
 use crate::commands::on_data::{is_stream, mismatch, open, open_model, said_of, threads, told};
 use crate::commands::outputs::refuse_overwriting;
 use crate::commands::predicted::{Appender, PredictionWriter, PredictionsOf};
+use crate::model_args::PredictArgs;
 use crate::terminal::{print, print_on, warn};
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {

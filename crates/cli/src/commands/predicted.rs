@@ -10,8 +10,8 @@ use multiplane::tasks::{need_lists, need_probabilities, need_several};
 use multiplane::{Error, MOST_LISTED, Model, Problem, model_rules};
 use serde_json::json;
 
-use crate::args::PredictArgs;
 use crate::commands::on_data::{format_of, said_of};
+use crate::model_args::PredictArgs;
 use crate::terminal::warn;
 
 /// Writes answers as lines.

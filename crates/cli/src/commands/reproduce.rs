@@ -4,47 +4,19 @@ use std::cell::RefCell;
 use std::fs;
 use std::path::PathBuf;
 
-use clap::Args;
 use multiplane::{Error, check_threads};
 use multiplane_lab::numbers::counted;
 use multiplane_lab::reproduction::{Reproduction, Size, find};
 use serde_json::Value;
 
 use crate::commands::done::Done;
+use crate::experiment_args::ReproduceArgs;
 use crate::interrupt;
 use crate::status_line::{StatusLine, StatusPart};
 use crate::terminal::{print, print_json};
 
 /// More repeats than this are a slip.
 const MOST_SEEDS: u64 = 1000;
-
-#[derive(Args)]
-pub(crate) struct ReproduceArgs {
-    /// An experiment, or all [default: list them]
-    #[arg(value_name = "NAME")]
-    pub(crate) name: Option<String>,
-    /// The paper's passes and repeats; else minutes on two cores
-    #[arg(long)]
-    pub(crate) full: bool,
-    /// Repeats with seeds 0, 1, .. [default: 2, with --full the paper's]
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub(crate) seeds: Option<String>,
-    /// Runs at a time; 0 is one on each core. Records do not depend on it
-    #[arg(long, value_name = "N", default_value = "0", allow_hyphen_values = true)]
-    pub(crate) threads: String,
-    /// The folder of data sets; synthetic stand-ins are made for missing files [default: $MULTIPLANE_DATA]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data_dir: Option<PathBuf>,
-    /// The folder for NAME/index.html, records.jsonl and verdicts.json. Runs that are finished there are not run again
-    #[arg(long, value_name = "DIR", default_value = "multiplane-reproduce")]
-    pub(crate) out: PathBuf,
-    /// Print one JSON object, or of a list one array
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// No progress line and no verdicts
-    #[arg(long)]
-    pub(crate) quiet: bool,
-}
 
 pub(crate) fn run(args: &ReproduceArgs) -> Result<Done, Error> {
     let experiments = args.name.as_deref().map(find).transpose()?;

@@ -1,20 +1,19 @@
 //! `multiplane suspects`.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use clap::Args;
 use multiplane::data::{Appended, csv};
 use multiplane::infer::file::Lines;
 use multiplane::{Error, Model, Suspect, SuspectPlan, check_writable, durable_write, model_rules, suspects};
 use multiplane_lab::numbers::number;
 use multiplane_lab::suspects::{SuspectRow, page};
 
-use crate::args::OnData;
 use crate::commands::done::Done;
 use crate::commands::on_data::{format_of, mismatch, open_model, read, said_of, threads};
 use crate::commands::outputs::refuse_overwriting;
 use crate::interrupt;
+use crate::model_args::SuspectsArgs;
 use crate::terminal::{print, warn};
 
 /// Rows of the table, where nothing says how many.
@@ -22,28 +21,6 @@ const ROWS: usize = 20;
 
 /// Rows of the page, where nothing says how many.
 const PAGE_ROWS: usize = 1000;
-
-#[derive(Args)]
-pub(crate) struct SuspectsArgs {
-    #[command(flatten)]
-    on: OnData,
-    /// Train K models as this one was, and judge each example by the one that was trained without it; 0: by the model
-    /// itself, which agrees with mistakes that it was trained on [default: 5 on its training data, else 0]
-    #[arg(long, value_name = "K", allow_hyphen_values = true)]
-    cv: Option<String>,
-    /// List the N most suspicious labels only [default: 20 of the table, 1000 of the page, else all]
-    #[arg(long, value_name = "N")]
-    top: Option<usize>,
-    /// Where to write a table of all: example, part, score, given, rival
-    #[arg(long, value_name = "F.csv")]
-    csv: Option<PathBuf>,
-    /// Where to write a page to look through
-    #[arg(long, value_name = "F.html")]
-    html: Option<PathBuf>,
-    /// Print one JSON object per label and line: example and part (from 0), score, given, rival
-    #[arg(long)]
-    json: bool,
-}
 
 pub(crate) fn run(args: &SuspectsArgs) -> Result<Done, Error> {
     for out in [&args.csv, &args.html] {

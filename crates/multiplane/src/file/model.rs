@@ -253,6 +253,7 @@ mod tests {
             labels,
             label_kinds: Vec::new(),
             unknown: Some(json!([255, "?"])),
+            calibration: Some(json!({"beta": 0.5})),
             features: 3,
             own: Map::from_iter([("template".into(), vec!["w[0]"].into())]),
             dictionary: Some(Arc::new(names)),
