@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// Made sentences, in which every 20th tag is another one; returns the numbers of these tokens.
 fn sentences(scratch: &Scratch) -> BTreeSet<usize> {
-    scratch.succeed("data make chunks --n 120 --out right.txt --quiet");
+    scratch.succeed("data make chunks --n 120 --out right.txt");
     let (mut text, mut token, mut wrong) = (String::new(), 0, BTreeSet::new());
     for line in scratch.text("right.txt").lines() {
         let mut fields: Vec<&str> = line.split(' ').collect();
@@ -98,7 +98,7 @@ fn scores_are_margins() {
 #[test]
 fn whole_examples_and_rows() {
     let scratch = Scratch::new();
-    scratch.succeed("data make boxes --n 12 --out boxes.safetensors --quiet");
+    scratch.succeed("data make boxes --n 12 --out boxes.safetensors");
     scratch.succeed("train --task box --data boxes.safetensors --lambda 0.01 --gap 10% --quiet --out boxes");
     let found = lines(&scratch.succeed("suspects --model boxes --data boxes.safetensors --cv 2 --json").stdout);
     assert_eq!(found.len(), 12);
