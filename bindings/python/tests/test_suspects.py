@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from multiplane import ChainSSVM, MulticlassSSVM
+from multiplane import ArborescenceSSVM, ChainSSVM, MulticlassSSVM
 
 
 def rows(n=300, classes=("ant", "bee", "cat")):
@@ -53,3 +53,32 @@ def test_folds_that_are_none(cv):
     x, y, _ = rows(30)
     with pytest.raises(ValueError, match=r"cv = .*: must be None, 0 or a whole number from 2"):
         MulticlassSSVM(lam=0.1).fit(x, y).suspects(x, y, cv=cv)
+
+
+def test_empty_sequences_keep_their_numbers():
+    rng = np.random.default_rng(2)
+    x = [rng.normal(size=(length, 3)) for length in (3, 0, 4, 0, 2)]
+    y = [(np.argmax(rows, axis=1) if len(rows) else rows[:, 0].astype(int)).tolist() for rows in x]
+    full = [i for i in range(5) if y[i]]
+    model = ChainSSVM(lam=0.1).fit([x[i] for i in full], [y[i] for i in full])
+    found = model.suspects(x, y, cv=0)
+    assert sorted((one["example"], one["part"]) for one in found) == [(i, part) for i in full for part in range(len(y[i]))]
+    model.calibrate(x, y)
+    assert [len(one) for one in model.predict_set(x)] == [3, 0, 4, 0, 2]
+
+
+def test_parents_are_those_of_users():
+    rng = np.random.default_rng(3)
+    x = [rng.normal(size=(4, 3)) for _ in range(30)]
+    y = [[-1, 0, 1, 2] if i % 2 else [1, -1, 1, 2] for i in range(30)]
+    model = ArborescenceSSVM(lam=0.1).fit(x, y)
+    found = model.suspects(x, y, cv=0)
+    assert len(found) == 120 and all(one["given"] == y[one["example"]][one["part"]] for one in found)
+    sets = model.calibrate(x[:15], y[:15]).predict_set(x, alpha=0.005)
+    assert all(-1 in one and set(one.tolist()) <= {-1, 0, 1, 2, 3} for sentence in sets for one in sentence)
+
+
+def test_rows_of_a_path_are_judged():
+    x, y, wrong = rows()
+    model = MulticlassSSVM().path(x, y, lambda_min=0.01).at(0.02)
+    assert {one["example"] for one in model.suspects(x, y)[: len(wrong)]} == wrong

@@ -136,3 +136,11 @@ def test_what_does_not_fit_is_refused(trained, tmp_path):
 def test_several_boxes_are_drawn(trained, tmp_path):
     result = vision.paint(trained / "model", trained / "photos", tmp_path / "out", like=trained / "train.safetensors", top=3, only=["p4"])
     assert result["images"] == 1 and 2 <= result["boxes"] <= 3 and "overlap" not in result
+
+
+def test_boxes_by_hand_are_not_overwritten(trained):
+    """The table of found boxes has the name that those drawn by hand have in the guide."""
+    before = (trained / "boxes.csv").read_bytes()
+    with pytest.raises(vision.VisionError, match="boxes.csv"):
+        vision.paint(trained / "model", trained / "photos", trained, like=trained / "train.safetensors", labels=trained / "boxes.csv")
+    assert (trained / "boxes.csv").read_bytes() == before

@@ -27,7 +27,7 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     /// Measure task loss and error rates of a model on a data set
     Evaluate(EvaluateArgs),
-    /// List the labels of a data set that may be wrong: those beside which the model scores another one highest
+    /// List the labels of a data set that may be wrong
     Suspects(SuspectsArgs),
     /// Look into a model: what it is, how it was trained, what is proven of it, and its strongest weights by name
     Show(ShowArgs),

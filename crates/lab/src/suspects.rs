@@ -28,9 +28,9 @@ pub fn page(rows: &[SuspectRow], all: usize) -> String {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
          <style>{STYLE}mark {{ background: #ffd75e; color: #000; padding: 0 .15em; }}\n</style>\n</head>\n<body>\n\
-         <main>\n<h1>{title}</h1>\n<p class=\"lead\">The {} most suspicious of {all} labels. The score says by how much \
-         the best labelling with the rival scores higher than the best with the given label; below 0 the model agrees \
-         with what is given. Examples and parts are counted from 0.</p>\n<div class=\"scroll\"><table>\n<thead><tr>\
+         <main>\n<h1>{title}</h1>\n<p class=\"lead\">The {} most suspicious of {all} labels. The score of a part \
+         says by how much the best labelling with the rival scores higher than the best with the given label: below 0 \
+         the model agrees with what is given. That of a whole example is the loss of its prediction. Examples and parts are counted from 0.</p>\n<div class=\"scroll\"><table>\n<thead><tr>\
          <th>example, part</th><th class=\"n\">score</th><th>given</th><th>rival</th><th>where</th></tr></thead>\n\
          <tbody>\n",
         rows.len()

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from multiplane import _labels
 from multiplane._several import Several
 
 STEP = 0.005
@@ -103,7 +104,7 @@ class Calibrated(Several):
 
         The mean share of parts whose truth is not in their set is at most ``alpha``, and with ``whole`` the share of examples with
         any such part, for examples that are as those of ``calibrate`` (exchangeable): conformal risk control. A set may be empty:
-        where labels are easier than ``alpha``, not all of them need one.
+        where labels are easier than ``alpha``, not all of them need one. ``alpha`` is rounded down to a multiple of 0.005.
 
         Returns:
             An array of labels per row, and a list with such an array for each part of other examples.
@@ -116,12 +117,14 @@ class Calibrated(Several):
             raise ValueError(f"alpha = {alpha!r}: must be from {STEP} to {STEP * STEPS}")
         threshold = learned["whole" if whole else "parts"][step - 1]
         most = math.inf if threshold is None else threshold
-        labels = np.asarray(self._file_labels(self._model))
         parts, _ = self._margins(X)
+        labels: dict[int, NDArray[Any]] = {}  # by how many a variable has
 
         def chosen(row: Floats) -> NDArray[Any]:
             found = np.flatnonzero(_leads(row) <= most)
-            return labels[found] if len(row) == len(labels) and not self._counts_sets else found
+            if len(row) not in labels:
+                labels[len(row)] = _labels.array_of([self._label(number) for number in range(len(row))])
+            return labels[len(row)][found]
 
         sets = [[chosen(row) for row in part] for part in parts]
         return [one[0] for one in sets] if self._is_rows else sets
@@ -156,11 +159,6 @@ class Calibrated(Several):
         """Whether every example has one part, the class of a row."""
         return False
 
-    @property
-    def _counts_sets(self) -> bool:
-        """Whether variables say if a label is there."""
-        return False
-
     def _learned(self, name: str, kind: type[Exception]) -> dict[str, Any]:
         text = self._model.calibration() if "_model" in self.__dict__ else None
         if text is None:
@@ -176,7 +174,8 @@ class Calibrated(Several):
         if is_told and getattr(getattr(self, "_fit", None), "fingerprint", None) == data.fingerprint():
             warnings.warn("calibrated on the examples of the fit: it will claim too much; hold some out", stacklevel=3)
         _, found = model.suspects(data, 0, self._workers())
-        found = [one for one in found if one[1] is not None]
+        kept = self._kept(X)
+        found = [(kept[one], part, score, given, rival) for one, part, score, given, rival in found if part is not None]
         if not found:
             raise ValueError("y: there is no known label that the model knows")
         parts, _ = self._margins(X)
@@ -186,8 +185,7 @@ class Calibrated(Several):
         scores = np.full((len(rows), width), -np.inf)
         for k, row in enumerate(rows):
             scores[k, : len(row)] = row
-        is_shared = not self._counts_sets
-        truth = [number[given] if is_shared and given in number else int(given) for _, _, _, given, _ in found]
+        truth = [number[given] if given in number else int(given) for _, _, _, given, _ in found]
         leads = np.array([lead for _, _, lead, _, _ in found])
         return scores, np.array(truth), leads, np.array([example for example, *_ in found])
 
@@ -214,7 +212,10 @@ def _mapped(learned: dict[str, Any], row: Floats) -> Floats:
     best = int(row.argmax())
     rest, second = 1.0 - row[best], float(np.delete(row, best).max(initial=0.0))
     if rest <= 0.0 or second <= 0.0:
-        return row
+        share = float(np.interp(row[best], *learned["isotonic"]))
+        others = np.full(len(row), (1.0 - share) / max(1, len(row) - 1))
+        others[best] = share if len(row) > 1 else 1.0
+        return others
     least = second / (rest + second) * (1.0 + 1e-9)  # what is predicted stays the most probable
     share = max(float(np.interp(row[best], *learned["isotonic"])), least)
     found: Floats = row * ((1.0 - share) / rest)
@@ -223,12 +224,16 @@ def _mapped(learned: dict[str, Any], row: Floats) -> Floats:
 
 
 def _likeliest(scores: Floats, truth: NDArray[np.int64]) -> float:
-    """The beta that makes the truth most likely: the log-likelihood is concave, so its slope is halved into."""
+    """The beta that makes the truth most likely, with half a label more whose truth may be any: where all predictions are right the
+    likelihood itself has no maximum. It is concave, so the sign of its slope bounds the beta.
+    """
     above = scores - scores.max(1, keepdims=True)
     own = above[np.arange(len(truth)), truth]
     finite = np.isfinite(own)
     above, own = above[finite], own[finite]
     zeroed = np.where(np.isfinite(above), above, 0.0)
+    spread = 0.5 / max(1, len(own))
+    own = (1.0 - spread) * own + spread * zeroed.sum(1) / np.isfinite(above).sum(1)
 
     def slope(beta: float) -> float:
         shares = np.exp(beta * above)

@@ -61,6 +61,9 @@ class PartLabeller(Calibrated):
     def _refuse_others(self, x: list[Any]) -> None:
         """Refuses examples whose features are not those of training."""
 
+    def _kept(self, X: Any) -> Sequence[int]:
+        return [i for i, example in enumerate(listed(X, "X")) if not _is_empty(example)]
+
     def _labels(self, y: Any, what: str = "y") -> list[list[Any]]:
         """The labels of every example, None for those that are masked."""
         plain = []

@@ -161,9 +161,8 @@ class MultiLabelSSVM(Calibrated):
         found = numbers.astype(np.int64)
         return found if self._pair is None else self._pair[found[0]]
 
-    @property
-    def _counts_sets(self) -> bool:
-        return True
+    def _label(self, number: int) -> Any:
+        return number
 
     def _stacked(self, parts: list[Any]) -> Any:
         found = np.stack(parts)

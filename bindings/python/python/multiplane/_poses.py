@@ -134,10 +134,14 @@ class PoseSSVM(BuiltIn):
 
         NaN for joints that are marked nowhere. Torsos and distances are those of cells.
         """
-        found, truth = self.predict(X), np.floor(np.stack([np.asarray(one, np.float64) for one in y]))
+        found = self.predict(X)
+        if len(y) != len(found):
+            raise ValueError(f"X has {len(found)} images, y poses of {len(y)}")
+        truth = np.floor([_joints(one, f"y[{i}]", found.shape[1]) for i, one in enumerate(y)])
         torsos = np.full(len(truth), np.nan)
         for a, b in _pairs(self.torso):
-            torsos = np.where(np.isnan(torsos), np.hypot(*(truth[:, a] - truth[:, b]).T), torsos)
+            length = np.hypot(*(truth[:, a] - truth[:, b]).T)
+            torsos = np.where(np.isnan(torsos) & (length > 0.0), length, torsos)
         shares = np.hypot(*(found - truth).transpose(2, 0, 1)) / torsos[:, None]
         marked = np.isfinite(shares)
         with np.errstate(invalid="ignore"):

@@ -278,6 +278,9 @@ class _RowClassifier(Kernels):
     def _labelling(self, numbers: NDArray[np.uint32]) -> Any:
         return self.classes_[numbers[0]]
 
+    def _label(self, number: int) -> Any:
+        return self.classes_.tolist()[number]
+
     @property
     def _is_rows(self) -> bool:
         return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import warnings
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -97,18 +98,26 @@ class Several(BuiltIn):
         """
         if not (cv is None or (isinstance(cv, (int, np.integer)) and not isinstance(cv, bool) and (cv == 0 or cv > 1))):
             raise ValueError(f"cv = {cv!r}: must be None, 0 or a whole number from 2")
-        data, model, names = self._truths(X, y)
+        data, model, _ = self._truths(X, y)
         _, found = model.suspects(data, None if cv is None else int(cv), self._workers())
-        own = dict(zip(self._model.labels(), self._file_labels(self._model), strict=False))
-        numbered = {str(number): name for number, name in enumerate(names or ())}
+        numbers, kept = {name: number for number, name in enumerate(model.labels())}, self._kept(X)
 
         def label(name: str) -> Any:
-            return own.get(numbered.get(name, name), name)
+            return self._label(numbers[name] if name in numbers else int(name))
 
         return [
-            {"example": example, "part": part, "score": score, "given": label(given), "rival": label(rival)}
+            {"example": kept[example], "part": part, "score": score, "given": label(given), "rival": label(rival)}
             for example, part, score, given, rival in found
         ]
+
+    def _label(self, number: int) -> Any:
+        """A label in the users' terms."""
+        found = self._labelling(np.array([number], dtype=np.uint32))[0]
+        return found.item() if isinstance(found, np.generic) else found
+
+    def _kept(self, X: Any) -> Sequence[int]:
+        """The numbers of the examples that have parts: the core's data has no others."""
+        return range(X.shape[0] if hasattr(X, "shape") else len(X))
 
     def _truths(self, X: Any, y: Any) -> tuple[_core.Dataset, _core.Model, list[str] | None]:
         """Examples with their truths, the model that knows their labels, and the names of its labels if it knows numbers only."""

@@ -54,7 +54,7 @@ class Worker:
                 source = importlib.import_module("pandas").read_parquet(there)
         if isinstance(source, tuple):
             x, y = source
-            if len(x) == 0:
+            if (x.shape[0] if hasattr(x, "shape") else len(x)) == 0:
                 raise ValueError(f"{name}: the shard has no example")
         else:
             table = source.to_pandas() if hasattr(source, "to_pandas") else source

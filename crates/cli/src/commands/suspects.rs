@@ -72,7 +72,8 @@ fn part(suspect: &Suspect) -> String {
 
 fn text(found: &[Suspect], most: usize) -> String {
     let doubted = found.iter().filter(|suspect| suspect.score > 0.0).count();
-    let mut text = format!("{} labels; the model scores another one higher beside {doubted}\n\n", found.len());
+    let kind = if found.iter().all(|suspect| suspect.part.is_none()) { "examples" } else { "labels" };
+    let mut text = format!("{} {kind}; the model prefers another answer for {doubted}\n\n", found.len());
     let _ = writeln!(text, "{:>8} {:>6} {:>10}  given -> rival", "example", "part", "score");
     for one in found.iter().take(most) {
         let (part, score) = (part(one), number(one.score));
@@ -119,7 +120,8 @@ fn lines_of(args: &SuspectsArgs, model: &Model) -> Result<Vec<Vec<String>>, Erro
     let Some(path) = args.on.data.as_deref().filter(|path| *path != Path::new("-") && spec.folds.is_none()) else {
         return Ok(Vec::new());
     };
-    let Some(kind) = format_of(model, &spec, path)?.and_then(|format| format.appended) else { return Ok(Vec::new()) };
+    let format = format_of(model, &spec, path)?.filter(|format| format.name != "crfsuite"); // it begins with labels
+    let Some(kind) = format.and_then(|format| format.appended) else { return Ok(Vec::new()) };
     let (rules, mut lines) = (model_rules(model, &spec), Lines::open(path)?);
     let (mut examples, mut example, mut is_first) = (Vec::new(), Vec::new(), true);
     while let Some(line) = lines.next_line()? {
@@ -128,7 +130,8 @@ fn lines_of(args: &SuspectsArgs, model: &Model) -> Result<Vec<Vec<String>>, Erro
             Appended::Tokens if text.is_empty() => {
                 examples.extend(Some(std::mem::take(&mut example)).filter(|e| !e.is_empty()))
             }
-            Appended::Tokens => example.push(text.split([' ', '\t']).next().unwrap_or_default().to_owned()),
+            Appended::Tokens => example
+                .push(text.split(if text.contains('\t') { '\t' } else { ' ' }).next().unwrap_or_default().to_owned()),
             Appended::Rows if text.is_empty() || (is_first && csv::begins_with_names(text, &rules)) => {}
             Appended::Rows => examples.push(vec![text.to_owned()]),
         }

@@ -107,7 +107,7 @@ fn whole_examples_and_rows() {
     let scratch = scratch.with("rows.svm", &rows);
     scratch.succeed("train --task multiclass --data rows.svm --lambda 0.1 --quiet --out rows");
     let text = scratch.succeed("suspects --model rows --data rows.svm --top 4").stdout;
-    assert!(text.starts_with("60 labels; the model scores another one higher beside "), "{text}");
+    assert!(text.starts_with("60 labels; the model prefers another answer for "), "{text}");
     assert_eq!(text.lines().count(), 7, "{text}");
 }
 

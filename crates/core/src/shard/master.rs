@@ -57,13 +57,20 @@ impl ShardMaster {
     /// Returns whether restored sums are of so many shards, in `dim` dimensions.
     pub(super) fn is_sound(&self, shards: usize, dim: usize) -> bool {
         let cuts = self.cuts.iter().zip(&self.masses).all(|(cuts, masses)| {
-            cuts.len() == masses.len() && cuts.iter().all(|cut| cut.star.len() == dim && cut.is_finite())
+            let sum: f64 = masses.iter().sum();
+            let are_shares = masses.iter().all(|mass| *mass >= 0.0) && (sum - 1.0).abs() < 1e-6;
+            are_shares && cuts.len() == masses.len() && cuts.iter().all(|cut| cut.star.len() == dim && cut.is_finite())
         });
         let square = |(gram, cuts): (&Vec<Vec<f64>>, &Vec<ShardCut>)| {
             gram.len() == cuts.len() && gram.iter().all(|row| row.len() == cuts.len() && finite(row))
         };
         let grams = self.gram.len() == shards && self.gram.iter().zip(&self.cuts).all(square);
-        self.cuts.len() == shards && self.masses.len() == shards && self.free.len() == dim && cuts && grams
+        self.cuts.len() == shards
+            && self.masses.len() == shards
+            && self.free.len() == dim
+            && self.value.is_finite()
+            && cuts
+            && grams
     }
 
     /// Returns the point that a shard stands at.

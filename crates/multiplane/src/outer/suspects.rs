@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::cross_validation::{assign_folds, known_of, leaving_out};
 use crate::error::Error;
 use crate::file::Model;
-use crate::session::{RunOptions, threads_for};
+use crate::session::{RunOptions, threads_for, training_part};
 use crate::spec::{RunSpec, find_task};
 
 /// A label that is given, with the one that the model would rather have there.
@@ -68,8 +68,9 @@ const FOLDS: usize = 5;
 /// [`Error::Failed`] after an interrupt.
 pub fn suspects(model: &Model, data: &Dataset, plan: &SuspectPlan) -> Result<Suspects, Error> {
     let problem = model.open_with(data.clone(), &plan.local)?;
-    let is_own = problem.fingerprint() == model.info.provenance.fingerprint && data.len() > 1;
-    let folds = plan.folds.unwrap_or(if is_own { FOLDS.min(data.len()) } else { 0 });
+    let trained_on = &model.info.provenance;
+    let is_own = problem.fingerprint() == trained_on.fingerprint || training_part(data, trained_on).is_some();
+    let folds = plan.folds.unwrap_or(if is_own && data.len() > 1 { FOLDS.min(data.len()) } else { 0 });
     let mut labels = Vec::new();
     if folds == 0 {
         let w = problem.weights_of_model(&model.w, &model.info.provenance.vocabulary)?;
@@ -90,6 +91,7 @@ fn judge_by_folds(
     found: &mut Vec<Suspect>,
 ) -> Result<(), Error> {
     let mut tree = model.info.provenance.spec.as_object().cloned().unwrap_or_default();
+    tree.retain(|key, _| !["path", "grid"].contains(&key.as_str())); // of a row of it, the run alone
     tree.extend([("lambda".into(), json!(model.info.lambda)), ("threads".into(), json!(plan.threads))]);
     if let Some(task) = tree.get_mut("task").and_then(Value::as_object_mut) {
         task.extend(plan.local.clone());

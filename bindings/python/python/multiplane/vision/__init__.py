@@ -281,7 +281,8 @@ def _paint_boxes(
     if Path(out).resolve() == Path(images).resolve():
         raise VisionError(f"{out}: holds the photographs: pictures need a folder of their own")
     painter: Any = load("multiplane.vision._found")
-    return dict(painter.paint(Path(model), photos, Path(out), maps.Like(Path(like)), top=top, jobs=jobs, progress=progress))
+    inputs = [Path(model), Path(like), *([] if labels is None else [Path(labels)])]
+    return dict(painter.paint(inputs, photos, Path(out), maps.Like(Path(like)), top=top, jobs=jobs, progress=progress))
 
 
 def table(painted: dict[str, Any]) -> str:

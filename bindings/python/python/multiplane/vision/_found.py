@@ -74,13 +74,13 @@ def _load_model(path: Path, like: _maps.Like) -> Any:
 
 
 def paint(
-    model_path: Path, photos: list[_maps.Photo], out: Path, like: _maps.Like, *, top: int, jobs: int, progress: bool | None
+    inputs: list[Path], photos: list[_maps.Photo], out: Path, like: _maps.Like, *, top: int, jobs: int, progress: bool | None
 ) -> dict[str, Any]:
-    """Draws the boxes of these photographs; see ``multiplane.vision.paint``."""
+    """Draws the boxes of these photographs; see ``multiplane.vision.paint``. The model comes first in ``inputs``, files that stay."""
     pictures = _paint.check_pictures(
-        [(photo.path, {f"{photo.name}.png": "picture"}) for photo in photos], out, [model_path, like.path], (TABLE, "the table of boxes")
+        [(photo.path, {f"{photo.name}.png": "picture"}) for photo in photos], out, inputs, (TABLE, "the table of boxes")
     )
-    model = _load_model(model_path, like)
+    model = _load_model(inputs[0], like)
     with _paint.scratch(out) as room:
         container = room / "maps.safetensors"
         bare = [_maps.Photo(photo.name, photo.path) for photo in photos]

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any, NoReturn
 from xml.etree import ElementTree
 
 from multiplane.vision._errors import VisionError
-from multiplane.vision._images import RATIO_TOLERANCE, content
+from multiplane.vision._images import ENDINGS, RATIO_TOLERANCE, content
 
 COLUMNS = ("name", "left", "top", "right", "bottom")
 """Columns of a csv file; ``width``, ``height`` and ``category`` may follow, in any order if there is a header."""
@@ -68,9 +69,15 @@ class Marks:
     listed: list[str] | None
     """Names of all images that the file lists, with and without boxes; None if it has no such list."""
 
+    _by_name: dict[str, list[Mark]] | None = None
+
     def of(self, name: str) -> list[Mark]:
         """The boxes of an image."""
-        return [mark for mark in self.marks if mark.name == name]
+        if self._by_name is None:
+            self._by_name = {}
+            for mark in self.marks:
+                self._by_name.setdefault(mark.name, []).append(mark)
+        return self._by_name.get(name, [])
 
 
 def _number(text: Any, what: str, where: str) -> float:
@@ -107,7 +114,8 @@ def _csv(path: Path, text: str) -> Marks:
             size = None
             if "width" in columns and "height" in columns:
                 size = (_positive(found["width"], "width", where), _positive(found["height"], "height", where))
-            marks.append(Mark(Path(found["name"]).stem if Path(found["name"]).suffix else found["name"],
+            name = Path(found["name"])
+            marks.append(Mark(name.stem if name.suffix.lower() in ENDINGS else found["name"],
                               (left, top, right, bottom), where, found.get("category"), size))  # fmt: skip
     except csv.Error as error:
         raise VisionError(f"{path}:{rows.line_num}: {error}") from None
@@ -247,13 +255,14 @@ def read(path: Path, category: str | None = None) -> Marks:
         files = sorted(file for file in path.iterdir() if file.suffix.lower() == ".xml" and not file.name.startswith("."))
         if not files:
             raise VisionError(f"{path}: no .xml file in it: a folder of boxes holds the files of VOC")
-        found = Marks(path, [], [])
+        listed: list[str] = []
+        found = Marks(path, [], listed)
         for one in map(_file, files):
             found.marks += one.marks
-            found.listed = [*(found.listed or []), *(one.listed or [])]
+            listed += one.listed or []
     else:
         found = _file(path)
-    twice = sorted({name for name in found.listed or [] if (found.listed or []).count(name) > 1})
+    twice = sorted(name for name, count in Counter(found.listed or []).items() if count > 1)
     if twice:
         raise VisionError(f"{path}: lists two images of the name {twice[0]}: images go by their names without folder and ending")
     kinds = sorted({mark.category for mark in found.marks if mark.category is not None})

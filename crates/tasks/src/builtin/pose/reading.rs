@@ -65,15 +65,21 @@ fn read(spec: &PoseSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(
         return Err(OpenError::new(format!("found {parts} joints in each image, but task.edges has 0 to {last}")));
     }
     let inputs = found.images().to_vec();
-    let mut labels = Vec::with_capacity(inputs.len());
+    let (mut labels, mut warnings) = (Vec::with_capacity(inputs.len()), Vec::new());
     for (k, image) in inputs.iter().enumerate() {
         let is_marked = image.joints.iter().any(Option::is_some);
         if !is_marked && model.is_none() {
             return Err(OpenError::new(format!("image {k} has no marked joint: leave it out")));
         }
-        labels.push(match is_marked {
-            true => Pose::marked(&image.joints, torso(&body, image, spec, k)?),
-            false => Pose::new(vec![None; joints]),
+        let torso = if is_marked { torso(&body, image, spec, k).map(Some) } else { Ok(None) };
+        labels.push(match torso {
+            Ok(Some(torso)) => Pose::marked(&image.joints, torso),
+            Ok(None) => Pose::new(vec![None; joints]),
+            Err(fault) if model.is_none() => return Err(fault),
+            Err(fault) => {
+                warnings.push(format!("{fault}; its joints are taken for unknown"));
+                Pose::new(vec![None; joints])
+            }
         });
     }
     let vocabulary = match model {
@@ -90,7 +96,7 @@ fn read(spec: &PoseSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(
     check_dim(vocabulary.channels, joints * spec.template * spec.template)?;
     let task = PoseTask::new(body, vocabulary.clone(), spec.alpha, spec.template);
     let fingerprint = data.fingerprint();
-    Ok((Reading { inputs, labels, vocabulary, fingerprint, warnings: Vec::new() }, task))
+    Ok((Reading { inputs, labels, vocabulary, fingerprint, warnings }, task))
 }
 
 /// Returns the length of the torso of an image, in cells.
@@ -102,10 +108,12 @@ fn torso(body: &Body, image: &PoseImage, spec: &PoseSpec, k: usize) -> Result<f6
             "image {k} has {what} (task.torso = {pairs}): leave it out, or name another pair of joints"
         )))
     };
-    match body.torso.iter().find_map(ends) {
-        None => fault("no marked torso"),
-        Some([a, b]) if a == b => fault("a torso of length 0"),
+    let mut marked = body.torso.iter().filter_map(ends).peekable();
+    let is_marked = marked.peek().is_some();
+    match marked.find(|[a, b]| a != b) {
         Some([a, b]) => Ok(distance(a, b)),
+        None if is_marked => fault("a torso of length 0"),
+        None => fault("no marked torso"),
     }
 }
 
