@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use super::*;
-use crate::reproduce::records::{self, cost_ratio, median, reaches, value_at};
+use crate::reproduce::records::{self, Records, cost_ratio, median, reaches, value_at};
 
 /// A folder that is gone at the end.
 struct Folder(PathBuf);
@@ -58,7 +58,7 @@ fn every_experiment_runs_on_stand_ins() {
         for verdict in &verdicts {
             let word = verdict["verdict"].as_str().unwrap();
             assert!(["holds", "does not hold", "could not be tested"].contains(&word), "{}: {verdict}", of.name);
-            for key in ["claim", "sentence", "threshold", "measured"] {
+            for key in ["claim", "source", "sentence", "threshold", "measured", "basis"] {
                 assert!(!verdict[key].as_str().unwrap().is_empty(), "{}: {key} of {verdict}", of.name);
             }
             assert!(verdict["printed"].is_string() && verdict["data"] == "stand-in");
@@ -156,13 +156,13 @@ fn curves_are_compared() {
     assert!(cost_ratio(&[], &[]).is_nan());
 }
 
-/// Made-up records of a method whose dual error at pass p is `1 / (speed p)`, for two seeds.
+/// Made-up records of a method whose primal and dual errors at pass p are `1 / (speed p)`, for two seeds.
 fn made_up(set: &str, case: &str, speed: f64) -> Vec<records::FinishedRun> {
-    let passes: Vec<f64> = (1..=20).map(f64::from).collect();
+    let passes: Vec<f64> = (1..=40).map(f64::from).collect();
     let of = |seed: f64| {
         let dual: Vec<f64> = passes.iter().map(|pass| 1.0 - (1.0 + 0.1 * seed) / (speed * pass)).collect();
-        let curve =
-            json!({"pass": passes, "seconds": passes, "iterations": passes, "dual": dual, "primal": vec![1.0; 20]});
+        let primal: Vec<f64> = dual.iter().map(|dual| 2.0 - dual).collect();
+        let curve = json!({"pass": passes, "seconds": passes, "iterations": passes, "dual": dual, "primal": primal});
         let line = json!({"set": set, "case": case, "at": "", "stand_in": false, "summary": {"n": 9}, "curve": curve});
         records::FinishedRun::of(&line).unwrap()
     };
@@ -183,11 +183,12 @@ fn verdicts_and_figures_follow_from_records() {
     let words =
         |records: &Records| page::verdicts(of, records).iter().map(|verdict| verdict["verdict"].clone()).collect();
     let found: Vec<Value> = words(&both(1.0, 2.0));
-    assert_eq!(found, ["holds", "holds", "could not be tested"]);
+    assert_eq!(found, ["holds", "could not be tested", "holds", "holds", "could not be tested"]);
     let found: Vec<Value> = words(&both(2.0, 1.0));
-    assert_eq!(found[0], "does not hold");
-    let measured = page::verdicts(of, &both(1.0, 2.0))[1]["measured"].clone();
-    assert_eq!(measured, "usps 2.00, ocr 4.00, horses 5.00 times fewer passes");
+    assert_eq!((&found[0], &found[2]), (&json!("does not hold"), &json!("does not hold")));
+    let verdicts = page::verdicts(of, &both(1.0, 2.0));
+    assert_eq!(verdicts[3]["measured"], "usps 2.00, ocr 4.00, horses 5.00 times fewer passes, within 40 passes");
+    assert_eq!((&verdicts[0]["data"], &verdicts[2]["source"]), (&json!("other data"), &json!("ours")));
     let figures = (of.figures)(&both(1.0, 2.0));
     assert_eq!(figures.len(), 9, "primal, dual and gap of three sets");
     let svg = figures[1].chart.svg();
