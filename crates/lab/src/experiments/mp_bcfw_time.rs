@@ -60,8 +60,8 @@ fn shares(records: &Records, case: &str, sets: &[&str], holds: fn(&[f64]) -> boo
     match timed.map(|run| run.end("passes")).fold(f64::NAN, f64::min) {
         passes if passes < LEAST_TIMED => ClaimFinding::untested(format!(
             "{passes} passes are too few, and other work on the machine plays a part: {}. On a quiet machine, in a \
-             release build (benchmarks/runs/2026-11-23-segmentation-xeon-2cores): bcfw 96 % on 328 horses and 97 % on Stanford, \
-             mp-bcfw 38 and 18 %",
+             release build (benchmarks/runs/2026-11-23-segmentation-xeon-2cores): bcfw 96 % on 328 horses and 97 % on \
+             Stanford, mp-bcfw 38 and 18 %",
             each.join(", ")
         )),
         _ => ClaimFinding::of(holds(&found), each.join(", ")),

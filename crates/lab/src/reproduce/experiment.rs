@@ -183,7 +183,7 @@ pub(crate) struct Claim {
     pub(crate) sentence: &'static str,
     /// The number that the paper prints; empty if there is none.
     pub(crate) printed: &'static str,
-    /// When it holds: stated before any run.
+    /// When it holds, in words: from what the paper says, and never from what was measured.
     pub(crate) threshold: &'static str,
     /// Names, or beginnings of names, of data sets that must be the real ones, divided by blanks: a claim on a number
     /// of the paper's own data says nothing on stand-ins.

@@ -197,3 +197,41 @@ fn verdicts_and_figures_follow_from_records() {
         assert!(svg.contains(text), "{text}");
     }
 }
+
+/// Returns the verdict of the claim of an experiment that has these words.
+fn verdict_of(experiment: &str, words: &str, lines: &[Value]) -> String {
+    let records = Records(lines.iter().map(|line| records::FinishedRun::of(line).unwrap()).collect());
+    let verdicts = page::verdicts(find(experiment).unwrap()[0], &records);
+    let found = verdicts.iter().find(|verdict| verdict["sentence"].as_str().unwrap().contains(words)).unwrap();
+    found["verdict"].as_str().unwrap().to_owned()
+}
+
+/// A path is certified only if every gap is proven; MP-BCFW is no slower only if it is so at every record, not at the
+/// last alone; 4 planes of 3 iterations fewer of 10 are 30 % fewer, and the time of cutting planes is not judged.
+#[test]
+fn verdicts_need_every_record() {
+    let path = |certified: bool| {
+        let point = |certified| json!({"lambda": 1.0, "gap": 0.05, "primal": 1.0, "certified": certified});
+        let summary = json!({"breakpoints": [point(true), point(certified)]});
+        json!({"set": "usps", "case": "path", "at": "", "stand_in": false, "summary": summary, "curve": {}})
+    };
+    assert_eq!(verdict_of("gaps-path", "certified", &[path(true)]), "holds");
+    assert_eq!(verdict_of("gaps-path", "certified", &[path(false)]), "does not hold");
+    let run = |case: &str, seconds: [f64; 3]| {
+        let curve = json!({"pass": [1, 2, 3], "seconds": seconds, "dual": [0.1, 0.2, 0.3], "primal": [1.0, 0.9, 0.8]});
+        json!({"set": "usps", "case": case, "at": "", "stand_in": false, "summary": {}, "curve": curve})
+    };
+    let not_slower = |first: f64| {
+        verdict_of("mp-bcfw-fig5", "not slower", &[run("bcfw", [1.0, 2.0, 3.0]), run("mp-bcfw", [first, 2.0, 2.5])])
+    };
+    assert_eq!((not_slower(1.2), not_slower(1.4)), ("holds".into(), "does not hold".into()));
+    let planes = |case: &str, iterations: u32| {
+        let summary =
+            json!({"stop_reason": "gap", "iterations": iterations, "train_seconds": 1.0, "passes": iterations});
+        json!({"set": "protein", "case": case, "at": "", "stand_in": true, "summary": summary, "curve": {}})
+    };
+    let fewer =
+        |own: u32, words: &str| verdict_of("div-m-best-protein", words, &[planes("M = 1", 10), planes("M = 4", own)]);
+    assert_eq!((fewer(7, "third fewer"), fewer(8, "third fewer")), ("holds".into(), "does not hold".into()));
+    assert_eq!(fewer(7, "less time"), "could not be tested");
+}
