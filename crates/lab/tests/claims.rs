@@ -22,23 +22,28 @@ fn page(root: &Path) -> String {
     folders.sort();
     let mut out = String::from(
         "# Claims of the papers\n\nMade from the verdicts of `multiplane reproduce` that are kept (`UPDATE_CLAIMS=1 \
-        cargo test -p multiplane-lab claims`). Thresholds\nare in the program. Every run folder has the page with \
-        figures. Stand-ins are synthetic data.\n",
+        cargo test -p multiplane-lab claims`). Thresholds\nare in the program. Each section says what its verdicts \
+        rest on; the page with figures is in its folder.\n",
     );
+    let mut absent = Vec::new();
     for of in find("all").unwrap() {
         let kept = folders.iter().rev().find_map(|name| Some((name, read_verdicts(&runs.join(name).join(of.name))?)));
-        let Some((folder, verdicts)) = kept else { continue };
-        let data = if verdicts.iter().any(|verdict| verdict["data"] == "stand-in") { ", stand-ins" } else { "" };
-        out += &format!("\n## {}\n\n`benchmarks/runs/{folder}/{}`{data}\n\n", of.name, of.name);
-        out += "| claim | the paper says | printed | holds if | ours | verdict |\n|---|---|---|---|---|---|\n";
+        let Some((folder, verdicts)) = kept else {
+            absent.push(format!("`{}`", of.name));
+            continue;
+        };
+        let [data, basis] = ["data", "basis"].map(|key| verdicts[0][key].as_str().unwrap_or_default());
+        out += &format!("\n## {}\n\n`benchmarks/runs/{folder}/{}`\n\n", of.name, of.name);
+        out += &format!("Data: {data}. Rests on: {basis}.\n\n");
+        out += "| claim | from | sentence | printed | holds if | ours | verdict |\n|---|---|---|---|---|---|---|\n";
         for verdict in &verdicts {
             let text = |key: &str| verdict[key].as_str().unwrap_or_default().replace('|', "\\|");
             let reason = if verdict["reason"] == "" { String::new() } else { format!(". {}", text("reason")) };
-            let cells = ["claim", "sentence", "printed", "threshold"].map(text).join(" | ");
+            let cells = ["claim", "source", "sentence", "printed", "threshold"].map(text).join(" | ");
             out += &format!("| {cells} | {}{reason} | {} |\n", text("measured"), text("verdict"));
         }
     }
-    out
+    out + &format!("\n## Not run\n\nNo run is kept of {}.\n", absent.join(", "))
 }
 
 /// The page is what the kept verdicts say; each of these has the words and claims of the program.
@@ -55,6 +60,6 @@ fn claims_are_those_of_kept_verdicts() {
         page.lines().filter(|line| line.ends_with(" |") && !line.starts_with("| claim") && !line.starts_with("|--"));
     for line in lines {
         let cells: Vec<&str> = line.split(" | ").collect();
-        assert!(found.contains(&cells[1]), "{line}: no claim of the program");
+        assert!(found.contains(&cells[2]), "{line}: no claim of the program");
     }
 }

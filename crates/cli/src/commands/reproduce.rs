@@ -117,7 +117,7 @@ fn listed(list: &[Value]) -> String {
 
 /// The verdicts of a report, and the page.
 fn verdicts(report: &Value) -> String {
-    let stand_in = if text(report, "data") == "original" { "" } else { " (synthetic stand-ins for data)" };
+    let stand_in = if text(report, "data") == "stand-in" { " (synthetic stand-ins for data)" } else { "" };
     let mut out = format!("{}{stand_in}: {}\n", text(report, "name"), text(report, "source"));
     for verdict in report["verdicts"].as_array().into_iter().flatten() {
         let [claim, sentence, measured, word] =

@@ -2,7 +2,7 @@
 
 use crate::reproduce::bands::{Axes, banded};
 use crate::reproduce::data_sets::{ADULT, OCR_SMALL, USPS};
-use crate::reproduce::experiment::{Claim, ClaimFinding, Experiment, Figure, PageTable, RunPlan, Scale};
+use crate::reproduce::experiment::{Claim, ClaimFinding, ClaimSource, Experiment, Figure, PageTable, RunPlan, Scale};
 use crate::reproduce::records::{Curve, Records, cost_ratio, mean, median};
 
 /// The methods compared by calls, with their settings.
@@ -106,11 +106,6 @@ fn tables(records: &Records) -> Vec<PageTable> {
     vec![table]
 }
 
-/// A claim that cannot be tested, as nothing of the kind is built.
-const fn not_built(id: &'static str, sentence: &'static str, judge: fn(&Records) -> ClaimFinding) -> Claim {
-    Claim { id, sentence, printed: "", threshold: "none: it is not built", needs: "", judge, reason: "" }
-}
-
 /// The experiment.
 pub(crate) static COMBINATIONS: Experiment = Experiment {
     name: "x-combinations",
@@ -119,6 +114,7 @@ pub(crate) static COMBINATIONS: Experiment = Experiment {
     about: "OCR fold 0 and USPS at lambda = 1/n and 100/n, Adult with a Gaussian kernel. At the quick size USPS is \
         cut to 2000 digits and Adult to 1000 rows. The sentences are our own expectations.",
     data: &[&OCR_SMALL, &USPS, &ADULT],
+    differs: &[],
     repeats: 5,
     runs,
     figures,
@@ -126,6 +122,7 @@ pub(crate) static COMBINATIONS: Experiment = Experiment {
     claims: &[
         Claim {
             id: "X1",
+            source: ClaimSource::Ours,
             sentence: "working sets, gap sampling and pairwise steps together need fewer calls than working sets alone",
             printed: "",
             threshold: "at most 1 time the calls of mp-bcfw on every set and lambda",
@@ -136,6 +133,7 @@ pub(crate) static COMBINATIONS: Experiment = Experiment {
         },
         Claim {
             id: "X2",
+            source: ClaimSource::Ours,
             sentence: "the slope rule of MP-BCFW needs no more calls than the gap criterion of the cache",
             printed: "",
             threshold: "mp-bcfw at most 1 time the calls of bcfw-gap-cache on every set and lambda",
@@ -143,20 +141,15 @@ pub(crate) static COMBINATIONS: Experiment = Experiment {
             judge: |records| cheaper(records, "mp-bcfw", "bcfw-gap-cache", 1.0),
             reason: "",
         },
-        Claim {
-            id: "X3",
-            sentence: "further labellings of a call in the working sets save calls",
-            printed: "",
-            threshold: "none: it was measured and removed",
-            needs: "",
-            judge: |_| ClaimFinding::untested("it was built and needed 1.3 to 3.2 times the calls: ADR 0039"),
-            reason: "",
-        },
-        not_built("X4", "BCPL's direction on planes kept saves calls", |_| {
+        Claim::untested("X3", ClaimSource::Ours, "further labellings of a call in the working sets save calls", |_| {
+            ClaimFinding::untested("it was built and needed 1.3 to 3.2 times the calls: ADR 0039")
+        }),
+        Claim::untested("X4", ClaimSource::Ours, "BCPL's direction on planes kept saves calls", |_| {
             ClaimFinding::untested("it was built and removed: ADR 0037; no run is kept")
         }),
         Claim {
             id: "X5",
+            source: ClaimSource::Ours,
             sentence: "averages go with gap sampling and with pairwise steps",
             printed: "",
             threshold: "at most 1 time the calls of the same method without average, on every set and lambda",
@@ -172,6 +165,7 @@ pub(crate) static COMBINATIONS: Experiment = Experiment {
         },
         Claim {
             id: "X7",
+            source: ClaimSource::Ours,
             sentence: "functional descent with MP-BCFW inside needs fewer calls than with 1-slack cutting planes",
             printed: "",
             threshold: "fewer oracle calls for 2 epochs on Adult, and a test error at most 0.5 points higher",
@@ -187,6 +181,7 @@ pub(crate) static COMBINATIONS: Experiment = Experiment {
         },
         Claim {
             id: "X8",
+            source: ClaimSource::Ours,
             sentence: "the block solvers run with kernels, and planes kept pay there too",
             printed: "",
             threshold: "mp-bcfw ends with a smaller gap than bcfw after as many passes",
@@ -198,10 +193,10 @@ pub(crate) static COMBINATIONS: Experiment = Experiment {
             },
             reason: "",
         },
-        not_built("X9", "block gaps from approximate visits serve gap sampling", |_| {
+        Claim::untested("X9", ClaimSource::Ours, "block gaps from approximate visits serve gap sampling", |_| {
             ClaimFinding::untested("orders go by the gaps of calls alone")
         }),
-        not_built("X10", "asynchronous steps", |_| {
+        Claim::untested("X10", ClaimSource::Ours, "asynchronous steps", |_| {
             ClaimFinding::untested("calls are made in batches; no step is asynchronous")
         }),
     ],

@@ -2,7 +2,9 @@
 
 use crate::reproduce::bands::{Axes, banded};
 use crate::reproduce::data_sets::{DataSet, HORSES, OCR_SMALL, PROTEIN};
-use crate::reproduce::experiment::{Claim, ClaimFinding, Experiment, Figure, PageTable, RunPlan, Scale};
+use crate::reproduce::experiment::{
+    Claim, ClaimFinding, ClaimSource, Differs, Experiment, Figure, PageTable, RunPlan, Scale,
+};
 use crate::reproduce::records::{Records, median};
 
 const SOURCE: &str = "Guzman-Rivera, Kohli, Batra: DivMCuts: Faster Training of Structural SVMs with Diverse M-Best \
@@ -99,11 +101,27 @@ fn fewer(records: &Records, set: &str, at: &str, case: &str, than: &str) -> Resu
     }
 }
 
+/// A claim on time: the work clock prices calls, and not the master problem; says what calls take.
+fn time_untested(records: &Records, set: &str, at: &str, case: &str, than: &str) -> ClaimFinding {
+    let of = |case, key| median(records.ends(set, at, case, key));
+    let [seconds, calls, base] =
+        [("train_seconds", case), ("passes", case), ("passes", than)].map(|(key, case)| of(case, key));
+    ClaimFinding::untested(format!(
+        "the work clock does not price the master problem; without it {:.2} times the time (calls / n {base:.0} to \
+         {calls:.0})",
+        seconds / of(than, "train_seconds")
+    ))
+}
+
 /// Judges a share of iterations saved on the horses.
 fn saves(records: &Records, case: &str, than: &str, least: f64) -> ClaimFinding {
     let set = if records.sets().contains(&HORSES.name) { (HORSES.name, PLAIN) } else { (PROTEIN.name, "") };
     match fewer(records, set.0, set.1, case, than) {
-        Ok(share) => ClaimFinding::of(share >= least, format!("{:.1} % fewer iterations", 100.0 * share)),
+        Ok(share) => {
+            let [own, other] = [case, than].map(|case| iterations(records, set.0, set.1, case));
+            let measured = format!("{:.1} % fewer iterations ({other:.0} to {own:.0})", 100.0 * share);
+            ClaimFinding::of(share >= least, measured)
+        }
         Err(finding) => finding,
     }
 }
@@ -118,6 +136,7 @@ pub(crate) static FIG2: Experiment = Experiment {
     source: SOURCE,
     about: ABOUT,
     data: &[&HORSES, &OCR_SMALL],
+    differs: &[(&HORSES, Differs::Other("iCoseg's 37 groups"))],
     repeats: 1,
     runs: |scale| {
         let mut cases = vec![("M = 1".to_owned(), solutions("map", 1, ""))];
@@ -137,15 +156,17 @@ pub(crate) static FIG2: Experiment = Experiment {
     claims: &[
         Claim {
             id: "E15",
+            source: ClaimSource::Paper,
             sentence: "10 diverse planes need far fewer iterations than one",
             printed: "61.60 % fewer (1836 to 705)",
-            threshold: "at least 30 % fewer on the horses, without planes kept",
+            threshold: "at least 50 % fewer on the horses, without planes kept",
             needs: "",
-            judge: |records| saves(records, "M = 10", "M = 1", 0.3),
+            judge: |records| saves(records, "M = 10", "M = 1", 0.5),
             reason: WHY,
         },
         Claim {
             id: "E15",
+            source: ClaimSource::Paper,
             sentence: "more planes than 10 do slightly worse again",
             printed: "",
             threshold: "M = 20 needs at least as many iterations as M = 10",
@@ -158,6 +179,7 @@ pub(crate) static FIG2: Experiment = Experiment {
         },
         Claim {
             id: "E15",
+            source: ClaimSource::Paper,
             sentence: "a middle diversity is best",
             printed: "",
             threshold: "K = 0.1 needs no more iterations than K = 0.02 and K = 0.3",
@@ -176,19 +198,22 @@ pub(crate) static FIG2: Experiment = Experiment {
         },
         Claim {
             id: "E15",
-            sentence: "an annealed run is the fastest: fewer iterations, and less time",
-            printed: "44.28 % fewer iterations, 19.87 % less time",
-            threshold: "at least 20 % fewer iterations than M = 1, and less time on the work clock",
+            source: ClaimSource::Paper,
+            sentence: "an annealed run needs far fewer iterations",
+            printed: "44.28 % fewer (1836 to 1023)",
+            threshold: "at least 35 % fewer than M = 1",
             needs: "",
-            judge: |records| match fewer(records, HORSES.name, PLAIN, "M = 10, annealed", "M = 1") {
-                Ok(share) => {
-                    let time = |case| median(records.ends(HORSES.name, PLAIN, case, "train_seconds"));
-                    let less = 1.0 - time("M = 10, annealed") / time("M = 1");
-                    let measured = format!("{:.1} % fewer iterations, {:.1} % less time", 100.0 * share, 100.0 * less);
-                    ClaimFinding::of(share >= 0.2 && less > 0.0, measured)
-                }
-                Err(finding) => finding,
-            },
+            judge: |records| saves(records, "M = 10, annealed", "M = 1", 0.35),
+            reason: WHY,
+        },
+        Claim {
+            id: "E15",
+            source: ClaimSource::Paper,
+            sentence: "an annealed run is the fastest of all M",
+            printed: "19.87 % less time (297 s to 238 s)",
+            threshold: "none: the work clock does not price the master problem",
+            needs: "",
+            judge: |records| time_untested(records, HORSES.name, PLAIN, "M = 10, annealed", "M = 1"),
             reason: WHY,
         },
     ],
@@ -211,6 +236,7 @@ pub(crate) static FIG3: Experiment = Experiment {
     claims: &[
         Claim {
             id: "E16",
+            source: ClaimSource::Paper,
             sentence: "the gain grows with the number of weights",
             printed: "",
             threshold: "M = 10 saves a larger share of iterations with 873 features than with 50",
@@ -220,6 +246,7 @@ pub(crate) static FIG3: Experiment = Experiment {
         },
         Claim {
             id: "E16",
+            source: ClaimSource::Paper,
             sentence: "random labellings of the same diversity need more iterations than one plane",
             printed: "",
             threshold: "rand needs more iterations than M = 1 on the horses",
@@ -233,6 +260,7 @@ pub(crate) static FIG3: Experiment = Experiment {
         },
         Claim {
             id: "E16",
+            source: ClaimSource::Paper,
             sentence: "the M best labellings bring about half the gain of diverse ones",
             printed: "about half",
             threshold: "a gain of 20 to 80 % of that of diverse ones (OCR, which has M best labellings)",
@@ -250,6 +278,11 @@ pub(crate) static FIG3: Experiment = Experiment {
             reason: "On words the M best labellings differ in single letters of different places, which is diverse \
                 enough.",
         },
+        Claim::untested("E16", ClaimSource::Paper, "MBest is close to three orders of magnitude slower", |_| {
+            ClaimFinding::untested(
+                "there are no M best labellings of graphs here, and the work clock does not price the master problem",
+            )
+        }),
     ],
     ..FIG2
 };
@@ -272,14 +305,27 @@ pub(crate) static SIDE_CHAINS: Experiment = Experiment {
         let of = |(case, more): (String, String)| RunPlan::new(&PROTEIN, &case, &format!("{more} {stops}"));
         cases.into_iter().map(of).collect()
     },
-    claims: &[Claim {
-        id: "E17",
-        sentence: "4 diverse planes need a third fewer iterations",
-        printed: "33.33 % fewer (102 to 68), 28.23 % less time",
-        threshold: "at least 20 % fewer iterations",
-        needs: "",
-        judge: |records| saves(records, "M = 4", "M = 1", 0.2),
-        reason: "Six energy terms are few weights: cutting planes need few iterations anyway.",
-    }],
+    claims: &[
+        Claim {
+            id: "E17",
+            source: ClaimSource::Paper,
+            sentence: "4 diverse planes need a third fewer iterations",
+            printed: "33.33 % fewer (102 to 68)",
+            threshold: "at least 30 % fewer iterations",
+            needs: "",
+            judge: |records| saves(records, "M = 4", "M = 1", 0.3),
+            reason: "Six energy terms are few weights: cutting planes need few iterations anyway.",
+        },
+        Claim {
+            id: "E17",
+            source: ClaimSource::Paper,
+            sentence: "4 diverse planes take less time",
+            printed: "28.23 % less (14749 s to 10585 s)",
+            threshold: "none: the work clock does not price the master problem",
+            needs: "",
+            judge: |records| time_untested(records, PROTEIN.name, "", "M = 4", "M = 1"),
+            reason: "",
+        },
+    ],
     ..FIG2
 };

@@ -2,7 +2,9 @@
 
 use crate::reproduce::bands::{Axes, banded};
 use crate::reproduce::data_sets::OCR_SMALL;
-use crate::reproduce::experiment::{Claim, ClaimFinding, Experiment, Figure, PageTable, RunPlan, Scale};
+use crate::reproduce::experiment::{
+    Claim, ClaimFinding, ClaimSource, Differs, Experiment, Figure, PageTable, RunPlan, Scale,
+};
 use crate::reproduce::records::{Curve, Records, lowest, median, reaches};
 
 const SOURCE: &str = "Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien: Minding the Gaps for Block Frank-Wolfe \
@@ -79,6 +81,7 @@ pub(crate) static STALENESS: Experiment = Experiment {
     about: "BCFW with gap sampling on OCR fold 0; true gaps are recomputed by a pass of calls after every X passes, \
         and these calls are counted.",
     data: &[&OCR_SMALL],
+    differs: &[(&OCR_SMALL, Differs::Part("6877 words"))],
     repeats: 5,
     runs: |scale| {
         let settings = EVERY.map(|passes| (every(passes), format!("solver.gap_check={passes}")));
@@ -89,6 +92,7 @@ pub(crate) static STALENESS: Experiment = Experiment {
     claims: &[
         Claim {
             id: "C11",
+            source: ClaimSource::Paper,
             sentence: "gaps recomputed now and then pay: between always and never there is a best X",
             printed: "",
             threshold: "the cheapest of 2 to 50 passes costs less than every pass and less than never, at both lambdas",
@@ -113,6 +117,7 @@ pub(crate) static STALENESS: Experiment = Experiment {
         },
         Claim {
             id: "C11",
+            source: ClaimSource::Code,
             sentence: "recomputing the gaps every 10 passes, the default of the authors' code, is a good choice",
             printed: "10",
             threshold: "at most 1.1 times the calls of the best setting, at both lambdas",
@@ -150,6 +155,7 @@ pub(crate) static CACHE: Experiment = Experiment {
     claims: &[
         Claim {
             id: "C21",
+            source: ClaimSource::Paper,
             sentence: "both criteria matter: the cache pays between the corners of F and nu",
             printed: "",
             threshold: "F = 0.25, nu = 0.01 costs less work seconds than each of the corners (F, nu in {0, 1}), at \
@@ -170,6 +176,7 @@ pub(crate) static CACHE: Experiment = Experiment {
         },
         Claim {
             id: "C20",
+            source: ClaimSource::Code,
             sentence: "the defaults F = 0.25 and nu = 0.01 save calls against hardly using the cache",
             printed: "",
             threshold: "fewer calls than F = 1, nu = 1, at both lambdas",

@@ -2,7 +2,9 @@
 
 use crate::reproduce::bands::{Axes, banded};
 use crate::reproduce::data_sets::{CONLL, HORSES, OCR_SMALL, USPS};
-use crate::reproduce::experiment::{Claim, ClaimFinding, Experiment, Figure, PageTable, RunPlan, Scale};
+use crate::reproduce::experiment::{
+    Claim, ClaimFinding, ClaimSource, Differs, Experiment, Figure, PageTable, RunPlan, Scale,
+};
 use crate::reproduce::records::{Curve, FinishedRun, Records, cost_ratio, geometric_mean, lowest, median};
 
 /// The methods, with their settings. Two that differ in one dial differ in one bit of their number.
@@ -162,9 +164,14 @@ pub(crate) static GRID: Experiment = Experiment {
     about: "Eight methods at lambda = 1/n (too small), 100/n (good) and 10000/n (too big); gap passes every 10 \
             passes, cache with F = 0.25 and nu = 0.01. Gaps are certified; bounds are evaluated off the \
             count.\n\nDifferent: OCR is fold 0; at the quick size USPS is cut to 2000 digits, CoNLL to 1000 \
-            sentences, and the horses that stand for HorseSeg to 40 images. USPS is in the place of human poses, \
-            which have no task here.",
+            sentences, and the horses that stand for HorseSeg to 40 images. USPS is in the place of human poses.",
     data: &[&OCR_SMALL, &USPS, &CONLL, &HORSES],
+    differs: &[
+        (&OCR_SMALL, Differs::Part("6877 words")),
+        (&USPS, Differs::Other("human poses")),
+        (&CONLL, Differs::Part("8936 sentences")),
+        (&HORSES, Differs::Other("HorseSeg")),
+    ],
     repeats: 5,
     runs,
     figures,
@@ -172,6 +179,7 @@ pub(crate) static GRID: Experiment = Experiment {
     claims: &[
         Claim {
             id: "C51",
+            source: ClaimSource::Paper,
             sentence: "gap sampling always helps",
             printed: "",
             threshold: "at most 1.02 times the calls of uniform sampling in every pair",
@@ -182,6 +190,7 @@ pub(crate) static GRID: Experiment = Experiment {
         },
         Claim {
             id: "C52",
+            source: ClaimSource::Paper,
             sentence: "caching always helps in oracle calls",
             printed: "",
             threshold: "at most 1.02 times the calls of no cache in every pair",
@@ -191,6 +200,7 @@ pub(crate) static GRID: Experiment = Experiment {
         },
         Claim {
             id: "C52",
+            source: ClaimSource::Paper,
             sentence: "caching can hurt in time when the oracle is fast",
             printed: "",
             threshold: "more than 1.05 times the work seconds in some pair",
@@ -204,15 +214,20 @@ pub(crate) static GRID: Experiment = Experiment {
         },
         Claim {
             id: "C52",
+            source: ClaimSource::Paper,
             sentence: "caching is a must when the oracle is slow",
             printed: "",
-            threshold: "with calls 1 ms dearer, at most 1.02 times the time in every pair",
+            threshold: "with calls that take 1 ms more, a geometric mean of at most 0.8 times the time",
             needs: "",
-            judge: |records| always(records, CACHE, SLOW_TIME),
+            judge: |records| {
+                let mean = mean_of(records, CACHE, SLOW_TIME, &[]);
+                ClaimFinding::of(mean <= 0.8, format!("{mean:.2} in the mean"))
+            },
             reason: "As for calls: where caching saves none, a slow oracle makes up for nothing.",
         },
         Claim {
             id: "C53",
+            source: ClaimSource::Paper,
             sentence: "pairwise steps help to reach high accuracy",
             printed: "",
             threshold: "at the good lambda a geometric mean of less than 0.95 times the calls, at the end of the \
@@ -226,6 +241,7 @@ pub(crate) static GRID: Experiment = Experiment {
         },
         Claim {
             id: "C53",
+            source: ClaimSource::Paper,
             sentence: "they help more when the problem is more strongly convex",
             printed: "",
             threshold: "geometric mean of ratios: too big < good < too small",
@@ -239,6 +255,7 @@ pub(crate) static GRID: Experiment = Experiment {
         },
         Claim {
             id: "C54",
+            source: ClaimSource::Paper,
             sentence: "use BC-PFW with gap sampling and caching, or BCFW with gap sampling",
             printed: "",
             threshold: "one of the two has the smallest gap at the end in at least 3 of 4 of the settings",
@@ -249,5 +266,11 @@ pub(crate) static GRID: Experiment = Experiment {
             },
             reason: "At small lambda Frank-Wolfe steps with cache are ahead within the budget.",
         },
+        Claim::untested(
+            "C12",
+            ClaimSource::Paper,
+            "with exact gaps, sampling is up to n sqrt(n) times faster, and at worst sqrt(n) times slower",
+            |_| ClaimFinding::untested("an experiment with exact gaps at every step is not built"),
+        ),
     ],
 };

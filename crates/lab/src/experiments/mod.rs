@@ -7,15 +7,17 @@ mod gaps_cache;
 mod gaps_grid;
 mod gaps_path;
 mod mp_bcfw;
+mod mp_bcfw_time;
 mod sfd;
+mod sfd_tables;
 
 use crate::reproduce::experiment::Experiment;
 
 /// All experiments, in the order in which they are listed.
 pub(crate) static EXPERIMENTS: &[&Experiment] = &[
     &mp_bcfw::FIG4,
-    &mp_bcfw::FIG5,
-    &mp_bcfw::FIG6,
+    &mp_bcfw_time::FIG5,
+    &mp_bcfw_time::FIG6,
     &gaps_grid::GRID,
     &gaps_path::PATH,
     &gaps_cache::STALENESS,
@@ -26,6 +28,6 @@ pub(crate) static EXPERIMENTS: &[&Experiment] = &[
     &bcpl::CURVES,
     &sfd::FIG1,
     &sfd::FIG2,
-    &sfd::TABLES,
+    &sfd_tables::TABLES,
     &combinations::COMBINATIONS,
 ];

@@ -47,6 +47,8 @@ pub struct Experiment {
     pub about: &'static str,
     /// The data sets it may use.
     pub data: &'static [&'static DataSet],
+    /// The sets that are not the paper's, or not all of it.
+    pub(crate) differs: &'static [(&'static DataSet, Differs)],
     /// Repeats at the paper's size.
     pub(crate) repeats: u64,
     /// Lists the runs.
@@ -64,6 +66,15 @@ impl Experiment {
     pub fn sentences(&self) -> impl Iterator<Item = &'static str> {
         self.claims.iter().map(|claim| claim.sentence)
     }
+}
+
+/// How a data set differs from the paper's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Differs {
+    /// It is a part of this many examples, in words.
+    Part(&'static str),
+    /// It is another set, in the place of this one.
+    Other(&'static str),
 }
 
 /// One training run.
@@ -140,15 +151,39 @@ impl PageTable {
     }
 }
 
+/// The origin of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClaimSource {
+    /// The paper's text, figures or tables.
+    Paper,
+    /// Programs of the paper's authors.
+    Code,
+    /// Our own expectation.
+    Ours,
+}
+
+impl ClaimSource {
+    /// Returns its name in tables.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            ClaimSource::Paper => "paper",
+            ClaimSource::Code => "authors' code",
+            ClaimSource::Ours => "ours",
+        }
+    }
+}
+
 /// A claim of a paper, and how it is judged.
 pub(crate) struct Claim {
     /// The paper's identifier in `docs/coverage.md`.
     pub(crate) id: &'static str,
+    /// Who says so.
+    pub(crate) source: ClaimSource,
     /// The claim in a sentence.
     pub(crate) sentence: &'static str,
     /// The number that the paper prints; empty if there is none.
     pub(crate) printed: &'static str,
-    /// When it holds: stated before any run.
+    /// When it holds, in words: from what the paper says, and never from what was measured.
     pub(crate) threshold: &'static str,
     /// Names, or beginnings of names, of data sets that must be the real ones, divided by blanks: a claim on a number
     /// of the paper's own data says nothing on stand-ins.
@@ -157,6 +192,18 @@ pub(crate) struct Claim {
     pub(crate) judge: fn(&Records) -> ClaimFinding,
     /// Why it does not hold, as far as we think, if it does not.
     pub(crate) reason: &'static str,
+}
+
+impl Claim {
+    /// A claim that no run can test, with a judge that says why.
+    pub(crate) const fn untested(
+        id: &'static str,
+        source: ClaimSource,
+        sentence: &'static str,
+        judge: fn(&Records) -> ClaimFinding,
+    ) -> Claim {
+        Claim { id, source, sentence, printed: "", threshold: "none", needs: "", judge, reason: "" }
+    }
 }
 
 /// The result of a claim.

@@ -6,7 +6,7 @@ use std::path::Path;
 use multiplane::{Error, durable_write};
 use serde_json::{Value, json};
 
-use super::experiment::{Claim, ClaimFinding, Experiment, Size};
+use super::experiment::{Claim, ClaimFinding, Differs, Experiment, Size};
 use super::records::Records;
 use super::runner::Finished;
 use crate::report::{ReportPage, ReportSection};
@@ -42,15 +42,56 @@ pub(crate) fn judged(experiment: &Experiment, records: &Records) -> Vec<(&'stati
 
 /// Returns the verdicts as `verdicts.json` has them.
 pub(crate) fn verdicts(experiment: &Experiment, records: &Records) -> Vec<Value> {
-    let data = if records.has_stand_in() { "stand-in" } else { "original" };
+    let data = kind_of(experiment, records);
     let object = |(claim, finding): (&Claim, ClaimFinding)| {
         let reason = if finding.holds == Some(false) { claim.reason } else { "" };
         json!({
-            "claim": claim.id, "sentence": claim.sentence, "printed": claim.printed, "threshold": claim.threshold,
+            "claim": claim.id, "source": claim.source.name(), "sentence": claim.sentence,
+            "printed": claim.printed, "threshold": claim.threshold,
             "measured": finding.measured, "verdict": finding.verdict(), "reason": reason, "data": data,
         })
     };
     judged(experiment, records).into_iter().map(object).collect()
+}
+
+/// Returns how the set of some runs differs from the paper's.
+fn differs(experiment: &Experiment, set: &str) -> Option<Differs> {
+    experiment.differs.iter().find(|of| of.0.name == set).map(|of| of.1)
+}
+
+/// Names the kind of data that runs were on.
+pub(crate) fn kind_of(experiment: &Experiment, records: &Records) -> &'static str {
+    let is_other = |set: &str| matches!(differs(experiment, set), Some(Differs::Other(_)));
+    match records.has_stand_in() {
+        true => "stand-in",
+        false if records.sets().into_iter().any(is_other) => "other data",
+        false => "original",
+    }
+}
+
+/// Returns the facts that verdicts rest on, in a line: size, seeds, build, clock and data.
+fn basis(experiment: &Experiment, records: &Records, size: Size) -> String {
+    let repeats = records.0.iter().map(|run| records.of(&run.set, &run.at, &run.case).len()).max().unwrap_or(0);
+    let size = if size == Size::Full { "the paper's size" } else { "quick size" };
+    let build = if cfg!(debug_assertions) { "dev" } else { "release" };
+    let clock = if records.0.iter().any(|run| run.summary["clock"] == "wall") {
+        ", some runs on that of the machine"
+    } else {
+        ""
+    };
+    let of = |set: &str| {
+        let sizes = records.0.iter().filter(|run| run.set == set).map(|run| run.end("n"));
+        let n = sizes.fold(0.0, f64::max);
+        match differs(experiment, set) {
+            _ if records.has_stand_in_of(set) => format!("{set} {n} synthetic examples"),
+            Some(Differs::Part(all)) => format!("{set} {n} of {all}"),
+            Some(Differs::Other(other)) => format!("{set} {n} examples in place of {other}"),
+            None => format!("{set} {n} examples"),
+        }
+    };
+    let sets: Vec<String> = records.sets().into_iter().map(of).collect();
+    let seeds = if repeats == 1 { "1 seed".into() } else { format!("{repeats} seeds") };
+    format!("{size}, {seeds}, {build} build, work clock{clock}; {}", sets.join(", "))
 }
 
 /// Writes the files of an experiment; returns its verdicts.
@@ -60,7 +101,9 @@ pub(crate) fn verdicts(experiment: &Experiment, records: &Records) -> Vec<Value>
 /// A file that could not be written.
 pub(crate) fn write(dir: &Path, of: &Experiment, found: &Finished, origin: &PageOrigin) -> Result<Vec<Value>, Error> {
     fs::create_dir_all(dir).map_err(|error| Error::failed(format!("{}: {error}", dir.display())))?;
-    let verdicts = verdicts(of, &found.records);
+    let mut verdicts = verdicts(of, &found.records);
+    let basis = basis(of, &found.records, origin.size);
+    verdicts.iter_mut().for_each(|verdict| verdict["basis"] = json!(basis));
     let json = serde_json::to_string_pretty(&verdicts).map_err(|error| Error::failed(error.to_string()))?;
     durable_write(&dir.join("records.jsonl"), found.lines.as_bytes())?;
     durable_write(&dir.join("verdicts.json"), (json + "\n").as_bytes())?;
@@ -82,19 +125,19 @@ fn page(of: &Experiment, records: &Records, verdicts: &[Value], origin: &PageOri
     let row = |verdict: &Value| {
         let measured = [text_of(verdict, "measured"), text_of(verdict, "reason")];
         let measured = measured.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" — ");
-        let keys = ["claim", "verdict", "sentence", "printed", "threshold"];
+        let keys = ["claim", "verdict", "source", "sentence", "printed", "threshold"];
         keys.map(|key| text_of(verdict, key)).into_iter().chain([measured]).collect()
     };
     let mut sections = vec![
         ReportSection::Text { heading: "What was run".into(), body: of.about.into() },
         ReportSection::Table {
             heading: "Claims".into(),
-            columns: strings(&["claim", "verdict", "the paper says", "printed", "holds if", "ours"]),
+            columns: strings(&["claim", "verdict", "from", "sentence", "printed", "holds if", "ours"]),
             rows: verdicts.iter().map(row).collect(),
-            note: "Thresholds were set in the program before any run.".into(),
+            note: verdicts.first().map_or(String::new(), |verdict| format!("Rests on: {}.", text_of(verdict, "basis"))),
         },
     ];
-    sections.push(data_table(records));
+    sections.push(data_table(of, records));
     for table in (of.tables)(records) {
         let (heading, columns, mut rows, note) = (table.heading, table.columns, table.rows, table.note);
         rows.iter_mut().flatten().filter(|cell| cell.contains("NaN")).for_each(|cell| *cell = "-".into());
@@ -123,11 +166,16 @@ fn page(of: &Experiment, records: &Records, verdicts: &[Value], origin: &PageOri
 }
 
 /// Lists the data sets with their sizes.
-fn data_table(records: &Records) -> ReportSection {
+fn data_table(experiment: &Experiment, records: &Records) -> ReportSection {
     let row = |set: &str| {
         let of = |key| records.0.iter().filter(|run| run.set == set).map(|run| run.end(key)).fold(0.0, f64::max);
-        let kind = if records.has_stand_in_of(set) { "synthetic stand-in" } else { "original" };
-        vec![set.to_owned(), kind.to_owned(), of("n").to_string(), of("d").to_string()]
+        let kind = match differs(experiment, set) {
+            _ if records.has_stand_in_of(set) => "synthetic stand-in".to_owned(),
+            Some(Differs::Part(all)) => format!("a part: the paper has {all}"),
+            Some(Differs::Other(other)) => format!("other data, in place of {other}"),
+            None => "original".to_owned(),
+        };
+        vec![set.to_owned(), kind, of("n").to_string(), of("d").to_string()]
     };
     ReportSection::Table {
         heading: "Data".into(),

@@ -13,7 +13,6 @@ use crate::experiments::EXPERIMENTS;
 pub use crate::reproduce::data_sets::DataSet;
 pub use crate::reproduce::experiment::{Experiment, Scale, Size};
 use crate::reproduce::page::{self, PageOrigin};
-use crate::reproduce::records::Records;
 use crate::reproduce::runner::Runner;
 
 /// The folders, size and listeners of experiments.
@@ -68,7 +67,8 @@ impl Reproduction<'_> {
         let verdicts = page::write(&dir, of, &found, &origin)?;
         page::write_index(self.out, EXPERIMENTS)?;
         Ok(Some(json!({
-            "name": of.name, "source": of.source, "data": data_of(&found.records), "runs": found.records.0.len(),
+            "name": of.name, "source": of.source, "data": page::kind_of(of, &found.records),
+            "runs": found.records.0.len(),
             "page": dir.join("index.html").display().to_string(), "verdicts": verdicts,
         })))
     }
@@ -115,11 +115,6 @@ impl Reproduction<'_> {
             progress: self.progress,
         }
     }
-}
-
-/// Names the kind of data that runs were on.
-fn data_of(records: &Records) -> &'static str {
-    if records.has_stand_in() { "stand-in" } else { "original" }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use super::*;
-use crate::reproduce::records::{self, cost_ratio, median, reaches, value_at};
+use crate::reproduce::records::{self, Records, cost_ratio, median, reaches, value_at};
 
 /// A folder that is gone at the end.
 struct Folder(PathBuf);
@@ -58,7 +58,7 @@ fn every_experiment_runs_on_stand_ins() {
         for verdict in &verdicts {
             let word = verdict["verdict"].as_str().unwrap();
             assert!(["holds", "does not hold", "could not be tested"].contains(&word), "{}: {verdict}", of.name);
-            for key in ["claim", "sentence", "threshold", "measured"] {
+            for key in ["claim", "source", "sentence", "threshold", "measured", "basis"] {
                 assert!(!verdict[key].as_str().unwrap().is_empty(), "{}: {key} of {verdict}", of.name);
             }
             assert!(verdict["printed"].is_string() && verdict["data"] == "stand-in");
@@ -156,13 +156,13 @@ fn curves_are_compared() {
     assert!(cost_ratio(&[], &[]).is_nan());
 }
 
-/// Made-up records of a method whose dual error at pass p is `1 / (speed p)`, for two seeds.
+/// Made-up records of a method whose primal and dual errors at pass p are `1 / (speed p)`, for two seeds.
 fn made_up(set: &str, case: &str, speed: f64) -> Vec<records::FinishedRun> {
-    let passes: Vec<f64> = (1..=20).map(f64::from).collect();
+    let passes: Vec<f64> = (1..=40).map(f64::from).collect();
     let of = |seed: f64| {
         let dual: Vec<f64> = passes.iter().map(|pass| 1.0 - (1.0 + 0.1 * seed) / (speed * pass)).collect();
-        let curve =
-            json!({"pass": passes, "seconds": passes, "iterations": passes, "dual": dual, "primal": vec![1.0; 20]});
+        let primal: Vec<f64> = dual.iter().map(|dual| 2.0 - dual).collect();
+        let curve = json!({"pass": passes, "seconds": passes, "iterations": passes, "dual": dual, "primal": primal});
         let line = json!({"set": set, "case": case, "at": "", "stand_in": false, "summary": {"n": 9}, "curve": curve});
         records::FinishedRun::of(&line).unwrap()
     };
@@ -183,11 +183,12 @@ fn verdicts_and_figures_follow_from_records() {
     let words =
         |records: &Records| page::verdicts(of, records).iter().map(|verdict| verdict["verdict"].clone()).collect();
     let found: Vec<Value> = words(&both(1.0, 2.0));
-    assert_eq!(found, ["holds", "holds", "could not be tested"]);
+    assert_eq!(found, ["holds", "could not be tested", "holds", "holds", "could not be tested"]);
     let found: Vec<Value> = words(&both(2.0, 1.0));
-    assert_eq!(found[0], "does not hold");
-    let measured = page::verdicts(of, &both(1.0, 2.0))[1]["measured"].clone();
-    assert_eq!(measured, "usps 2.00, ocr 4.00, horses 5.00 times fewer passes");
+    assert_eq!((&found[0], &found[2]), (&json!("does not hold"), &json!("does not hold")));
+    let verdicts = page::verdicts(of, &both(1.0, 2.0));
+    assert_eq!(verdicts[3]["measured"], "usps 2.00, ocr 4.00, horses 5.00 times fewer passes, within 40 passes");
+    assert_eq!((&verdicts[0]["data"], &verdicts[2]["source"]), (&json!("other data"), &json!("ours")));
     let figures = (of.figures)(&both(1.0, 2.0));
     assert_eq!(figures.len(), 9, "primal, dual and gap of three sets");
     let svg = figures[1].chart.svg();
@@ -195,4 +196,42 @@ fn verdicts_and_figures_follow_from_records() {
     for text in ["usps: dual suboptimality", ">mp-bcfw<", ">bcfw<", "exact passes (oracle calls / n)"] {
         assert!(svg.contains(text), "{text}");
     }
+}
+
+/// Returns the verdict of the claim of an experiment that has these words.
+fn verdict_of(experiment: &str, words: &str, lines: &[Value]) -> String {
+    let records = Records(lines.iter().map(|line| records::FinishedRun::of(line).unwrap()).collect());
+    let verdicts = page::verdicts(find(experiment).unwrap()[0], &records);
+    let found = verdicts.iter().find(|verdict| verdict["sentence"].as_str().unwrap().contains(words)).unwrap();
+    found["verdict"].as_str().unwrap().to_owned()
+}
+
+/// A path is certified only if every gap is proven; MP-BCFW is no slower only if it is so at every record, not at the
+/// last alone; 4 planes of 3 iterations fewer of 10 are 30 % fewer, and the time of cutting planes is not judged.
+#[test]
+fn verdicts_need_every_record() {
+    let path = |certified: bool| {
+        let point = |certified| json!({"lambda": 1.0, "gap": 0.05, "primal": 1.0, "certified": certified});
+        let summary = json!({"breakpoints": [point(true), point(certified)]});
+        json!({"set": "usps", "case": "path", "at": "", "stand_in": false, "summary": summary, "curve": {}})
+    };
+    assert_eq!(verdict_of("gaps-path", "certified", &[path(true)]), "holds");
+    assert_eq!(verdict_of("gaps-path", "certified", &[path(false)]), "does not hold");
+    let run = |case: &str, seconds: [f64; 3]| {
+        let curve = json!({"pass": [1, 2, 3], "seconds": seconds, "dual": [0.1, 0.2, 0.3], "primal": [1.0, 0.9, 0.8]});
+        json!({"set": "usps", "case": case, "at": "", "stand_in": false, "summary": {}, "curve": curve})
+    };
+    let not_slower = |first: f64| {
+        verdict_of("mp-bcfw-fig5", "not slower", &[run("bcfw", [1.0, 2.0, 3.0]), run("mp-bcfw", [first, 2.0, 2.5])])
+    };
+    assert_eq!((not_slower(1.2), not_slower(1.4)), ("holds".into(), "does not hold".into()));
+    let planes = |case: &str, iterations: u32| {
+        let summary =
+            json!({"stop_reason": "gap", "iterations": iterations, "train_seconds": 1.0, "passes": iterations});
+        json!({"set": "protein", "case": case, "at": "", "stand_in": true, "summary": summary, "curve": {}})
+    };
+    let fewer =
+        |own: u32, words: &str| verdict_of("div-m-best-protein", words, &[planes("M = 1", 10), planes("M = 4", own)]);
+    assert_eq!((fewer(7, "third fewer"), fewer(8, "third fewer")), ("holds".into(), "does not hold".into()));
+    assert_eq!(fewer(7, "less time"), "could not be tested");
 }
