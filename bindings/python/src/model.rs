@@ -303,8 +303,8 @@ impl ModelObject {
         })
     }
 
-    /// Judges every label of `data`, the most suspicious first: example, part, score, given label and rival; with the number
-    /// of models that judged, 0 for this one. `folds` is that number, if the data is not to decide.
+    /// Judges every label of `data`, the most suspicious first: example, part, score, given label and rival; with the
+    /// number of models that judged, 0 for this one. `folds` is that number, if the data is not to decide.
     fn suspects(
         &self,
         py: Python<'_>,

@@ -30,7 +30,8 @@ pub fn page(rows: &[SuspectRow], all: usize) -> String {
          <style>{STYLE}mark {{ background: #ffd75e; color: #000; padding: 0 .15em; }}\n</style>\n</head>\n<body>\n\
          <main>\n<h1>{title}</h1>\n<p class=\"lead\">The {} most suspicious of {all} labels. The score of a part \
          says by how much the best labelling with the rival scores higher than the best with the given label: below 0 \
-         the model agrees with what is given. That of a whole example is the loss of its prediction. Examples and parts are counted from 0.</p>\n<div class=\"scroll\"><table>\n<thead><tr>\
+         the model agrees with what is given. That of a whole example is the loss of its prediction. Examples \
+         and parts are counted from 0.</p>\n<div class=\"scroll\"><table>\n<thead><tr>\
          <th>example, part</th><th class=\"n\">score</th><th>given</th><th>rival</th><th>where</th></tr></thead>\n\
          <tbody>\n",
         rows.len()

@@ -34,8 +34,8 @@ pub struct Suspect {
 /// How labels are judged.
 #[derive(Default)]
 pub struct SuspectPlan {
-    /// Models that are trained as the one given was, each to judge the examples it was trained without; 0: the one given
-    /// judges. Nothing: 5 where it was trained on the data, as a model agrees with mistakes that it was trained on.
+    /// The number of models that are trained as the one given was, each to judge the examples it was trained without.
+    /// 0: the one given judges. `None`: 5 where it was trained on the data, as it agrees with mistakes it was trained on.
     pub folds: Option<usize>,
     /// Threads; 0 is as many as pay.
     pub threads: usize,
