@@ -35,7 +35,7 @@ pub struct Suspect {
 #[derive(Default)]
 pub struct SuspectPlan {
     /// The number of models that are trained as the one given was, each to judge the examples it was trained without.
-    /// 0: the one given judges. `None`: 5 where it was trained on the data, as it agrees with mistakes it was trained on.
+    /// 0: the one given judges. `None`: 5 where it was trained on the data, whose mistakes it agrees with.
     pub folds: Option<usize>,
     /// Threads; 0 is as many as pay.
     pub threads: usize,
