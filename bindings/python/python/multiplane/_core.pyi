@@ -6,8 +6,8 @@ from typing import Any, Final, final
 
 __all__ = [
     "Coordinator", "Dataset", "Energies", "Fit", "Learner", "Model", "PathModel", "Progress", "UserTask", "__version__", "check",
-    "check_data", "dataset", "describe", "feature_names", "feature_rows", "fitted", "load", "look", "merge_facts", "path", "read_problem",
-    "Shard", "ShardData", "report", "run_command", "train",
+    "check_data", "dataset", "describe", "detections", "feature_names", "feature_rows", "fitted", "load", "look", "merge_facts", "path",
+    "read_problem", "Shard", "ShardData", "report", "run_command", "train",
 ]  # fmt: skip
 
 __version__: str
