@@ -1,6 +1,6 @@
 //! Experiments of the source papers, run again: runs, figures, tables, and a verdict on each claim.
 //!
-//! An experiment is one file of [`experiments`](crate::experiments).
+//! An experiment is one file of `experiments`.
 
 use std::path::Path;
 use std::sync::Arc;
