@@ -170,7 +170,7 @@ impl ModelObject {
         Ok(inner.into())
     }
 
-    /// The same model with what its scores mean, as JSON text.
+    /// The same model with a calibration of its scores, as JSON text.
     fn with_calibration(&self, text: &str) -> PyResult<ModelObject> {
         let value = serde_json::from_str(text).map_err(|error| value_error(error.to_string()))?;
         let mut inner = Model::clone(&self.inner);
@@ -178,7 +178,7 @@ impl ModelObject {
         Ok(inner.into())
     }
 
-    /// What its scores mean, as JSON text; None if nobody learned that.
+    /// The calibration of its scores, as JSON text; None without one.
     fn calibration(&self) -> Option<String> {
         self.inner.info.provenance.vocabulary.calibration.as_ref().map(Value::to_string)
     }

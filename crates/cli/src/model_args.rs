@@ -79,10 +79,10 @@ pub(crate) struct SuspectsArgs {
     /// List the N most suspicious labels only [default: 20 of the table, 1000 of the page, else all]
     #[arg(long, value_name = "N")]
     pub(crate) top: Option<usize>,
-    /// Where to write a table of all: example, part, score, given, rival
+    /// File for a table of all: example, part, score, given, rival
     #[arg(long, value_name = "F.csv")]
     pub(crate) csv: Option<PathBuf>,
-    /// Where to write a page to look through
+    /// File for a page to look through
     #[arg(long, value_name = "F.html")]
     pub(crate) html: Option<PathBuf>,
     /// Print one JSON object per label and line: example and part (from 0), score, given, rival

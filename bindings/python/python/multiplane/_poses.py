@@ -50,7 +50,7 @@ class PoseSSVM(BuiltIn):
 
     Args:
         edges: The limbs, as pairs of joints from 0: ``"0-1,1-2"``. The default is for the 14 joints of Leeds Sports Pose.
-        torso: The pairs of joints that a torso is measured between; the first one of which both are marked counts.
+        torso: Pairs of joints, each a measure of the torso: the first pair that is marked in two different cells counts.
         partial: The part that unmarked joints have in training: ``"left-out"`` or, completed in rounds, ``"masked"``.
     """
 

@@ -251,7 +251,7 @@ impl Appender {
 }
 
 /// A field of a table, in quotation marks where it must be.
-fn quoted(name: &str, separator: char) -> String {
+pub(crate) fn quoted(name: &str, separator: char) -> String {
     match name.contains([separator, '"']) {
         true => format!("\"{}\"", name.replace('"', "\"\"")),
         false => name.to_owned(),

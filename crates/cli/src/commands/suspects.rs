@@ -12,6 +12,7 @@ use multiplane_lab::suspects::{SuspectRow, page};
 use crate::commands::done::Done;
 use crate::commands::on_data::{format_of, mismatch, open_model, read, said_of, threads};
 use crate::commands::outputs::refuse_overwriting;
+use crate::commands::predicted::quoted;
 use crate::interrupt;
 use crate::model_args::SuspectsArgs;
 use crate::terminal::{print, warn};
@@ -41,16 +42,15 @@ pub(crate) fn run(args: &SuspectsArgs) -> Result<Done, Error> {
     if found.is_empty() {
         return Err(Error::input("the data has no label that the model knows"));
     }
-    let shown = &found[..found.len().min(args.top.unwrap_or(usize::MAX))];
+    let first = |usual: usize| &found[..found.len().min(args.top.unwrap_or(usual))];
     if let Some(path) = &args.csv {
-        durable_write(path, table(shown).as_bytes())?;
+        durable_write(path, table(first(usize::MAX)).as_bytes())?;
     }
     if let Some(path) = &args.html {
-        let shown = &found[..found.len().min(args.top.unwrap_or(PAGE_ROWS))];
-        durable_write(path, page(&rows(args, &model, shown)?, found.len()).as_bytes())?;
+        durable_write(path, page(&rows(args, &model, first(PAGE_ROWS))?, found.len()).as_bytes())?;
     }
     if args.json {
-        let lines = shown.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>();
+        let lines = first(usize::MAX).iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>();
         let lines = lines.map_err(|error| Error::failed(error.to_string()))?;
         print(&format!("{}\n", lines.join("\n")))?;
     } else {
@@ -84,13 +84,9 @@ fn text(found: &[Suspect], most: usize) -> String {
 
 /// The table as CSV.
 fn table(found: &[Suspect]) -> String {
-    let quoted = |name: &str| match name.contains([',', '"', '\n']) {
-        true => format!("\"{}\"", name.replace('"', "\"\"")),
-        false => name.to_owned(),
-    };
     let mut text = "example,part,score,given,rival\n".to_owned();
     for one in found {
-        let (given, rival) = (quoted(&one.given), quoted(&one.rival));
+        let [given, rival] = [&one.given, &one.rival].map(|name| quoted(name, ','));
         let _ = writeln!(text, "{},{},{},{given},{rival}", one.example, part(one), one.score);
     }
     text

@@ -13,7 +13,7 @@ pub struct PoseSpec {
     /// Sports Pose: ankle, knee and hip of the right side, hip, knee and ankle of the left one, wrist, elbow and
     /// shoulder of the right side, shoulder, elbow and wrist of the left one, neck, top of the head.
     pub edges: String,
-    /// The pairs of joints that a torso is measured between: the first one of which both are marked counts.
+    /// Pairs of joints, each a measure of the torso: the first pair that is marked in two different cells counts.
     pub torso: String,
     /// The distance at which a joint counts as missed, as a share of the torso: its loss is the smaller one of 1 and
     /// its distance over this.
