@@ -272,20 +272,26 @@ impl ModelObject {
     }
 
     /// The max-marginals of every example of `data`: numbers of the predicted labels and of the labels there are, variable
-    /// by variable, as uint32; the highest scores with each label as float64; margins, variable by variable, as float64; and
-    /// whether those of an example are exact, or bounds, as uint32.
-    fn max_marginals<'py>(&self, py: Python<'py>, data: &DatasetObject, threads: usize) -> PyResult<Buffers<'py, 5>> {
+    /// by variable, as uint32; the highest scores with each label as float64; margins, variable by variable, as float64;
+    /// whether those of an example are exact, or bounds, as uint32; and numbers of the true labels, as uint32: 2^32 - 1 if
+    /// unknown, or not known to the model.
+    fn max_marginals<'py>(&self, py: Python<'py>, data: &DatasetObject, threads: usize) -> PyResult<Buffers<'py, 6>> {
         self.buffers(py, data, threads, |problem, w, threads| {
-            let [mut numbers, mut counts, mut scores, mut margins, mut exact] = [const { Vec::new() }; 5];
+            let [mut numbers, mut counts, mut scores, mut margins, mut exact, mut truth] = [const { Vec::new() }; 6];
             let mut each = |found: MarginPrediction| {
                 numbers.extend(found.numbers.iter().flat_map(|number| number.to_ne_bytes()));
                 counts.extend(found.counts.iter().flat_map(|&count| (count as u32).to_ne_bytes()));
                 scores.extend(found.max_marginals.iter().flat_map(|score| score.to_ne_bytes()));
                 margins.extend(found.margins().iter().flat_map(|margin| margin.to_ne_bytes()));
                 exact.extend(u32::from(found.score.is_none()).to_ne_bytes());
+                for (variable, &count) in found.counts.iter().enumerate() {
+                    let label = found.truth.as_ref().and_then(|labels| labels.get(variable)).copied();
+                    let known = label.filter(|&label| (label as usize) < count);
+                    truth.extend(known.unwrap_or(u32::MAX).to_ne_bytes());
+                }
             };
-            problem.predictor().predict_margins(w, threads, &mut each)?;
-            Ok([numbers, counts, scores, margins, exact])
+            problem.predictor().predict_margins(w, 0.0, threads, &mut each)?;
+            Ok([numbers, counts, scores, margins, exact, truth])
         })
     }
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _labels
-from multiplane._several import Several
+from multiplane._several import NO_LABEL, Several
 
 STEP = 0.005
 """Thresholds of sets are kept for every alpha that is a multiple of it; others take the next below."""
@@ -94,8 +94,7 @@ class Calibrated(Several):
             return found if isinstance(table, list) else np.reshape(np.array(found), np.shape(table))
 
         def probabilities(X: Any) -> Any:
-            parts, _ = self._margins(X)
-            return self._stacked([of(part) for part in parts])
+            return self._stacked([of(part) for part in self._margins(X)[0]])
 
         return probabilities
 
@@ -117,7 +116,6 @@ class Calibrated(Several):
             raise ValueError(f"alpha = {alpha!r}: must be from {STEP} to {STEP * STEPS}")
         threshold = learned["whole" if whole else "parts"][step - 1]
         most = math.inf if threshold is None else threshold
-        parts, _ = self._margins(X)
         labels: dict[int, NDArray[Any]] = {}  # by how many a variable has
 
         def chosen(row: Floats) -> NDArray[Any]:
@@ -126,7 +124,7 @@ class Calibrated(Several):
                 labels[len(row)] = _labels.array_of([self._label(number) for number in range(len(row))])
             return labels[len(row)][found]
 
-        sets = [[chosen(row) for row in part] for part in parts]
+        sets = [[chosen(row) for row in part] for part in self._margins(X)[0]]
         return [one[0] for one in sets] if self._is_rows else sets
 
     def reliability(self, X: Any, y: Any = None, *, bins: int = 15) -> Reliability:
@@ -173,21 +171,21 @@ class Calibrated(Several):
         data, model, _ = self._truths(X, y)
         if is_told and getattr(getattr(self, "_fit", None), "fingerprint", None) == data.fingerprint():
             warnings.warn("calibrated on the examples of the fit: it will claim too much; hold some out", stacklevel=3)
-        _, found = model.suspects(data, 0, self._workers())
-        kept = self._kept(X)
-        found = [(kept[one], part, score, given, rival) for one, part, score, given, rival in found if part is not None]
+        parts, _, truths = self._margins(X, (data, model))
+        found = [
+            (example, np.asarray(row), int(label))
+            for example, (part, labels) in enumerate(zip(parts, truths, strict=True))
+            for row, label in zip(part, labels, strict=True)
+            if label != NO_LABEL and (np.delete(row, label) > -np.inf).any()
+        ]
         if not found:
             raise ValueError("y: there is no known label that the model knows")
-        parts, _ = self._margins(X)
-        number = {name: number for number, name in enumerate(model.labels())}
-        rows = [np.asarray(parts[example][part]) for example, part, _, _, _ in found]
-        width = max(map(len, rows))
-        scores = np.full((len(rows), width), -np.inf)
-        for k, row in enumerate(rows):
+        scores = np.full((len(found), max(len(row) for _, row, _ in found)), -np.inf)
+        for k, (_, row, _) in enumerate(found):
             scores[k, : len(row)] = row
-        truth = [number[given] if given in number else int(given) for _, _, _, given, _ in found]
-        leads = np.array([lead for _, _, lead, _, _ in found])
-        return scores, np.array(truth), leads, np.array([example for example, *_ in found])
+        truth = np.array([label for _, _, label in found])
+        leads = np.array([np.delete(row, label).max() - row[label] for _, row, label in found])
+        return scores, truth, leads, np.array([example for example, *_ in found])
 
 
 def _leads(row: Floats) -> Floats:

@@ -17,6 +17,9 @@ from multiplane._report import Report
 
 _MOST = 100_000
 
+NO_LABEL = 2**32 - 1
+"""The number of a true label that is unknown, or that the model does not know."""
+
 
 class TopLabellings(NamedTuple):
     """The best labellings of one example.
@@ -166,8 +169,7 @@ class Several(BuiltIn):
         an array ``[variables, labels]`` per example, or with a list of arrays where variables have labels of their own.
         Where decoding is approximate (graphs and pairwise models with cycles, many labels) they are upper bounds, with a warning.
         """
-        parts, _ = self._margins(X)
-        return self._stacked(parts)
+        return self._stacked(self._margins(X)[0])
 
     def margins(self, X: Any) -> Any:
         """How sure each predicted label is: how much higher the prediction scores than the best labelling with another
@@ -176,22 +178,26 @@ class Several(BuiltIn):
         ``[n]`` for classifiers of rows, ``[n, labels]`` for sets of labels; else a list of arrays ``[variables]``. Where
         decoding is approximate they are lower bounds, with a warning: below 0 if such a labelling might be better.
         """
-        _, parts = self._margins(X)
-        return self._stacked(parts)
+        return self._stacked(self._margins(X)[1])
 
-    def _margins(self, X: Any) -> tuple[list[Any], list[Any]]:
-        """Max-marginals and margins of every example."""
+    def _margins(self, X: Any, judged: tuple[_core.Dataset, _core.Model] | None = None) -> tuple[list[Any], list[Any], list[Any]]:
+        """Max-marginals, margins and the numbers of the true labels of every example, ``NO_LABEL`` if unknown: those of ``X`` as
+        ``judged`` has it, data with labels and a model that knows them.
+        """
         self._check_fitted()
         data, sizes = self._to_ask(X)
         if data is None:
-            return [self._table([]) for _ in sizes], [np.zeros(0) for _ in sizes]
-        _, counts, scores, margins, exact = self._model.max_marginals(data, self._workers())
+            nothing: list[Any] = [np.zeros(0) for _ in sizes]
+            return [self._table([]) for _ in sizes], nothing, nothing
+        data, model = judged or (data, self._model)
+        _, counts, scores, margins, exact, truth = model.max_marginals(data, self._workers())
         proven = np.frombuffer(exact, dtype=np.uint32)
         if not proven.all():
             told = f"{len(proven) - proven.sum()} of {len(proven)} examples are decoded approximately"
             warnings.warn(f"{told}: their margins are lower bounds, and their max-marginals upper bounds", stacklevel=3)
-        parts = np.split(np.frombuffer(margins, dtype=np.float64), np.cumsum(sizes)[:-1])
-        return self._tables(sizes, counts, scores), [part.copy() for part in parts]
+        ends = np.cumsum(sizes)[:-1]
+        parts = [part.copy() for part in np.split(np.frombuffer(margins, dtype=np.float64), ends)]
+        return self._tables(sizes, counts, scores), parts, np.split(np.frombuffer(truth, dtype=np.uint32), ends)
 
     def _tables(self, sizes: list[int], counts: bytes, numbers: bytes) -> list[Any]:
         """The numbers of every label of every variable, a table for each example."""

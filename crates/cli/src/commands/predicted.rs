@@ -130,7 +130,7 @@ impl PredictionWriter {
 
     fn write_confidence(&mut self, of: PredictionsOf<'_>, text: &mut String) -> Result<(), Error> {
         let mut unproven = 0;
-        of.problem.predictor().predict_margins(of.w, of.threads, &mut |found| {
+        of.problem.predictor().predict_margins(of.w, 0.0, of.threads, &mut |found| {
             unproven += usize::from(found.score.is_some());
             let (number, margins) = (self.count, found.margins());
             let _ = if self.json {

@@ -1,5 +1,4 @@
-//! `suspects`: labels that were made wrong are found, scores are those of max-marginals, and pages and tables say the
-//! same.
+//! `suspects`: labels that were made wrong are found, scores of rows are margins, and pages and tables say the same.
 
 use std::collections::BTreeSet;
 
@@ -67,15 +66,15 @@ fn wrong_labels_come_first() {
     assert_eq!(lines(&again), found[..3]);
 }
 
-/// With `--cv 0` the score of a label is its margin: below 0 where it is the prediction, above where it is not.
+/// With `--cv 0` the score of a row's label is its margin: below 0 where it is the prediction, above where it is not.
 #[test]
-fn scores_are_margins() {
-    let scratch = Scratch::new();
-    sentences(&scratch);
-    scratch.succeed("train --task chain --data right.txt --lambda 0.1 --passes 3 --quiet --out model");
-    let margins = lines(&scratch.succeed("predict --model model --data wrong.txt --confidence --json").stdout);
-    let found = lines(&scratch.succeed("suspects --model model --data wrong.txt --cv 0 --json").stdout);
-    let default = scratch.succeed("suspects --model model --data wrong.txt --json");
+fn scores_of_rows_are_margins() {
+    let scratch = Scratch::new().with("right.svm", samples::rows(60, &[1, 2, 3], 4));
+    let scratch = scratch.with("wrong.svm", samples::rows(60, &[2, 3, 1], 4));
+    scratch.succeed("train --task multiclass --data right.svm --lambda 0.1 --quiet --out model");
+    let margins = lines(&scratch.succeed("predict --model model --data wrong.svm --confidence --json").stdout);
+    let found = lines(&scratch.succeed("suspects --model model --data wrong.svm --cv 0 --json").stdout);
+    let default = scratch.succeed("suspects --model model --data wrong.svm --json");
     assert_eq!(lines(&default.stdout), found, "on other data the model itself judges");
     let mut others = 0;
     for one in &found {

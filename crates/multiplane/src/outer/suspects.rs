@@ -21,9 +21,9 @@ pub struct Suspect {
     pub example: usize,
     /// The token, node or label of the example, from 0; nothing for the whole of it.
     pub part: Option<usize>,
-    /// By how much the best labelling with the rival there scores higher than the best with the given label: above 0
-    /// where the model would change it, infinite where it allows no labelling with it. Of whole examples the task loss
-    /// of the prediction.
+    /// By how much the best labelling with the rival there scores higher than the best with the given label, if labels
+    /// given elsewhere are trusted in part: above 0 where the model would change it,
+    /// infinite where it allows no labelling with it. Of whole examples the task loss of the prediction.
     pub score: f64,
     /// The label in the data.
     pub given: String,
@@ -55,6 +55,11 @@ pub struct Suspects {
     /// Warnings to the user.
     pub warnings: Vec<String>,
 }
+
+/// A label given elsewhere adds this share of the median size of all scores to labellings with it. Most labels are
+/// right, so they tell more of their neighbours than predictions do; but a model that trusts them fully sees no error
+/// that extends over several variables.
+const TRUST: f64 = 0.5;
 
 /// Models that judge the data that the one given was trained on.
 const FOLDS: usize = 5;
@@ -124,7 +129,13 @@ fn judge(problem: &dyn Problem, w: &[f64], threads: usize, found: &mut Vec<Suspe
             example += 1;
         })?);
     }
-    Ok(problem.predictor().predict_margins(w, threads, &mut |one| {
+    let mut sizes = Vec::new();
+    problem.predictor().predict_margins(w, 0.0, threads, &mut |one| {
+        sizes.extend(one.rivals().into_iter().map(|rival| rival.lead.abs()).filter(|size| size.is_finite()));
+    })?;
+    sizes.sort_by(f64::total_cmp);
+    let trust = TRUST * sizes.get(sizes.len() / 2).copied().unwrap_or(0.0);
+    Ok(problem.predictor().predict_margins(w, trust, threads, &mut |one| {
         let suspect = |Rival { variable, labels: numbers, lead }| {
             let is_shared = one.counts[variable] == labels.len();
             let name = |number: u32| match labels.get(number as usize) {

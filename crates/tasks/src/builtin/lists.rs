@@ -1,7 +1,7 @@
 //! Lists and max-marginals of all examples, on any number of threads.
 
 use multiplane_core::oracle::Quality;
-use multiplane_core::task::{ExampleOf, Question, TaskLabel};
+use multiplane_core::task::{DiversityPenalty, ExampleOf, Question, TaskLabel, UNLABELLED};
 
 use crate::builtin::problem::{BATCH, TaskProblem, Worker};
 use crate::builtin::task::BuiltinTask;
@@ -29,19 +29,38 @@ impl<T: BuiltinTask> TaskProblem<T> {
         self.ask_all(threads, (BATCH / count.max(1)).max(threads.max(1)), list, each)
     }
 
-    pub(super) fn margins(&self, w: &[f64], threads: usize, each: impl FnMut(MarginPrediction)) -> EachResult {
+    /// Max-marginals, with `trust` added to the scores of labels that are true at other variables.
+    pub(super) fn margins(
+        &self,
+        w: &[f64],
+        trust: f64,
+        threads: usize,
+        each: impl FnMut(MarginPrediction),
+    ) -> EachResult {
         let find = |example: ExampleOf<'_, T>, (scratch, answer, features): &mut Worker<T>| {
             let kbest = self.task.capabilities().kbest;
             let kbest = kbest.ok_or_else(|| format!("task `{}` has no max-marginals", self.facts.task))?;
             let memory = &mut T::Memory::default();
             let question = Question::plain(example, w);
             self.task.decode(question.call(scratch, memory), answer)?;
+            let (numbers, truth) = (self.numbers(answer)?, example.truth.numbers().map(<[u32]>::to_vec));
+            let label_count = |variable| kbest.label_count(example.input, variable);
+            let counts: Vec<usize> = (0..numbers.len()).map(label_count).collect();
+            let known = |(&label, &count): (&u32, &usize)| if label < count as u32 { label } else { UNLABELLED };
+            let codes: Vec<u32> = truth.iter().flatten().zip(&counts).map(known).collect();
+            let is_trusted = trust > 0.0 && codes.len() > 1;
+            let penalties: &[f64] = if is_trusted { &[-trust] } else { &[] };
+            let trusting = Question { penalty: DiversityPenalty { codes: &codes, penalties }, ..question };
             let mut max_marginals = Vec::new();
-            let quality = kbest.max_marginals(question.call(scratch, memory), &mut max_marginals)?;
+            let quality = kbest.max_marginals(trusting.call(scratch, memory), &mut max_marginals)?;
+            let mut rest = &mut max_marginals[..];
+            for (&label, &count) in codes.iter().zip(&counts).take_while(|_| is_trusted) {
+                let (own, after) = rest.split_at_mut(count);
+                own.get_mut(label as usize).into_iter().for_each(|score| *score -= trust);
+                rest = after;
+            }
             let score = (quality != Quality::Exact).then(|| self.task.score(example.input, answer, w, features).0);
-            let numbers = self.numbers(answer)?;
-            let counts = (0..numbers.len()).map(|variable| kbest.label_count(example.input, variable)).collect();
-            let (text, truth) = (self.task.show(answer, &self.own), example.truth.numbers().map(<[u32]>::to_vec));
+            let text = self.task.show(answer, &self.own);
             Ok(MarginPrediction { text, numbers, counts, max_marginals, score, truth })
         };
         self.ask_all(threads, BATCH, find, each)

@@ -257,8 +257,14 @@ impl<T: BuiltinTask> Predictor for TaskProblem<T> {
     fn predict_top(&self, w: &[f64], count: usize, threads: usize, each: &mut dyn FnMut(TopPrediction)) -> EachResult {
         self.list(w, count, threads, each)
     }
-    fn predict_margins(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(MarginPrediction)) -> EachResult {
-        self.margins(w, threads, each)
+    fn predict_margins(
+        &self,
+        w: &[f64],
+        trust: f64,
+        threads: usize,
+        each: &mut dyn FnMut(MarginPrediction),
+    ) -> EachResult {
+        self.margins(w, trust, threads, each)
     }
     fn predict_marginals(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(MarginalPrediction)) -> EachResult {
         self.marginals(w, threads, each)

@@ -272,7 +272,7 @@ impl<T: Examinable + 'static> Predictor for ForeignProblem<T> {
         let reason = format!("task `{}` lists no labellings beside the best", self.facts.task);
         Err(OracleError { block: 0, reason })
     }
-    fn predict_margins(&self, _: &[f64], _: usize, _: &mut dyn FnMut(MarginPrediction)) -> EachResult {
+    fn predict_margins(&self, _: &[f64], _: f64, _: usize, _: &mut dyn FnMut(MarginPrediction)) -> EachResult {
         Err(OracleError { block: 0, reason: format!("task `{}` has no max-marginals", self.facts.task) })
     }
     fn predict_marginals(&self, _: &[f64], _: usize, _: &mut dyn FnMut(MarginalPrediction)) -> EachResult {

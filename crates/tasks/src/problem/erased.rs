@@ -230,12 +230,19 @@ pub trait Predictor: Send + Sync {
     /// An example cannot be decoded, or the task lists no labellings.
     fn predict_top(&self, w: &[f64], count: usize, threads: usize, each: &mut dyn FnMut(TopPrediction)) -> EachResult;
 
-    /// Finds the max-marginals of every example.
+    /// Finds the max-marginals of every example. With a `trust` above 0 labellings score that much higher for every
+    /// variable but the one looked at that has its true label.
     ///
     /// # Errors
     ///
     /// An example cannot be decoded, or not exactly, or the task has no max-marginals.
-    fn predict_margins(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(MarginPrediction)) -> EachResult;
+    fn predict_margins(
+        &self,
+        w: &[f64],
+        trust: f64,
+        threads: usize,
+        each: &mut dyn FnMut(MarginPrediction),
+    ) -> EachResult;
 
     /// Computes how probable every label is, of sequences and trees.
     ///

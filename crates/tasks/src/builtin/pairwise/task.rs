@@ -9,10 +9,12 @@ use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task::{
     Call, Case, ExampleOf, KBest, LabelledVariables, Question, RecombineLabels, ScoreMagnitudes, Task, TaskCapabilities,
 };
+use multiplane_infer::{InferError, Mrf};
 
 use super::engines::{EngineChoice, EngineLimits, quality};
 use super::kbest::ModelQuestion;
 use super::labelling::Labelling;
+use super::part::LabelledPart;
 use super::scratch::PairwiseScratch;
 use super::solver::StructureSolver;
 use super::structure::{is_known, labelled_edges, push_filled};
@@ -22,12 +24,32 @@ use super::structure::{is_known, labelled_edges, push_filled};
 pub struct PairwiseTask<S>(pub S);
 
 impl<S: StructureSolver> PairwiseTask<S> {
+    /// Returns the energies of a question about a part, with its penalties.
+    fn penalized(
+        &self,
+        question: Question<'_, Self>,
+        part: &LabelledPart,
+        own: &mut S::Scratch,
+    ) -> Result<Mrf, InferError> {
+        let (PairwiseTask(structure), Question { input: x, w, truth, penalty, .. }) = (self, question);
+        let mut model = structure.energies((x, w, truth), part, own)?;
+        if !penalty.is_empty() {
+            let mut costs: Vec<Vec<f64>> =
+                (0..).map(|place| model.unary(place).to_vec()).take(part.nodes.len()).collect();
+            penalty.each(structure.nodes(x), |node, label, penalty| costs[part.place(node)][label as usize] += penalty);
+            for (place, costs) in (0..).zip(&costs) {
+                model.set_unary(place, costs)?;
+            }
+        }
+        Ok(model)
+    }
+
     /// Returns the model of a question, and what decodes it.
     fn model(&self, question: Question<'_, Self>, scratch: &mut PairwiseScratch<S>) -> Result<ModelQuestion, String> {
-        let (PairwiseTask(structure), Question { input: x, w, truth, .. }) = (self, question);
+        let (PairwiseTask(structure), Question { input: x, truth, .. }) = (self, question);
         let PairwiseScratch { part, parents, own, .. } = scratch;
         part.take(structure.nodes(x), structure.edges(x), truth.map(|truth| &truth.labels[..]));
-        let model = structure.energies((x, w, truth), part, own).map_err(|error| error.to_string())?;
+        let model = self.penalized(question, part, own).map_err(|error| error.to_string())?;
         let (engine, max_iterations) = (structure.engine(x, part, parents), structure.max_iterations());
         Ok(ModelQuestion { model, engine, max_iterations })
     }
@@ -95,16 +117,8 @@ impl<S: StructureSolver> Task for PairwiseTask<S> {
         {
             return Ok(Quality::Exact);
         }
-        let text = |error: multiplane_infer::InferError| error.to_string();
-        let mut model = structure.energies(asked, part, own).map_err(text)?;
-        if !penalty.is_empty() {
-            let mut costs: Vec<Vec<f64>> =
-                (0..).map(|place| model.unary(place).to_vec()).take(part.nodes.len()).collect();
-            penalty.each(structure.nodes(x), |node, label, penalty| costs[part.place(node)][label as usize] += penalty);
-            for (place, costs) in (0..).zip(&costs) {
-                model.set_unary(place, costs).map_err(text)?;
-            }
-        }
+        let text = |error: InferError| error.to_string();
+        let model = self.penalized(call.question, part, own).map_err(text)?;
         let engine = structure.engine(x, part, parents);
         let of_truth = truth.filter(|_| engine == EngineChoice::Expansion).map(|truth| {
             // The energy of a truth whose labels are not all known is infinite.
