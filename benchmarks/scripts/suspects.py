@@ -170,4 +170,5 @@ def main():
                     print(json.dumps(record), flush=True)
 
 
-finish(main)
+if __name__ == "__main__":
+    finish(main)
