@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from multiplane import _core, _shards
+from multiplane import _core, _labels, _shards
 from multiplane._checkpoint_folder import Folder
 
 LOSSES = 3
@@ -193,9 +193,10 @@ class Run:
     def fitted(self, estimator: Any, reason: str) -> Any:
         """A copy of an estimator with the model of the best weights so far."""
         found = copy.deepcopy(estimator)
-        found._from_model(self._model())
+        model = self._model()
         if self.classes is not None:
-            _shards.name_classes(found, self.classes)
+            model = model.with_labels([str(name) for name in self.classes], _labels.kinds_of(self.classes))
+        found._from_model(model)
         found.stop_reason_ = reason
         found.n_iter_ = max(self.rounds, 1)
         found.summary_["distributed"] = {

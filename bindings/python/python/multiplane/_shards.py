@@ -73,7 +73,7 @@ class Shard:
         own = copy.deepcopy(estimator)
         vars(own)["_refuse_one_class"] = lambda *_: None  # another shard may have others
         if classes is not None:
-            vars(own)["_learn_classes"] = lambda _: name_classes(own, classes)
+            vars(own)["_learn_classes"] = lambda _: vars(own).update(classes_=np.array(classes), _named=True)
         try:
             data: _core.Dataset = own._data(x, y)
         except ValueError as error:
@@ -114,11 +114,6 @@ class Shard:
     def primal(self, model: bytes) -> str:
         """The part of a model's primal value that this shard has, recomputed by plain code."""
         return self._data.primal(_core.Model.from_bytes(model))
-
-
-def name_classes(estimator: Any, classes: list[Any]) -> None:
-    """Says that the core knows these classes by their numbers."""
-    estimator.classes_, estimator._named = np.array(classes), True
 
 
 def is_source(source: Any) -> bool:

@@ -138,7 +138,7 @@ def verify(
     names, _, start = _sources(model, shards, format, target)
     model._check_fitted()
     classes = (model.classes_.tolist(),) if getattr(model, "_named", False) else ()
-    file = bytes(model._model.to_bytes())
+    file = bytes(model._numbered_labels(model._model).to_bytes())
     pool = _pool(lambda shard: (*start(shard), *classes), len(names), workers, executor, ray_options, timeout)
     try:
         found = pool.call("primal", dict.fromkeys(range(len(names)), (file,)))
