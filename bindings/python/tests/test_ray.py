@@ -250,6 +250,23 @@ def test_an_address_that_does_not_answer(monkeypatch):
         refused(ValueError, r"executor = 'ray' \(RAY_ADDRESS=somewhere\): expected HOST:PORT")
 
 
+def test_a_program_starts_its_own_cluster(tmp_path):
+    """Without an address Ray starts on this machine, and serves until the program ends; actors have the package's path."""
+    program = """
+from problems import Multiclass
+from multiplane import StructuredSVM
+import numpy as np
+x = list(np.random.default_rng(0).normal(size=(30, Multiclass().width)))
+fitted = [StructuredSVM(Multiclass(), executor="ray", n_jobs=1, clock="work", passes=2).fit(x, [0, 1, 2] * 10) for _ in range(2)]
+print(fitted[0].coef_.tobytes() == fitted[1].coef_.tobytes())
+"""
+    paths = os.pathsep.join([os.path.dirname(__file__), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("RAY_")} | {"PYTHONPATH": paths}
+    given = {"capture_output": True, "text": True, "timeout": 240, "env": environment, "cwd": tmp_path}
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], **given)
+    assert done.stdout.endswith("True\n"), done.stderr
+
+
 def test_without_the_package(monkeypatch):
     """One line says what to install."""
     monkeypatch.setitem(sys.modules, "ray", None)

@@ -57,6 +57,7 @@ def loaded(executor: str) -> Any:
     if address and address not in ("auto", "local"):
         _reached(address, named)
     failed: list[BaseException] = []
+    connected = threading.Event()
 
     def connect() -> None:
         try:
@@ -65,11 +66,11 @@ def loaded(executor: str) -> Any:
                 ray.init(address=address, logging_level="error", ignore_reinit_error=True)
         except Exception as error:  # is raised below
             failed.append(error)
+        connected.set()
+        threading.Event().wait()  # the kernel ends a cluster that Ray has started with the thread that did so
 
-    connecting = threading.Thread(target=connect, daemon=True)  # Ray itself may wait for minutes
-    connecting.start()
-    connecting.join(JOIN)
-    if connecting.is_alive():
+    threading.Thread(target=connect, daemon=True).start()  # Ray itself may wait for minutes
+    if not connected.wait(JOIN):
         what = "something listens there, but" if address else "one ran on this machine (`ray stop` forgets it):"
         raise ConnectionError(f"{named}: {what} no Ray cluster answered within {JOIN:g} s")
     if failed:
