@@ -50,7 +50,8 @@ class Sequences:
         self.folder, self.shard = str(folder.absolute()), shard
 
     def __call__(self) -> tuple[list[Any], list[Any]]:
-        return tuple(list(np.load(f"{self.folder}/{name}{self.shard}.npy", mmap_mode="r")) for name in "xy")
+        files = (np.load(f"{self.folder}/{name}{self.shard}.npy", mmap_mode="r") for name in "xy")
+        return tuple(list(np.asarray(file)) for file in files)
 
 
 def resident() -> dict[str, float]:

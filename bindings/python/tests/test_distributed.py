@@ -317,6 +317,23 @@ def test_actors_give_the_same_bits_and_are_replaced(shards: list[str]) -> None:
             ray_options={"num_cpus": 0},
         )
         assert here.coef_.tobytes() == there.coef_.tobytes()
+        names: set[str] = set()
+
+        def look(_: dict[str, Any]) -> None:
+            names.update(n["name"] if isinstance(n, dict) else n for n in ray.util.list_named_actors())
+
+        with pytest.warns(multiplane.ClusterWarning, match="room for 2 workers, which take 3 shards in turn"):
+            few = train(
+                estimator(),
+                shards,
+                settings=SETTINGS,
+                executor="ray",
+                ray_options={"num_cpus": 2},
+                callback=look,
+            )
+        assert few.coef_.tobytes() == here.coef_.tobytes() and few.summary_["distributed"]["workers"] == 2
+        assert len([name for name in names if name.startswith("multiplane-shards-")]) == 2, names
+        assert distributed.verify(few, shards, executor="ray", workers=1)["verified"]
 
         def kill(record: dict[str, float]) -> None:
             if record["rounds"] in (3, 8):
@@ -336,6 +353,13 @@ def test_actors_give_the_same_bits_and_are_replaced(shards: list[str]) -> None:
             callback=kill,
         )
         assert again.certified_ and again.summary_["distributed"]["lost"] >= 1
+
+        def end(record: dict[str, Any]) -> None:
+            if record["rounds"] in (3, 8, 9):
+                ray.kill(ray.get_actor(next(n for n in ray.util.list_named_actors() if n.startswith("multiplane-shards"))))
+
+        turns = train(estimator(), shards, settings=SETTINGS, executor="ray", workers=1, callback=end)
+        assert turns.certified_ and turns.summary_["distributed"]["lost"] >= 2
         with pytest.raises(OSError, match=r"gone.txt"):
             train(
                 estimator(),

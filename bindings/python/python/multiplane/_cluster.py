@@ -19,7 +19,7 @@ from multiplane import _ray
 from multiplane._call_price import estimate, shown
 from multiplane._jobs import cores, effective
 from multiplane._oracle_actor import HELD, Oracles
-from multiplane._ray import CONNECT, ClusterWarning, first_line, loaded, unpicklable
+from multiplane._ray import CONNECT, ClusterWarning, first_line, loaded, room, unpicklable
 
 STARTS = 10
 """Actors that may die one after the other before one of them was ready."""
@@ -106,11 +106,7 @@ class Cluster:
         wanted = -1 if n_jobs is None else n_jobs
         if effective(wanted) == wanted:
             return int(wanted)
-        there = self.ray.cluster_resources()
-        asked = {"CPU": self.options.get("num_cpus"), "GPU": self.options.get("num_gpus"), **(self.options.get("resources") or {})}
-        room = [there.get(name, 0.0) / amount for name, amount in asked.items() if amount]
-        fit = int(min(room) if room else there.get("CPU", 1.0))
-        return max(1, fit + 1 + int(wanted))
+        return max(1, room(self.ray, self.options) + 1 + int(wanted))
 
     # -- actors --
 

@@ -93,6 +93,14 @@ def _reached(address: str, named: str) -> None:
         raise ConnectionError(f"{named}: nothing answers there ({error})") from None
 
 
+def room(ray: Any, options: Mapping[str, Any]) -> int:
+    """How many actors with these needs the whole cluster has room for."""
+    there = ray.cluster_resources()
+    asked = {"CPU": options.get("num_cpus"), "GPU": options.get("num_gpus"), **(options.get("resources") or {})}
+    found = [there.get(name, 0.0) / amount for name, amount in asked.items() if amount]
+    return int(min(found) if found else there.get("CPU", 1.0))
+
+
 def first_line(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[0] if lines else ''}"

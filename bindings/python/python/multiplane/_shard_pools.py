@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -97,13 +98,20 @@ class Actors(_Pool):
     """Workers that are actors of a Ray cluster."""
 
     def __init__(
-        self, start: Callable[[int], tuple[Any, ...]], count: int, workers: int, executor: str, options: Mapping[str, Any], timeout: float
-    ) -> None:
-        super().__init__(start, count, workers)
+        self, start: Callable[[int], tuple[Any, ...]], count: int, workers: int | None, executor: str, options: Mapping[str, Any],
+        timeout: float,
+    ) -> None:  # fmt: skip
         self.ray, self.timeout, self.made = _ray.loaded(executor), timeout, 0
         self.kind, self.options = self.ray.remote(Worker), {"num_cpus": 1, **options}
-        self.held: list[Any] = [None] * workers
-        for worker in range(workers):
+        fit = max(_ray.room(self.ray, self.options), 1)
+        if workers is not None and workers > fit:
+            warnings.warn(f"workers = {workers}: the cluster has room for {fit}, others wait until there is more", _ray.ClusterWarning, 5)
+        elif workers is None and fit < count:
+            told = f"the cluster has room for {fit} workers, which take {count} shards in turn: each turn reads its shard again"
+            warnings.warn(told, _ray.ClusterWarning, stacklevel=5)
+        super().__init__(start, count, min(fit if workers is None else workers, count))
+        self.held: list[Any] = [None] * self.workers
+        for worker in range(self.workers):
             self.replace(worker, {})
 
     def replace(self, worker: int, opened: Mapping[int, tuple[Any, ...]]) -> None:

@@ -39,7 +39,7 @@ def train(
         format: The format of the files, as the command line calls it; told by their content if not given.
         target: The column with the labels in tables.
         executor: ``"ray"`` or ``"ray://HOST:PORT"`` for actors of a Ray cluster; if not given, workers are in this process.
-        workers: Number of workers; by default one for each shard. Fewer take their shards in turn: one is in memory, and states of the
+        workers: Number of workers; by default one for each shard, if the cluster has room for so many. Fewer take their shards in turn: one is in memory, and states of the
             others are in files. The model does not depend on it.
         ray_options: What an actor needs, in Ray's words, as ``{"num_cpus": 4}``.
         timeout: Seconds that a round may take before an actor counts as lost.
@@ -109,12 +109,12 @@ def _pool(
     start: Callable[[int], tuple[Any, ...]], count: int, workers: int | None, executor: str | None,
     ray_options: Mapping[str, Any] | None, timeout: float,
 ) -> Any:  # fmt: skip
-    workers = count if workers is None else workers
-    if not (isinstance(workers, int) and workers >= 1):
+    if workers is not None and not (isinstance(workers, int) and workers >= 1):
         raise ValueError(f"workers = {workers!r}: must be a whole number >= 1")
     if executor is None:
-        return _shard_pools.Here(start, count, min(workers, count))
-    return _shard_pools.Actors(start, count, min(workers, count), executor, ray_options or {}, timeout)
+        return _shard_pools.Here(start, count, min(count if workers is None else workers, count))
+    workers = None if workers is None else min(workers, count)
+    return _shard_pools.Actors(start, count, workers, executor, ray_options or {}, timeout)
 
 
 def verify(
