@@ -122,8 +122,8 @@ def main() -> None:
     done = fitted.summary_["distributed"]
     record = {"examples": given.examples, "bytes": sum(path.stat().st_size for path in given.folder.glob("x*.npy")), "lam": given.lam}
     record |= {"workers": given.workers, "replays": given.replays, "reason": fitted.stop_reason_, "certified": fitted.certified_}
-    record |= {"primal": fitted.primal_, "dual": fitted.dual_, "gap_percent": 100.0 * fitted.gap_ / fitted.primal_, "rounds": done["rounds"]}
-    record |= {"passes": rounds[-1]["passes"], "wall": wall, "peak_mb": peak, "worker_time": done["worker_time"]}
+    record |= {"primal": fitted.primal_, "dual": fitted.dual_, "gap_percent": 100.0 * fitted.gap_ / fitted.primal_}
+    record |= {"rounds": done["rounds"], "passes": rounds[-1]["passes"], "wall": wall, "peak_mb": peak, "worker_time": done["worker_time"]}
     record |= {"verified": checked.get("verified"), "relative_difference": checked.get("relative_difference"), "load": os.getloadavg()}
     print(json.dumps(record), flush=True)
     with given.out.open("a") as out:

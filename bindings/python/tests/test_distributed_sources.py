@@ -72,13 +72,15 @@ def test_labels_in_tables_may_be_names(tmp_path: Path) -> None:
     x, y = problem()
     names = np.array(["cat", "dog", "ant"])
     parts = [(x[y != label], names[y[y != label]]) for label in range(3)]
-    fitted, numbered = train(estimator(), parts, settings=SETTINGS), train(estimator(), [(a, np.searchsorted(sorted(names), b)) for a, b in parts], settings=SETTINGS)
+    fitted = train(estimator(), parts, settings=SETTINGS)
+    numbered = train(estimator(), [(a, np.searchsorted(sorted(names), b)) for a, b in parts], settings=SETTINGS)
     assert fitted.classes_.tolist() == ["ant", "cat", "dog"] and fitted.coef_.tobytes() == numbered.coef_.tobytes()
     assert fitted.score(x, names[y]) == numbered.score(x, np.searchsorted(sorted(names), names[y]))
     fitted.save(tmp_path / "model")
     assert multiplane.load(tmp_path / "model").predict(x).tolist() == fitted.predict(x).tolist()
     assert distributed.verify(fitted, parts)["verified"]
-    assert train(estimator(), [lambda part=part: part for part in parts], settings=SETTINGS, workers=1).coef_.tobytes() == fitted.coef_.tobytes()
+    made = train(estimator(), [lambda part=part: part for part in parts], settings=SETTINGS, workers=1)
+    assert made.coef_.tobytes() == fitted.coef_.tobytes()
 
 
 def test_sequences_in_memory_are_merged_by_the_names_of_their_labels() -> None:

@@ -25,8 +25,8 @@ SETTINGS = {"parts": 4, "replays": 32, "cuts": 2, "damping": 0.0125}
 
 def train(
     estimator: Any, shards: Sequence[Any], *, format: str | None = None, target: str | None = None, executor: str | None = None,
-    workers: int | None = None, ray_options: Mapping[str, Any] | None = None, timeout: float = 3600.0, checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every: int = 100, resume: str | os.PathLike[str] | None = None, progress: bool = False,
+    workers: int | None = None, ray_options: Mapping[str, Any] | None = None, timeout: float = 3600.0,
+    checkpoint: str | os.PathLike[str] | None = None, checkpoint_every: int = 100, resume: str | os.PathLike[str] | None = None, progress: bool = False,
     callback: Callable[[dict[str, Any]], Any] | None = None, settings: Mapping[str, Any] | None = None,
 ) -> Any:  # fmt: skip
     """Trains an estimator on the examples of several shards together. Each stays with a worker of its own.
@@ -39,17 +39,19 @@ def train(
         format: The format of the files, as the command line calls it; told by their content if not given.
         target: The column with the labels in tables.
         executor: ``"ray"`` or ``"ray://HOST:PORT"`` for actors of a Ray cluster; if not given, workers are in this process.
-        workers: Number of workers; by default one for each shard, if the cluster has room for so many. Fewer take their shards in turn: one is in memory, and states of the
-            others are in files. The model does not depend on it.
+        workers: Number of workers; by default one for each shard, if the cluster has room for so many. Fewer take their shards in turn:
+            one is in memory, and states of the others are in files. With ``clock="work"`` the bits do not depend on it.
         ray_options: What an actor needs, in Ray's words, as ``{"num_cpus": 4}``.
         timeout: Seconds that a round may take before an actor counts as lost.
-        checkpoint: A folder that all machines see, or an address of fsspec, for a checkpoint every ``checkpoint_every`` rounds and at the end.
+        checkpoint: A folder that all machines see, or an address of fsspec, for a checkpoint every ``checkpoint_every`` rounds and at
+            the end.
         checkpoint_every: Rounds between checkpoints, and between copies of the workers' states that lost workers come back from.
         resume: The folder of a checkpoint to go on from: of the same shards, in the same order.
         progress: Prints rounds, passes, dual, gap and bytes once a second.
         callback: Called with the record of each round: ``rounds``, ``dual``, ``gap_estimate`` (None before every example was asked),
             ``passes``, ``bytes``, ``seconds`` of each shard, ``lost``, and ``worker_time``, the seconds of each worker so far by what
-            they went into: ``oracle``, ``steps``, ``turns`` of shards, ``network``, ``waiting`` for others. Ends the run if it returns True.
+            they went into: ``oracle``, ``steps``, ``turns`` of shards, ``network``, ``waiting`` for others. Ends the run if it returns
+            True.
         settings: Others than :data:`SETTINGS`.
 
     Returns:

@@ -119,7 +119,8 @@ fn report(
         }
         print_json(&json)?;
     } else {
-        print(&text(claim, dual, model.info.certificate.dual))?;
+        let stated = model.info.certificate.dual.filter(|_| args.shards.is_empty());
+        print(&text(claim, dual, stated))?;
     }
     if let Some(fault) = fault {
         complain(&format!("error: {fault}"));
