@@ -41,14 +41,15 @@ def main() -> None:
     parser.add_argument("--shards", type=int, nargs="+", default=[1, 4, 16])
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--executor")
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
     examples = pieces(given.task, given.path)
     load = multiplane.load_libsvm if given.task == "usps" else multiplane.load_letters
-    args = {"gap": "1%", "lam": "1/n", "clock": "work"}
+    args = {"gap": "1%", "lam": "1/n", "clock": "work", "seed": given.seed}
     for count in [0, *given.shards]:
         begun = time.perf_counter()
-        record: dict[str, object] = {"task": given.task, "shards": count}
+        record: dict[str, object] = {"task": given.task, "shards": count, "seed": given.seed}
         if count == 0:
             fitted = KINDS[given.task](**args).fit(*load(given.path))
             calls = fitted.summary_["oracle_calls"] + fitted.summary_["evaluation_calls"]

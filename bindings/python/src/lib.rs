@@ -45,7 +45,7 @@ mod _core {
         path::path,
         probe::{check, check_data},
         progress::{Progress, fitted},
-        shard::{CoordinatorObject, ShardData, ShardObject, merge_facts},
+        shard::{CoordinatorObject, ShardData, ShardObject, merge_facts, verify_parts},
         task::UserTask,
         train::{Fit, train},
     };

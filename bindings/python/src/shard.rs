@@ -7,12 +7,15 @@ use multiplane::dataset::Dataset;
 use multiplane::observe::Certificate;
 use multiplane::regularizer::Regularizer;
 use multiplane::sharding::{Coordinator, Demand, ShardOrder, ShardRequest, Sharding};
-use multiplane::{Error, RunSpec, ShardFacts, ShardSession, format_by_name, read_shard};
+use multiplane::{
+    Error, RunSpec, ShardFacts, ShardPrimal, ShardSession, format_by_name, read_shard, threads_for, verify_shards,
+};
 use multiplane_core::state;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Map;
 
 use crate::dataset::DatasetObject;
 use crate::errors::{guarded, raised, tree_of, unread, value_error};
@@ -70,6 +73,15 @@ impl ShardData {
         json(&guarded(|| py.detach(facts).map_err(raised))?)
     }
 
+    /// The part of the primal value of a model that this shard has, recomputed by plain code, as JSON text.
+    fn primal(&self, py: Python<'_>, model: &ModelObject) -> PyResult<String> {
+        let work = || {
+            let problem = model.inner.open_with(self.data.clone(), &Map::new())?;
+            ShardPrimal::of(&model.inner, &*problem, None, threads_for(0, &*problem)?)
+        };
+        json(&guarded(|| py.detach(work).map_err(raised))?)
+    }
+
     /// Opens the task by the facts of all shards together.
     fn open(&self, all: &str) -> PyResult<ShardObject> {
         let all = facts_of(all)?;
@@ -92,6 +104,23 @@ pub(crate) fn merge_facts(facts: Vec<String>) -> PyResult<String> {
     json(&merged.ok_or_else(|| value_error("there is no shard"))?)
 }
 
+/// Judges the primal value of a model by the parts that its shards have recomputed, in their order. Returns the value
+/// found, the one reported, their relative difference, if all claims hold, and the first fault.
+#[pyfunction]
+pub(crate) fn verify_parts(model: &ModelObject, parts: Vec<String>) -> PyResult<(f64, f64, f64, bool, Option<String>)> {
+    let model = &model.inner;
+    if !model.info.provenance.spec["regularizer"].is_null() {
+        return Err(value_error(
+            "the model was trained toward prior weights, which it does not hold: multiplane verify --shards --prior",
+        ));
+    }
+    let parts = parts.iter().map(|text| serde_json::from_str(text)).collect::<Result<Vec<ShardPrimal>, _>>();
+    let parts = parts.map_err(|error| value_error(error.to_string()))?;
+    let (claim, fault) = verify_shards(model, None, &parts).map_err(raised)?;
+    let holds = claim.holds() && fault.is_none();
+    Ok((claim.found, claim.reported, claim.relative_difference(), holds, fault))
+}
+
 /// A shard at work, on the thread that opened it.
 #[pyclass(unsendable, name = "Shard", module = "multiplane._core")]
 pub(crate) struct ShardObject {
@@ -106,11 +135,12 @@ impl ShardObject {
         encoded(py, &(self.inner.regularizer().clone(), self.inner.problem().dim()))
     }
 
-    /// Answers a request.
-    fn answer<'py>(&mut self, py: Python<'py>, request: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-        let request: ShardRequest = decoded(request)?;
+    /// Answers a request; returns the seconds of oracle calls and all seconds by the clock of the run, too.
+    fn answer<'py>(&mut self, py: Python<'py>, request: &[u8]) -> PyResult<(Bound<'py, PyBytes>, f64, f64)> {
+        let (request, before): (ShardRequest, _) = (decoded(request)?, self.inner.seconds());
         let answer = guarded(|| self.inner.answer(&request).map_err(raised))?;
-        encoded(py, &answer)
+        let after = self.inner.seconds();
+        Ok((encoded(py, &answer)?, after.0 - before.0, after.1 - before.1))
     }
 
     /// The state as bytes.

@@ -5,13 +5,16 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
-from collections.abc import Callable
+import subprocess
+import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import multiplane
 import numpy as np
 import pytest
-from multiplane import _shards, distributed
+from multiplane import _shard_pools, _shards, distributed
 from multiplane.distributed import train
 
 SETTINGS = {"replays": 8}
@@ -120,6 +123,99 @@ def test_a_run_goes_on_from_a_checkpoint(shards: list[str], tmp_path: Path) -> N
         train(estimator(), shards, resume=tmp_path / "nothing")
 
 
+def test_fewer_workers_take_shards_in_turn(
+    shards: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bits are the same for any number of workers; files of shards are gone at the end; lost workers and resumed runs go on."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(_shard_pools.tempfile, "gettempdir", lambda: str(folder))
+    all_at_once = train(estimator(), shards, settings=SETTINGS)
+    most: list[int] = []
+
+    def watch(record: dict[str, Any]) -> bool:
+        most.append(sum(1 for _ in folder.rglob("*") if _.is_file()))
+        return record["rounds"] == 12
+
+    for workers in (1, 2):
+        fitted = train(estimator(), shards, settings=SETTINGS, workers=workers)
+        assert fitted.coef_.tobytes() == all_at_once.coef_.tobytes(), f"{workers} workers"
+        assert len(fitted.summary_["distributed"]["worker_time"]["turns"]) == workers
+        assert not list(folder.iterdir())
+    kept = tmp_path / "kept"
+    train(estimator(), shards, settings=SETTINGS, workers=2, checkpoint=kept, callback=watch)
+    assert max(most) == 2, "shards 0 and 2 take turns, and shard 1 stays"
+    resumed = train(estimator(), shards, settings=SETTINGS, workers=1, resume=kept)
+    assert resumed.certified_ and resumed.dual_ <= all_at_once.primal_
+    with pytest.raises(ValueError, match="workers = 0: must be a whole number >= 1"):
+        train(estimator(), shards, workers=0)
+
+
+def test_time_is_divided(shards: list[str], tmp_path: Path) -> None:
+    """What the time of a worker goes into adds up to the time of the run, and is drawn."""
+    seen: list[dict[str, Any]] = []
+    begun = time.monotonic()
+    fitted = train(estimator(), shards, settings=SETTINGS, callback=seen.append)
+    wall = time.monotonic() - begun
+    times = fitted.summary_["distributed"]["worker_time"]
+    assert times == seen[-1]["worker_time"] and set(times) == {"oracle", "steps", "turns", "network", "waiting"}
+    for worker in range(3):
+        parts = [times[kind][worker] for kind in times]
+        assert all(part >= 0.0 for part in parts) and 0.0 < sum(parts) <= wall
+        assert sum(times["oracle"]) > 0.0 and times["oracle"][worker] + times["steps"][worker] <= fitted.summary_["distributed"][
+            "worker_seconds"
+        ][worker] * (1 + 1e-9)
+    for name, given in (("a.svg", fitted), ("b.svg", seen)):
+        distributed.draw_time(given, tmp_path / name)
+    picture = (tmp_path / "a.svg").read_text()
+    assert picture == (tmp_path / "b.svg").read_text() and picture.count("<title>") == 15 and "worker 2" in picture
+
+
+def test_a_model_is_verified_shard_by_shard(shards: list[str], tmp_path: Path) -> None:
+    fitted = train(estimator(), shards, settings=SETTINGS)
+    path = tmp_path / "model"
+    fitted.save(path)
+    for model in (fitted, path):
+        found = distributed.verify(model, shards, workers=1)
+        assert found["verified"] and found["relative_difference"] <= 1e-9 and "fault" not in found
+    sizes = [part["examples"] for part in found["shards"]]
+    mean = sum(part["hinges"] * part["examples"] for part in found["shards"]) / sum(sizes)
+    penalty = 0.005 * float(np.sum(fitted.coef_**2))
+    assert sizes == [40, 41, 42] and abs(penalty + mean - found["primal"]) <= 1e-12
+    x, y = whole(shards, tmp_path)
+    scores = x @ fitted.coef_.T
+    hinges = (scores + (fitted.classes_ != y[:, None])).max(axis=1) - scores[np.arange(len(y)), np.searchsorted(fitted.classes_, y)]
+    assert abs(penalty + hinges.mean() - found["primal"]) <= 1e-12, "by hand"
+    with pytest.raises(ValueError, match="not trained on these: other ones, or the same in another order"):
+        distributed.verify(fitted, shards[::-1])
+    with pytest.raises(ValueError, match="not trained on these: they have 81 examples, its own 123"):
+        distributed.verify(fitted, shards[:2])
+
+
+def test_a_false_certificate_is_found(shards: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hinges that training would have had to see: larger ones, and smaller ones."""
+    fitted = train(estimator(), shards, settings=SETTINGS)
+    true = _shards.Shard.primal
+    for factor in (1.001, 0.999):
+
+        def other(self: Any, model: bytes, factor: float = factor) -> str:
+            part = json.loads(true(self, model))
+            return json.dumps({**part, "hinges": factor * part["hinges"]})
+
+        monkeypatch.setattr(_shards.Shard, "primal", other)
+        found = distributed.verify(fitted, shards)
+        assert not found["verified"] and "primal value" in found["fault"]
+
+
+def test_the_command_verifies_shards(shards: list[str], tmp_path: Path) -> None:
+    path, command = tmp_path / "model", [sys.executable, "-m", "multiplane", "verify", "--json", "--model"]
+    train(estimator(), shards, settings=SETTINGS).save(path)
+    done = subprocess.run([*command, path, "--shards", *shards], capture_output=True, text=True)
+    assert done.returncode == 0 and json.loads(done.stdout)["verified"], done.stderr
+    done = subprocess.run([*command, path, "--shards", *shards[1:]], capture_output=True, text=True)
+    assert done.returncode == 2 and "shards: the model was not trained on these" in done.stderr, done.stderr
+
+
 def test_bad_input_gets_one_clear_error(shards: list[str], tmp_path: Path) -> None:
     broken, empty = tmp_path / "broken.txt", tmp_path / "empty.txt"
     broken.write_text("1 1:2\n2 1:x\n")
@@ -142,7 +238,7 @@ def test_bad_input_gets_one_clear_error(shards: list[str], tmp_path: Path) -> No
         train(estimator(), [])
 
 
-class Failing(_shards.Here):
+class Failing(_shard_pools.Here):
     """Workers that are lost by a plan: at the call numbers of a shard."""
 
     plan: dict[tuple[str, int], int]
@@ -162,12 +258,12 @@ class Failing(_shards.Here):
 def failing(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, int], int]:
     plan: dict[tuple[str, int], int] = {}
 
-    def make(start: object, count: int) -> Failing:
-        pool = Failing(start, count)
+    def make(start: object, count: int, workers: int) -> Failing:
+        pool = Failing(start, count, workers)
         pool.plan = plan
         return pool
 
-    monkeypatch.setattr(_shards, "Here", make)
+    monkeypatch.setattr(_shard_pools, "Here", make)
     return plan
 
 
@@ -221,6 +317,23 @@ def test_actors_give_the_same_bits_and_are_replaced(shards: list[str]) -> None:
             ray_options={"num_cpus": 0},
         )
         assert here.coef_.tobytes() == there.coef_.tobytes()
+        names: set[str] = set()
+
+        def look(_: dict[str, Any]) -> None:
+            names.update(n["name"] if isinstance(n, dict) else n for n in ray.util.list_named_actors())
+
+        with pytest.warns(multiplane.ClusterWarning, match="room for 2 workers, which take 3 shards in turn"):
+            few = train(
+                estimator(),
+                shards,
+                settings=SETTINGS,
+                executor="ray",
+                ray_options={"num_cpus": 2},
+                callback=look,
+            )
+        assert few.coef_.tobytes() == here.coef_.tobytes() and few.summary_["distributed"]["workers"] == 2
+        assert len([name for name in names if name.startswith("multiplane-shards-")]) == 2, names
+        assert distributed.verify(few, shards, executor="ray", workers=1)["verified"]
 
         def kill(record: dict[str, float]) -> None:
             if record["rounds"] in (3, 8):
@@ -240,6 +353,13 @@ def test_actors_give_the_same_bits_and_are_replaced(shards: list[str]) -> None:
             callback=kill,
         )
         assert again.certified_ and again.summary_["distributed"]["lost"] >= 1
+
+        def end(record: dict[str, Any]) -> None:
+            if record["rounds"] in (3, 8, 9):
+                ray.kill(ray.get_actor(next(n for n in ray.util.list_named_actors() if n.startswith("multiplane-shards"))))
+
+        turns = train(estimator(), shards, settings=SETTINGS, executor="ray", workers=1, callback=end)
+        assert turns.certified_ and turns.summary_["distributed"]["lost"] >= 2
         with pytest.raises(OSError, match=r"gone.txt"):
             train(
                 estimator(),

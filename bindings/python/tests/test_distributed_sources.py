@@ -9,7 +9,7 @@ from typing import Any
 import multiplane
 import numpy as np
 import pytest
-from multiplane import _shards, distributed
+from multiplane import _sharded_run, _shards, distributed
 from multiplane.distributed import simulate, train
 
 SETTINGS = {"replays": 8}
@@ -67,6 +67,22 @@ def test_tables_are_read(tmp_path: Path) -> None:
     assert read.coef_.tobytes() == fitted.coef_.tobytes()
 
 
+def test_labels_in_tables_may_be_names(tmp_path: Path) -> None:
+    """The names of all shards are classes, although no shard has them all; verified, saved and loaded by them."""
+    x, y = problem()
+    names = np.array(["cat", "dog", "ant"])
+    parts = [(x[y != label], names[y[y != label]]) for label in range(3)]
+    fitted = train(estimator(), parts, settings=SETTINGS)
+    numbered = train(estimator(), [(a, np.searchsorted(sorted(names), b)) for a, b in parts], settings=SETTINGS)
+    assert fitted.classes_.tolist() == ["ant", "cat", "dog"] and fitted.coef_.tobytes() == numbered.coef_.tobytes()
+    assert fitted.score(x, names[y]) == numbered.score(x, np.searchsorted(sorted(names), names[y]))
+    fitted.save(tmp_path / "model")
+    assert multiplane.load(tmp_path / "model").predict(x).tolist() == fitted.predict(x).tolist()
+    assert distributed.verify(fitted, parts)["verified"]
+    made = train(estimator(), [lambda part=part: part for part in parts], settings=SETTINGS, workers=1)
+    assert made.coef_.tobytes() == fitted.coef_.tobytes()
+
+
 def test_sequences_in_memory_are_merged_by_the_names_of_their_labels() -> None:
     shards = [([[{"dog"}, {"barks"}]] * 2 + [[{"a"}]], [["N", "V"]] * 2 + [["D"]]), ([[{"the"}, {"cat"}]] * 3, [["D", "N"]] * 3)]
     fitted = train(multiplane.ChainSSVM(gap="5%", lam=0.01), shards)
@@ -74,10 +90,12 @@ def test_sequences_in_memory_are_merged_by_the_names_of_their_labels() -> None:
 
 
 def test_what_cannot_be_a_shard_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"shards\[0\] is a int: expected a path, a pair \(X, y\) or a table"):
+    with pytest.raises(ValueError, match=r"shards\[0\] is a int: expected a path, a pair \(X, y\), a table or a function"):
         train(estimator(), [3])
-    with pytest.raises(ValueError, match=r"shards\[0\]: the label 'a': expected whole numbers"):
-        train(estimator(), [(np.ones((2, 2)), ["a", "b"])])
+    with pytest.raises(ValueError, match=r"shards\[0\] and shards\[1\]: labels are whole numbers in one, and names in the other"):
+        train(estimator(), [*pairs(1), (np.ones((2, 5)), ["a", "b"])])
+    with pytest.raises(ValueError, match=r"shards\[0\]: its function returned a list: expected a path, a pair"):
+        train(estimator(), [lambda: [1]])
     with pytest.raises(ValueError, match=r"shards\[0\] and shards\[1\] have the same examples"):
         train(estimator(), [*pairs(2)[:1] * 2])
     with pytest.raises(ValueError, match=r"shards\[1\]: the shard has no example"):
@@ -102,7 +120,7 @@ def test_the_driver_holds_no_more_than_its_room(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(distributed, "_drive", watched)
     for room, cuts in ((1 << 28, 50), (10_000, None), (1, 2)):
-        monkeypatch.setattr(distributed, "ROOM", room)
+        monkeypatch.setattr(_sharded_run, "ROOM", room)
         assert train(estimator(), pairs(3), settings={**SETTINGS, "cuts": 50}).certified_
         assert kept[-1] == (cuts or kept[-1])
         held = [3 * count * 8 * 15 for count in (kept[-1], kept[-1] + 5)]

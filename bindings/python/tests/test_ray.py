@@ -14,9 +14,11 @@ import pytest
 from conftest import REPOSITORY, blobs
 from problems import Multiclass
 
-from multiplane import ChainSSVM, ClusterWarning, LostWorkers, StructuredSVM
-from multiplane import _ray
-from multiplane._ray import Cluster, Route, estimate, unpicklable
+from multiplane import ChainSSVM, ClusterWarning, LostWorkers, StructuredSVM, _cluster, _ray
+from multiplane._call_price import estimate
+from multiplane._cluster import Cluster
+from multiplane._ray import unpicklable
+from multiplane._route import Route
 
 ray = pytest.importorskip("ray", reason="the package ray is not installed: oracles on a cluster were not tested")
 
@@ -164,7 +166,7 @@ def test_actors_join_late():
 
 def test_wide_weights_travel_once(monkeypatch):
     """Weights of more than ``INLINE`` bytes are put into the object store once for all actors; data once for a fit."""
-    monkeypatch.setattr(_ray, "INLINE", 8)
+    monkeypatch.setattr(_cluster, "INLINE", 8)
     put, true = [], ray.put
 
     def counted(value):
@@ -216,7 +218,7 @@ def test_bad_input_is_one_error(monkeypatch):
     refused(ValueError, "ray_options: there are no actors", ray_options={"num_cpus": 1}, executor=None)
     refused(ValueError, "n_jobs = 0", n_jobs=0)
     refused(ValueError, "timeout = 0: must be greater than 0", timeout=0)
-    monkeypatch.setattr(_ray, "PLACED", 1.0)
+    monkeypatch.setattr(_cluster, "PLACED", 1.0)
     refused(TimeoutError, "no actor was there within 1 s: one asks for .*num_gpus", ray_options={"num_gpus": 3}, timeout=1)
     monkeypatch.undo()
     task = Multiclass()
@@ -246,6 +248,23 @@ def test_an_address_that_does_not_answer(monkeypatch):
         refused(ConnectionError, "no Ray cluster answered within 0.5 s", executor=f"ray://{address}")
         monkeypatch.setenv("RAY_ADDRESS", "somewhere")
         refused(ValueError, r"executor = 'ray' \(RAY_ADDRESS=somewhere\): expected HOST:PORT")
+
+
+def test_a_program_starts_its_own_cluster(tmp_path):
+    """Without an address Ray starts on this machine, and serves until the program ends; actors have the package's path."""
+    program = """
+from problems import Multiclass
+from multiplane import StructuredSVM
+import numpy as np
+x = list(np.random.default_rng(0).normal(size=(30, Multiclass().width)))
+fitted = [StructuredSVM(Multiclass(), executor="ray", n_jobs=1, clock="work", passes=2).fit(x, [0, 1, 2] * 10) for _ in range(2)]
+print(fitted[0].coef_.tobytes() == fitted[1].coef_.tobytes())
+"""
+    paths = os.pathsep.join([os.path.dirname(__file__), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("RAY_")} | {"PYTHONPATH": paths}
+    given = {"capture_output": True, "text": True, "timeout": 240, "env": environment, "cwd": tmp_path}
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], **given)
+    assert done.stdout.endswith("True\n"), done.stderr
 
 
 def test_without_the_package(monkeypatch):
@@ -342,12 +361,21 @@ def test_compiled_oracles_have_no_actors():
 
 
 def test_integer_programmes_run_in_actors():
-    """IlpSSVM has the same bits; its programmes and their solver travel."""
+    """IlpSSVM has the same bits; its programmes and their solver travel. Examples without a solution in its time are named."""
     pytest.importorskip("scipy")
-    from multiplane.ilp import IlpSSVM, IntegerProgramme
+    from multiplane.ilp import IlpSSVM, IntegerProgramme, Least
 
     rng = np.random.default_rng(0)
     x = [(IntegerProgramme(np.ones((1, 5)), 1.0, 3.0), rng.normal(size=(5, 3))) for _ in range(6)]
     y = [np.array([1.0, 0.0, 0.0, 1.0, 0.0])] * 6
     here, there = (IlpSSVM(passes=3, clock="work", **on).fit(x, y) for on in ({}, {"executor": "ray", "n_jobs": 2}))
     assert here.coef_.tobytes() == there.coef_.tobytes() and len(there.summary_["cluster"]["actors"]) >= 1
+
+    class Hurried(IntegerProgramme):
+        def minimise(self, costs, slack=None, seconds=np.inf):
+            return Least(None, np.minimum(costs * self.lower, costs * self.upper).sum())
+
+    x[2] = (Hurried(np.ones((1, 5)), 1.0, 3.0), x[2][1])
+    with pytest.warns(UserWarning, match="found no vector for example 2 of 6"):
+        hurried = IlpSSVM(passes=3, clock="work", executor="ray", n_jobs=2).fit(x, y)
+    assert hurried.summary_["without_solution"] == [2]

@@ -298,6 +298,9 @@ pub(crate) struct VerifyArgs {
     /// The prior of the run, where it had one: the model does not hold its weights
     #[arg(long, value_name = "MODEL")]
     pub(crate) prior: Option<PathBuf>,
+    /// The files of a model of sharded training, in their order; they are read one after the other
+    #[arg(long, value_name = "D", num_args = 1.., conflicts_with_all = ["data", "checkpoint", "lambda"])]
+    pub(crate) shards: Vec<PathBuf>,
     /// A checkpoint of the run that the model comes from: recomputes dual and gap from its planes, too
     #[arg(long, value_name = "C")]
     pub(crate) checkpoint: Option<PathBuf>,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, value_parser};
 
 /// A model and the data to use it on.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct OnData {
     /// A model saved by `train` or `path`
     #[arg(long, value_name = "M")]

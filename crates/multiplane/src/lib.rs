@@ -63,7 +63,7 @@ pub use session::{
     hold_out, model_format, model_rules, needs_data, read_data, read_prior, read_run_data, read_task_data, threads_for,
     training_part, unlabelled_warning, verify, weights_sha256, with_mishaps,
 };
-pub use shard::{ShardFacts, ShardSession, read_shard};
+pub use shard::{ShardFacts, ShardPrimal, ShardSession, read_shard, verify_shards};
 pub use spec::{
     Choice, DEFAULT_SOLVER, DataSpec, Folds, GridOptions, GridPoints, GridSpec, GridStart, Holdout, Lambda, OracleSpec,
     Outer, OuterOptions, PathEnd, PathSpec, Points, RegularizerSpec, RunSpec, SolverChoice, StopSpec, StreamSpec,

@@ -6,16 +6,18 @@ use std::sync::Arc;
 use multiplane_core::observe::Certificate;
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::regularizer::Regularizer;
-use multiplane_core::shard::{Shard, ShardAnswer, ShardError, ShardRequest};
+use multiplane_core::rounding::UNIT;
+use multiplane_core::shard::{MOST_SHARDS, Shard, ShardAnswer, ShardError, ShardRequest};
 use multiplane_tasks::data::{Format, Strings};
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::{LabelKind, Problem, Vocabulary};
+use multiplane_tasks::reference::careful_sum;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::Error;
 use crate::file::{Model, ModelInfo, Provenance, sha256};
-use crate::session::{RunOptions, Session, open_task, read_task_data};
+use crate::session::{PrimalClaim, RunOptions, Session, open_task, read_task_data, roundings};
 use crate::spec::{Lambda, RunSpec};
 
 /// The facts of a shard that the others have to know.
@@ -191,6 +193,12 @@ impl ShardSession {
         self.shard.answer(request).map_err(refused)
     }
 
+    /// Returns the seconds of oracle calls and those of the run so far, by the clock of the run.
+    pub fn seconds(&self) -> (f64, f64) {
+        let cost = self.shard.run().cost();
+        (cost.oracle_seconds, cost.train_seconds)
+    }
+
     /// Returns the state as bytes.
     ///
     /// # Errors
@@ -210,6 +218,80 @@ impl ShardSession {
     pub fn restore(&mut self, state: &[u8]) -> Result<(), Error> {
         self.shard.restore(state).map_err(|error| Error::input(format!("the state of a shard: {error}")))
     }
+}
+
+/// A shard's part of the primal value of a model, recomputed by plain code.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ShardPrimal {
+    /// Examples.
+    pub examples: usize,
+    /// The sum of their weights.
+    pub weight: f64,
+    /// sha256 of the parsed data.
+    pub fingerprint: String,
+    /// The mean of the hinges of these examples.
+    pub hinges: f64,
+    /// By how much that may be off.
+    pub error: f64,
+    /// How far outward training may have rounded, if that is known.
+    pub margin: Option<f64>,
+}
+
+impl ShardPrimal {
+    /// Computes the hinges of a shard that was opened by the model. `prior` is in the layout of files.
+    ///
+    /// # Errors
+    ///
+    /// As of [`hinge`](multiplane_tasks::problem::ProblemReference::hinge).
+    pub fn of(
+        model: &Model,
+        problem: &dyn Problem,
+        prior: Option<&[f64]>,
+        threads: usize,
+    ) -> Result<ShardPrimal, Error> {
+        let hinges = problem.reference().primal(None, &model.w, 0.0, threads)?;
+        let (error, margin) = roundings(problem, prior, (&model.w, model.info.lambda), hinges);
+        let (examples, weight) = (problem.blocks(), problem.facts().total_weight);
+        Ok(ShardPrimal { examples, weight, fingerprint: problem.fingerprint().to_owned(), hinges, error, margin })
+    }
+}
+
+/// Judges the primal value of a model by the parts of the shards that it was trained on, in their order. Returns the
+/// first fault, too.
+///
+/// # Errors
+///
+/// [`Error::Input`] if these are other shards, or the same in another order.
+pub fn verify_shards(
+    model: &Model,
+    prior: Option<&[f64]>,
+    parts: &[ShardPrimal],
+) -> Result<(PrimalClaim, Option<String>), Error> {
+    let (examples, weight) = parts.iter().fold((0, 0.0), |(n, sum), part| (n + part.examples, sum + part.weight));
+    let prints = parts.iter().map(|part| part.fingerprint.clone());
+    let found = prints.reduce(|all, next| sha256(&[all.as_bytes(), next.as_bytes()])).unwrap_or_default();
+    let Provenance { n, fingerprint, .. } = &model.info.provenance;
+    if found != *fingerprint {
+        let reason = match examples == *n {
+            true => "other ones, or the same in another order".into(),
+            false => format!("they have {examples} examples, its own {n}"),
+        };
+        return Err(Error::input(format!("shards: the model was not trained on these: {reason}")));
+    }
+    let share = |part: &ShardPrimal| part.weight / weight;
+    let hinges = careful_sum(parts.iter().map(|part| share(part) * part.hinges));
+    let off = |k: usize| model.w[k] - prior.map_or(0.0, |prior| prior[k]);
+    let penalty = 0.5 * model.info.lambda * careful_sum((0..model.w.len()).map(|k| off(k) * off(k)));
+    let primal = penalty + hinges;
+    let error = parts.iter().map(|part| share(part) * part.error).sum::<f64>() + 8.0 * UNIT * primal.abs();
+    // Training counted so many additions of shards.
+    let additions = 8.0 * UNIT * MOST_SHARDS as f64 * hinges;
+    let margins = parts.iter().map(|part| part.margin.map(|margin| share(part) * margin));
+    let margin = margins.sum::<Option<f64>>().map(|margin| margin + additions);
+    let (reported, gap) = (model.info.certificate.primal, model.info.certificate.gap);
+    let claim = PrimalClaim::judged(primal, (error, margin), (reported, gap));
+    let fault = claim.fault(model, examples, Some(weight));
+    Ok((claim, fault))
 }
 
 fn refused(error: ShardError) -> Error {

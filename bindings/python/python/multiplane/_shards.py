@@ -1,6 +1,4 @@
-"""Workers of sharded training: each has the examples of one shard, in this process or in an actor of a Ray cluster. Checkpoints of theirs
-lie in folders.
-"""
+"""Workers of sharded training. Each has the examples of one shard or, in turn, of several; here and in actors of a Ray cluster."""
 
 from __future__ import annotations
 
@@ -8,47 +6,55 @@ import copy
 import importlib
 import os
 import platform
-import re
 import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from multiplane import _core, _ray
+from multiplane._checkpoint_folder import Folder, open_address
 
-PATIENCE = 0.2
-"""Seconds between two looks for an interrupt."""
+SOURCES = "a path, a pair (X, y), a table or a function that returns one of them"
 
 
-class Worker:
+class Shard:
     """The examples of one shard, in the process that has them.
 
     Args:
         spec: The tree of a run as JSON text.
-        source: A file, an address of fsspec, a pair (X, y), a DataFrame, or what has ``to_pandas``, as a dataset of Ray.
+        source: A file, an address of fsspec, a pair (X, y), a DataFrame, or what has ``to_pandas``, as a dataset of Ray; or a function
+            without arguments that returns one of these.
         format: The format of a file.
         estimator: An estimator of the task, which reads what is no file of its own.
         target: The column of a table that has the labels.
         name: The shard, as errors call it.
+        classes: Names of the classes of all shards, if labels in tables are names.
     """
 
-    def __init__(self, spec: str, source: Any, format: str | None, estimator: Any, target: str | None, name: str) -> None:
-        self._shard: Any = None
+    def __init__(
+        self, spec: str, source: Any, format: str | None, estimator: Any, target: str | None, name: str, classes: list[Any] | None = None
+    ) -> None:
+        self._work: Any = None
         self._columns: list[str] | None = None
+        self._names: list[Any] | None = None
+        if callable(source):
+            source = source()
+            if not is_source(source):
+                raise ValueError(f"{name}: its function returned a {type(source).__name__}: expected {SOURCES}")
         if not isinstance(source, str) or source.endswith((".parquet", ".pq")):
-            self._data = _core.ShardData(spec, self._examples(estimator, source, target, name))
-            self._facts = self._data.facts()
+            self._data = _core.ShardData(spec, self._examples(estimator, source, target, name, classes))
             return
         with _local(source) as there:
             try:
                 self._data = _core.ShardData(spec, there, format)
-                self._facts = self._data.facts()
             except (ValueError, OSError) as error:
                 raise type(error)(str(error).replace(there, source)) from None
 
-    def _examples(self, estimator: Any, source: Any, target: str | None, name: str) -> _core.Dataset:
+    def _examples(self, estimator: Any, source: Any, target: str | None, name: str, classes: list[Any] | None) -> _core.Dataset:
         if isinstance(source, str):
             with _local(source) as there:
                 source = importlib.import_module("pandas").read_parquet(there)
@@ -66,51 +72,112 @@ class Worker:
             self._columns = [str(column) for column in x]
         own = copy.deepcopy(estimator)
         vars(own)["_refuse_one_class"] = lambda *_: None  # another shard may have others
+        if classes is not None:
+            vars(own)["_learn_classes"] = lambda _: vars(own).update(classes_=np.array(classes), _named=True)
         try:
             data: _core.Dataset = own._data(x, y)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
-        if getattr(own, "_named", False):
-            raise ValueError(f"{name}: the label {own.classes_.tolist()[0]!r}: expected whole numbers, which are the same in all shards")
+        self._names = own.classes_.tolist() if getattr(own, "_named", False) else None
         return data
 
-    def facts(self) -> tuple[str, list[str] | None, dict[str, str]]:
-        """What the other shards have to know, names of columns, and versions."""
-        return self._facts, self._columns, versions()
+    def facts(self) -> tuple[str, list[str] | None, list[Any] | None, dict[str, str]]:
+        """What the other shards have to know, names of columns and of classes, and versions."""
+        return self._data.facts(), self._columns, self._names, versions()
 
-    def open(self, everything: str, state: bytes | None) -> bytes:
-        """Opens the task, from a state if there is one; returns what a coordinator needs."""
-        self._shard = self._data.open(everything)
+    def open(self, everything: str, state: Any) -> bytes:
+        """Opens the task, from a state if there is one: bytes, or the path of a folder and a name there. Returns what a coordinator
+        needs.
+        """
+        self._work = self._data.open(everything)
         if state is not None:
-            self._shard.restore(state)
-        return bytes(self._shard.setup())
+            self._work.restore(state if isinstance(state, bytes) else Folder(state[0]).read(state[1]))
+        return bytes(self._work.setup())
 
     def answer(self, request: bytes) -> tuple[bytes, float]:
-        """Answers a request; returns the seconds, too."""
-        started = time.perf_counter()
-        return bytes(self._shard.answer(request)), time.perf_counter() - started
+        """Answers a request; returns the share of the time in the oracle, too, by the clock of the run."""
+        answer, oracle, total = self._work.answer(request)
+        return bytes(answer), min(oracle / total, 1.0) if total > 0.0 else 0.0
 
-    def save(self) -> bytes:
-        """The state."""
-        return bytes(self._shard.save())
+    def save(self, folder: str | None = None, name: str = "") -> Any:
+        """The state; with a folder it is written there, and its place returned."""
+        state = bytes(self._work.save())
+        if folder is None:
+            return state
+        Folder(folder).write(name, state)
+        return folder, name
 
     def model(self, w: bytes, certificate: str) -> bytes:
         """The file of the model with these weights."""
-        return bytes(self._shard.model(w, certificate).to_bytes())
+        return bytes(self._work.model(w, certificate).to_bytes())
+
+    def primal(self, model: bytes) -> str:
+        """The part of a model's primal value that this shard has, recomputed by plain code."""
+        return self._data.primal(_core.Model.from_bytes(model))
+
+
+def is_source(source: Any) -> bool:
+    """Whether examples can be read of this."""
+    is_pair = isinstance(source, tuple) and len(source) == 2
+    return is_pair or isinstance(source, str) or hasattr(source, "to_pandas") or hasattr(source, "columns")
+
+
+class Worker:
+    """The shards of a worker. One of them is in memory, and of the others a file says how far they are.
+
+    Args:
+        given: The arguments of :class:`Shard` for each.
+        folder: A folder of this machine for these files, which outlasts the process.
+        opened: The arguments with which shards were opened before, in a worker that was lost.
+    """
+
+    def __init__(self, given: Mapping[int, tuple[Any, ...]], folder: str, opened: Mapping[int, tuple[Any, ...]]) -> None:
+        self._given, self._folder, self._opened = dict(given), folder, dict(opened)
+        self._present: int | None = None
+        self._shard: Any = None
+
+    def call(self, shard: int, method: str, *arguments: Any) -> tuple[Any, float, float]:
+        """Calls a method of a shard; returns its result, the seconds that it took, and those of the shard's turn before it."""
+        started = time.perf_counter()
+        if shard != self._present:
+            self._turn(shard)
+        begun = time.perf_counter()
+        found = getattr(self._shard, method)(*arguments)
+        if method == "open":
+            self._opened[shard] = arguments
+        return found, time.perf_counter() - begun, begun - started
+
+    def rename(self, classes: list[Any]) -> tuple[None, float, float]:
+        """Has shards read again, with the names of the classes of all of them."""
+        self._given = {shard: (*given[:6], classes) for shard, given in self._given.items()}
+        self._present = self._shard = None
+        return None, 0.0, 0.0
+
+    def clean(self) -> None:
+        """Removes the files."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _turn(self, shard: int) -> None:
+        """Takes a shard into memory in the place of the present one."""
+        if self._present in self._opened:
+            os.makedirs(self._folder, exist_ok=True)
+            path = os.path.join(self._folder, str(self._present))
+            with open(f"{path}.part", "wb") as file:
+                file.write(self._shard.save())
+            os.replace(f"{path}.part", path)
+        self._present = self._shard = None  # before the other one is read
+        self._shard = Shard(*self._given[shard])
+        self._present = shard
+        if shard in self._opened:
+            everything, state = self._opened[shard]
+            is_kept = os.path.exists(os.path.join(self._folder, str(shard)))
+            self._shard.open(everything, (self._folder, str(shard)) if is_kept else state)
 
 
 def versions() -> dict[str, str]:
     """Versions that must be the same in the driver and in workers."""
     python = ".".join(platform.python_version_tuple()[:2])
     return {"python": python, "multiplane": _core.__version__, **(_ray.versions() if "ray" in sys.modules else {})}
-
-
-def _fsspec(address: str) -> Any:
-    """The package fsspec, which comes with Ray."""
-    try:
-        return importlib.import_module("fsspec")
-    except ImportError:
-        raise ImportError(f'{address}: needs the package fsspec: pip install "multiplane[ray]"') from None
 
 
 class _local:
@@ -122,129 +189,12 @@ class _local:
     def __enter__(self) -> str:
         if "://" not in self.path:
             return self.path
-        fsspec = _fsspec(self.path)
         self.folder = tempfile.mkdtemp()
         there = os.path.join(self.folder, self.path.rsplit("/", 1)[1])
-        with fsspec.open(self.path, "rb") as source, open(there, "wb") as target:
+        with open_address(self.path) as source, open(there, "wb") as target:
             shutil.copyfileobj(source, target)
         return there
 
     def __exit__(self, *_: object) -> None:
         if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)
-
-
-class Here:
-    """Workers in this process, one after the other."""
-
-    def __init__(self, start: Callable[[int], tuple[Any, ...]], count: int) -> None:
-        self.start = start
-        self.workers = [Worker(*start(shard)) for shard in range(count)]
-
-    def call(self, method: str, arguments: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
-        """Calls a method of some workers; returns results, None of those that are lost."""
-        return {shard: getattr(self.workers[shard], method)(*given) for shard, given in arguments.items()}
-
-    def replace(self, shard: int) -> None:
-        """Starts another worker in the place of one."""
-        self.workers[shard] = Worker(*self.start(shard))
-
-    def close(self) -> None:
-        """Ends the workers."""
-
-
-class Actors:
-    """Workers that are actors of a Ray cluster."""
-
-    def __init__(
-        self, start: Callable[[int], tuple[Any, ...]], count: int, executor: str, options: Mapping[str, Any], timeout: float
-    ) -> None:
-        self.ray, self.timeout, self.start = _ray.loaded(executor), timeout, start
-        self.name, self.made = f"multiplane-shards-{os.urandom(3).hex()}", 0
-        self.kind, self.options = self.ray.remote(Worker), {"num_cpus": 1, **options}
-        self.workers: list[Any] = [None] * count
-        for shard in range(count):
-            self.replace(shard)
-
-    def replace(self, shard: int) -> None:
-        """Starts another actor in the place of one."""
-        if self.workers[shard] is not None:
-            self.ray.kill(self.workers[shard])
-        self.made += 1
-        name, given = f"{self.name}-{shard}-{self.made}", self.start(shard)
-        try:
-            self.workers[shard] = self.kind.options(**self.options, name=name).remote(*given)
-        except TypeError:
-            dumps, parts = self.ray.cloudpickle.dumps, ((given[3], "estimator"), (given[1], f"shards[{shard}]"))
-            reason = next((found for part, called in parts if (found := _ray.unpicklable(part, called, dumps))), None)
-            if reason is None:
-                raise
-            raise TypeError(f"{reason}; actors are sent both") from None
-
-    def call(self, method: str, arguments: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
-        """As of workers in this process."""
-        addresses = {shard: getattr(self.workers[shard], method).remote(*given) for shard, given in arguments.items()}
-        until, waiting = time.monotonic() + self.timeout, list(addresses.values())
-        while waiting and time.monotonic() < until:
-            waiting = self.ray.wait(waiting, num_returns=len(waiting), timeout=PATIENCE)[1]
-        return {shard: None if address in waiting else self._result(address) for shard, address in addresses.items()}
-
-    def _result(self, address: Any) -> Any:
-        """The result at an address, None of a worker that is lost."""
-        errors = self.ray.exceptions
-        try:
-            return self.ray.get(address)
-        except errors.RayTaskError as error:
-            raise (error.cause if isinstance(error.cause, Exception) else error) from None
-        except errors.RayError as error:
-            refused = re.search(r"(ValueError|FileNotFoundError|OSError): (.*)", str(error))
-            if refused is not None and isinstance(error, errors.ActorDiedError):  # the examples cannot be read
-                raise (ValueError if refused[1] == "ValueError" else OSError)(refused[2]) from None
-            return None
-
-    def close(self) -> None:
-        """As of workers in this process."""
-        for worker in self.workers:
-            if self.ray.is_initialized() and worker is not None:
-                self.ray.kill(worker)
-
-
-class Folder:
-    """A folder of checkpoints, of this machine or behind an address of fsspec."""
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = os.fspath(path).rstrip("/")
-        if "://" in self.path:
-            fsspec = _fsspec(self.path)
-            self.system, self.path = fsspec.core.url_to_fs(self.path)
-        else:
-            self.system = None
-
-    def write(self, name: str, content: bytes) -> None:
-        """Writes a file, whole or not at all."""
-        path = f"{self.path}/{name}"
-        if self.system is not None:
-            self.system.makedirs(self.path, exist_ok=True)
-            self.system.pipe_file(path, content)
-            return
-        os.makedirs(self.path, exist_ok=True)
-        with open(f"{path}.part", "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(f"{path}.part", path)
-
-    def read(self, name: str) -> bytes:
-        """The content of a file."""
-        if self.system is not None:
-            return bytes(self.system.cat_file(f"{self.path}/{name}"))
-        with open(f"{self.path}/{name}", "rb") as file:
-            return file.read()
-
-    def remove(self, names: Sequence[str]) -> None:
-        """Removes files that may be there."""
-        for name in names:
-            try:
-                (os.remove if self.system is None else self.system.rm_file)(f"{self.path}/{name}")
-            except OSError:
-                continue

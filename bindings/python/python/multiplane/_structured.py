@@ -20,12 +20,14 @@ from numpy.typing import NDArray
 from multiplane import _core
 from multiplane._base import Estimator
 from multiplane._check import Findings, examine
+from multiplane._cluster import Cluster
 from multiplane._fit_options import FitOptions, refuse_others, with_options
 from multiplane._labeller import listed
 from multiplane._path import PathResult, further
 from multiplane._processes import Process, refusal
 from multiplane._pystruct import PyStructTask, is_model
-from multiplane._ray import Cluster, ClusterWarning, Route
+from multiplane._ray import ClusterWarning
+from multiplane._route import Route
 from multiplane._sklearn import tags
 from multiplane._tasks import Bounded, Pooled, _declared, kept
 from multiplane._words import refuse_keywords

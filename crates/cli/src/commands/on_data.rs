@@ -202,7 +202,8 @@ pub(crate) fn read(on: &OnData, model: &Model, own_folds: bool) -> Result<(Datas
     Ok((data, local))
 }
 
-fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Problem>, Error> {
+/// Opens the data in the way of a model; with `own_folds` as [`open`] does.
+pub(crate) fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Problem>, Error> {
     let (data, local) = read(on, model, own_folds)?;
     let problem = model.open_with(data, &local).map_err(|error| mismatch(on, model, &local, error))?;
     for warning in problem.warnings() {

@@ -6,25 +6,28 @@ use std::sync::Arc;
 use multiplane::observe::Certificate;
 use multiplane::run::GapTarget;
 use multiplane::{
-    Checkpoint, Error, Lambda, Model, ModelFile, PathModel, PrimalClaim, Problem, Provenance, RunSpec, Session,
-    Verdict, Verified, as_completed, format_by_name, model_format, read_prior, threads_for,
+    Checkpoint, Error, Model, ModelFile, PathModel, PrimalClaim, Problem, RunSpec, Session, ShardPrimal, Verdict,
+    Verified, as_completed, format_by_name, model_format, read_prior, threads_for, verify_shards,
 };
 use multiplane_lab::numbers::number;
 use serde_json::{Value, json};
 
 use crate::args::VerifyArgs;
 use crate::commands::done::Done;
-use crate::commands::on_data::{check_fingerprint, local_parameters, open, open_all, said_of, threads, told};
+use crate::commands::on_data::{
+    check_fingerprint, local_parameters, open, open_all, open_data, open_model, said_of, threads, told,
+};
+use crate::model_args::OnData;
 use crate::terminal::{complain, print, print_json, warn};
 
 /// Largest relative difference that rounding explains.
 const TOLERANCE: f64 = 1e-9;
 
-/// The largest error of gap = primal - dual by writing the three as text, relative to them.
-const SAME: f64 = 1e-14;
-
 pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     let threads = threads(&args.on)?;
+    if !args.shards.is_empty() {
+        return run_shards(args, threads);
+    }
     if let Some((path, problem)) = open_all(&args.on, true)? {
         check_fingerprint(&args.on, &*problem, &path.info.provenance.fingerprint)?;
         if args.checkpoint.is_some() {
@@ -55,16 +58,43 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     let Certificate { primal: reported, gap, .. } = model.info.certificate;
     let (point, stated) = ((&model.w[..], model.info.lambda), (reported, gap));
     let claim = told(&*problem, PrimalClaim::of(&*problem, prior.as_deref(), point, stated, threads))?;
-    let primal = claim.found;
-    let claims_primal = reported.is_finite(); // a run whose budget had no room for a certificate claims none
-    let difference = if claims_primal { claim.relative_difference() } else { 0.0 };
     let dual = args.checkpoint.as_deref().map(|path| verify_dual(args, path, &model, threads)).transpose()?;
-    let fault = dual.as_ref().and_then(|dual| dual.fault.clone()).or_else(|| claims(&model, &claim));
-    let fault = fault.or_else(|| of_data(&model.info.provenance, &*problem));
-    let fault = fault.or_else(|| if args.on.lambda.is_none() { of_spec(&model, &*problem) } else { None });
-    let fault = fault.or_else(|| claim.doubt().filter(|_| claims_primal));
-    let verified = (claim.verdict == Verdict::True || !claims_primal) && fault.is_none();
-    let value = dual.as_ref().and_then(|found| found.dual);
+    let weight = args.on.lambda.is_none().then_some(problem.facts().total_weight);
+    let fault = dual.as_ref().and_then(|dual| dual.fault.clone());
+    let fault = fault.or_else(|| claim.fault(&model, problem.blocks(), weight));
+    report(args, &model, &claim, dual.as_ref(), fault)
+}
+
+/// Verifies a model of sharded training by its shards, of which one is in memory at a time.
+fn run_shards(args: &VerifyArgs, threads: usize) -> Result<Done, Error> {
+    let model = open_model(&args.on)?;
+    let (mut parts, mut weights) = (Vec::new(), None);
+    for path in &args.shards {
+        let on = OnData { data: Some(path.clone()), ..args.on.clone() };
+        let problem = open_data(&on, &model, false)?;
+        if parts.is_empty() {
+            weights = prior(args, &model, &*problem)?;
+        }
+        let part = ShardPrimal::of(&model, &*problem, weights.as_deref(), threads_for(threads, &*problem)?);
+        parts.push(told(&*problem, part)?);
+    }
+    let (claim, fault) = verify_shards(&model, weights.as_deref(), &parts)?;
+    report(args, &model, &claim, None, fault)
+}
+
+/// Prints what was found, and returns if all of it holds.
+fn report(
+    args: &VerifyArgs,
+    model: &Model,
+    claim: &PrimalClaim,
+    dual: Option<&Verified>,
+    fault: Option<String>,
+) -> Result<Done, Error> {
+    let (primal, reported) = (claim.found, claim.reported);
+    // A run whose budget had no room for a certificate claims no primal value.
+    let difference = if reported.is_finite() { claim.relative_difference() } else { 0.0 };
+    let verified = claim.holds() && fault.is_none();
+    let value = dual.and_then(|found| found.dual);
     let gap = value.map(|dual| primal - dual);
     if args.json {
         let mut json = json!({
@@ -76,7 +106,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
             "dual_checked": value.is_some(),
             "gap": gap,
         });
-        if let Some(found) = &dual {
+        if let Some(found) = dual {
             let planes = [found.planes_rebuilt, found.planes_bounded];
             json["reported_dual"] = json!(found.reported_dual);
             json["dual_relative_difference"] = json!(found.dual.map(|_| found.relative_difference));
@@ -89,55 +119,13 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
         }
         print_json(&json)?;
     } else {
-        print(&text(&claim, dual.as_ref(), model.info.certificate.dual))?;
+        let stated = model.info.certificate.dual.filter(|_| args.shards.is_empty());
+        print(&text(claim, dual, stated))?;
     }
     if let Some(fault) = fault {
         complain(&format!("error: {fault}"));
     }
     Ok(if verified { Done::Finished } else { Done::Failed })
-}
-
-/// Returns the claims of the model that cannot be true at the primal value found.
-fn claims(model: &Model, found: &PrimalClaim) -> Option<String> {
-    let Certificate { primal: reported, dual, gap, certified } = model.info.certificate;
-    let Some(dual) = dual else {
-        let without = if certified { "its gap is certified" } else { "it has a gap" };
-        return (certified || gap.is_some()).then(|| format!("the model says that {without}, without a dual value"));
-    };
-    if !reported.is_finite() {
-        let claim = certified || gap.is_some();
-        return claim.then(|| "the model claims a gap without a primal value".into());
-    }
-    let expected = reported - dual;
-    let near = |gap: f64| (gap - expected).abs() <= SAME * (reported.abs() + dual.abs());
-    if !gap.is_some_and(near) {
-        let gap = gap.map_or("none".into(), |gap| gap.to_string());
-        return Some(format!("the gap of the model is {gap}, its primal and dual values make {expected}"));
-    }
-    // Of answers that prove nothing the primal value may be too low.
-    (certified && is_above(dual, found)).then(|| above(dual, found))
-}
-
-/// Returns what a file says of its data that is not so.
-fn of_data(provenance: &Provenance, problem: &dyn Problem) -> Option<String> {
-    let (stated, found) = (provenance.n, problem.blocks());
-    (stated != found).then(|| format!("the model says that it was trained on {stated} examples, the data has {found}"))
-}
-
-/// Returns how the lambda of a model differs from that of its specification, where the specification tells it.
-fn of_spec(model: &Model, problem: &dyn Problem) -> Option<String> {
-    let lambda: Lambda = serde_json::from_value(model.info.provenance.spec["lambda"].clone()).ok()?;
-    let (stated, expected) = (model.info.lambda, lambda.value(problem.facts().total_weight)?);
-    (stated != expected).then(|| format!("lambda of the model is {stated}, its specification makes it {expected}"))
-}
-
-/// Returns true if a dual value is above the primal value found: weak duality rules that out.
-fn is_above(dual: f64, found: &PrimalClaim) -> bool {
-    Verdict::of(dual - found.found, found.error, found.found) == Verdict::Untrue
-}
-
-fn above(dual: f64, found: &PrimalClaim) -> String {
-    format!("the dual value of the model, {dual}, is above its primal value, {}", found.found)
 }
 
 /// The prior's weights, in the layout of files, where the run had a prior.
@@ -282,7 +270,7 @@ fn verify_all(args: &VerifyArgs, path: &PathModel, problem: &dyn Problem, thread
         let (primal, difference) = (claim.found, claim.relative_difference());
         worst = if difference > worst || difference.is_nan() { difference } else { worst };
         let unproven = || (path.info.certified && dual.is_nan()).then(|| "it is certified without a dual value".into());
-        let row_fault = claim.doubt().or_else(|| is_above(dual, &claim).then(|| above(dual, &claim))).or_else(unproven);
+        let row_fault = claim.doubt().or_else(|| claim.below(dual)).or_else(unproven);
         fault = fault.or(row_fault.map(|fault| format!("at lambda = {lambda}: {fault}")));
         verdict = if verdict == Verdict::True { claim.verdict } else { verdict };
         let gap = Some(primal - path.dual[k]).filter(|gap| !gap.is_nan());
@@ -298,7 +286,10 @@ fn verify_all(args: &VerifyArgs, path: &PathModel, problem: &dyn Problem, thread
             "at lambda = {lambda} the path's gap is {gap}, above eps = {eps}: a row is missing, or a value is not true"
         )
     });
-    let fault = fault.or(loose).or_else(|| of_data(&path.info.provenance, problem));
+    let (stated, blocks) = (path.info.provenance.n, problem.blocks());
+    let of_data = (stated != blocks)
+        .then(|| format!("the model says that it was trained on {stated} examples, the data has {blocks}"));
+    let fault = fault.or(loose).or(of_data);
     let verified = verdict == Verdict::True && fault.is_none();
     if args.json {
         let mut json =

@@ -9,7 +9,7 @@ use crate::plane::Plane;
 use crate::rounding::{PointTerms, Rounding, TermSizes};
 use crate::run::{Run, RunError};
 use crate::solver::ShardSolver;
-use crate::state::{self, StateError, finite};
+use crate::state::{self, StateError, ensure, finite};
 
 /// A run on the examples of one shard, which the requests of a coordinator drive.
 pub struct Shard<O> {
@@ -18,6 +18,8 @@ pub struct Shard<O> {
     /// Strength of the whole, divided by the share of this shard.
     lambda: f64,
     prior: Vec<f64>,
+    /// Strength and prior of the local model that was worked on last.
+    local: (f64, Vec<f64>),
     /// Most additions behind a coordinate of a sum that was sent, and the largest constant part.
     additions: f64,
     largest: f64,
@@ -42,7 +44,8 @@ impl<O: MaxOracle> Shard<O> {
         let prior = run.regularizer().prior().map_or_else(|| vec![0.0; dim], <[f64]>::to_vec);
         let magnitudes = run.training.oracle.capabilities().and_then(|known| known.magnitudes());
         let rounding = Rounding::new(run.blocks(), magnitudes);
-        let mut shard = Shard { run, rounding, lambda, prior, additions: 0.0, largest: 0.0 };
+        let local = (lambda, prior.clone());
+        let mut shard = Shard { run, rounding, lambda, prior, local, additions: 0.0, largest: 0.0 };
         match shard.sum() {
             Some(_) => Ok(shard),
             None => refuse("shards need a solver that keeps planes with masses, such as `auto`".into()),
@@ -73,9 +76,9 @@ impl<O: MaxOracle> Shard<O> {
 
     fn work(&mut self, prior: &[f64], damping: f64, parts: u32) -> Result<ShardCut, ShardError> {
         let part = if parts > 1 { self.run.blocks().div_ceil(parts as usize) } else { 0 };
-        let lambda = self.lambda / damping;
+        self.local = (self.lambda / damping, prior.to_vec());
+        self.enter();
         self.with_solver(|solver, ctx| {
-            solver.relocate(lambda, prior, ctx);
             solver.divide(part);
             if parts == 0 {
                 solver.replay(ctx);
@@ -107,8 +110,9 @@ impl<O: MaxOracle> Shard<O> {
         (0..blocks).map(|block| keeper.hinge_kept(block, w, &mut ctx)).sum()
     }
 
-    /// Calls the oracle for every example. Training keeps the planes.
+    /// Calls the oracle for every example. Training keeps the planes, and learns its gaps by them.
     fn evaluate(&mut self, w: &[f64]) -> Result<ShardEvaluation, ShardError> {
+        self.enter();
         let (blocks, needs_planes) = (self.run.blocks(), self.rounding.needs_planes());
         let (mut seen, mut sum, mut proven, mut plane) = (TermSizes::default(), 0.0, true, Plane::new());
         let (solver, mut ctx, _) = self.run.training.parts();
@@ -145,7 +149,7 @@ impl<O: MaxOracle> Shard<O> {
     /// A state that cannot be encoded.
     pub fn save(&mut self, out: &mut Vec<u8>) -> Result<(), StateError> {
         self.park();
-        state::encode(&(self.additions, self.largest), out)?;
+        state::encode(&(self.additions, self.largest, &self.local), out)?;
         self.run.save(out)
     }
 
@@ -156,10 +160,19 @@ impl<O: MaxOracle> Shard<O> {
     /// Bytes that are no state of such a shard; nothing has changed then.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         self.park();
-        let ((additions, largest), rest): ((f64, f64), _) = state::decode_front(bytes)?;
+        type Front = (f64, f64, (f64, Vec<f64>));
+        let ((additions, largest, local), rest): (Front, _) = state::decode_front(bytes)?;
+        ensure(local.0 > 0.0 && local.1.len() == self.prior.len() && finite(&local.1), "the local model of a shard")?;
         self.run.restore(rest)?;
+        self.local = local;
         (self.additions, self.largest) = (self.additions.max(additions), self.largest.max(largest));
         Ok(())
+    }
+
+    /// Goes to the local model. The weights there are made of the planes, whatever came before.
+    fn enter(&mut self) {
+        let (lambda, prior) = self.local.clone();
+        self.with_solver(|solver, ctx| solver.relocate(lambda, &prior, ctx));
     }
 
     /// Goes to the problem that states are saved at.

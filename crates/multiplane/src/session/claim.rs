@@ -6,17 +6,23 @@
 //! bound, the answer is that nothing can be said.
 
 use multiplane_core::metric::Metric;
+use multiplane_core::observe::Certificate;
 use multiplane_core::regularizer::Regularizer;
 use multiplane_core::rounding::{Rounding, TermSizes, UNIT};
 use multiplane_tasks::problem::Problem;
 
 use crate::error::Error;
+use crate::file::Model;
+use crate::spec::Lambda;
 
 /// The part of a bound that may be left unsaid, relative.
 pub(crate) const TOLERANCE: f64 = 1e-9;
 
 /// An uncertainty of a bound that need not be most of a gap to be allowed, relative: as in training.
 const NOTICEABLE: f64 = 1e-6;
+
+/// The largest error of gap = primal - dual by writing the three as text, relative to them.
+const SAME: f64 = 1e-14;
 
 /// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +79,17 @@ impl PrimalClaim {
         threads: usize,
     ) -> Result<PrimalClaim, Error> {
         let found = problem.reference().primal(prior, w, lambda, threads)?;
-        let (error, margin) = roundings(problem, prior, (w, lambda), found);
+        let roundings = roundings(problem, prior, (w, lambda), found);
+        Ok(PrimalClaim::judged(found, roundings, (reported, gap)))
+    }
+
+    /// Judges what is reported of a value found. That is off by at most the first of `roundings`; the second is how far
+    /// outward training may have rounded, if that is known.
+    pub(crate) fn judged(
+        found: f64,
+        (error, margin): (f64, Option<f64>),
+        (reported, gap): (f64, Option<f64>),
+    ) -> PrimalClaim {
         let mut verdict = Verdict::of(found - reported, error, reported);
         // Rounded outward by no more than what training's bounds say; where they are not known, by no more than would
         // have been certified.
@@ -81,7 +97,49 @@ impl PrimalClaim {
         if verdict == Verdict::True && reported - found > error + most + TOLERANCE * reported.abs() {
             verdict = Verdict::Untrue;
         }
-        Ok(PrimalClaim { found, error, reported, verdict })
+        PrimalClaim { found, error, reported, verdict }
+    }
+
+    /// Returns the first claim of a model that is not so, given its data: `n` examples of this total weight.
+    pub fn fault(&self, model: &Model, n: usize, total_weight: Option<f64>) -> Option<String> {
+        let of_lambda = || of_lambda(model, total_weight?);
+        self.of_bounds(model).or_else(|| of_number(model, n)).or_else(of_lambda).or_else(|| {
+            let doubt = self.doubt()?;
+            self.reported.is_finite().then_some(doubt)
+        })
+    }
+
+    /// Returns true if the value that the file states is true, or it states none.
+    pub fn holds(&self) -> bool {
+        self.verdict == Verdict::True || !self.reported.is_finite()
+    }
+
+    /// Returns the bound of the model that cannot be true at the primal value found.
+    fn of_bounds(&self, model: &Model) -> Option<String> {
+        let Certificate { primal: reported, dual, gap, certified } = model.info.certificate;
+        let Some(dual) = dual else {
+            let without = if certified { "its gap is certified" } else { "it has a gap" };
+            let claim = certified || gap.is_some();
+            return claim.then(|| format!("the model says that {without}, without a dual value"));
+        };
+        if !reported.is_finite() {
+            let claim = certified || gap.is_some();
+            return claim.then(|| "the model claims a gap without a primal value".into());
+        }
+        let expected = reported - dual;
+        let near = |gap: f64| (gap - expected).abs() <= SAME * (reported.abs() + dual.abs());
+        if !gap.is_some_and(near) {
+            let gap = gap.map_or("none".into(), |gap| gap.to_string());
+            return Some(format!("the gap of the model is {gap}, its primal and dual values make {expected}"));
+        }
+        // Of answers that prove nothing the primal value may be too low.
+        self.below(dual).filter(|_| certified)
+    }
+
+    /// Returns the fault of a dual value above the primal value found: weak duality rules that out.
+    pub fn below(&self, dual: f64) -> Option<String> {
+        let is_above = Verdict::of(dual - self.found, self.error, self.found) == Verdict::Untrue;
+        is_above.then(|| format!("the dual value of the model, {dual}, is above its primal value, {}", self.found))
     }
 
     /// Returns the relative difference of the two values.
@@ -104,10 +162,23 @@ impl PrimalClaim {
     }
 }
 
+/// Returns what a model says of the number of its examples that is not so.
+fn of_number(model: &Model, found: usize) -> Option<String> {
+    let stated = model.info.provenance.n;
+    (stated != found).then(|| format!("the model says that it was trained on {stated} examples, the data has {found}"))
+}
+
+/// Returns how the lambda of a model differs from that of its specification, where the specification tells it.
+fn of_lambda(model: &Model, total_weight: f64) -> Option<String> {
+    let lambda: Lambda = serde_json::from_value(model.info.provenance.spec["lambda"].clone()).ok()?;
+    let (stated, expected) = (model.info.lambda, lambda.value(total_weight)?);
+    (stated != expected).then(|| format!("lambda of the model is {stated}, its specification makes it {expected}"))
+}
+
 /// By how much the judge's P may be off, and by how much training may have rounded its own outward, where the task
 /// bounds its terms. Sums one after the other have more roundings than a decoder's, which has up to 16 sums side by
 /// side.
-fn roundings(
+pub(crate) fn roundings(
     problem: &dyn Problem,
     prior: Option<&[f64]>,
     (w, lambda): (&[f64], f64),

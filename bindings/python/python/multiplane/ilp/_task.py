@@ -60,6 +60,10 @@ class Truth:
         return 0.0 if -1e-9 * size <= found < 0.0 else found
 
 
+class StandIn(np.ndarray[Any, np.dtype[np.float64]]):
+    """A true vector in the place of an answer that a solver did not find in its time; it says so wherever it travels."""
+
+
 class LinearTask:
     """Finds the feasible ``y`` that minimises ``(features @ w + costs) @ y``: the max-oracle of ``StructuredSVM``.
 
@@ -78,7 +82,7 @@ class LinearTask:
         self.width, self.quality, self.nonnegative = width, quality, nonnegative
         self.accuracy, self.gap, self.budget = accuracy, gap, budget
         self.releases_gil = False  # solvers do; answers of one that several examples share depend on the order of calls
-        self.without: set[int] = set()  # examples for which a solver had no vector in its time
+        self.without: set[int] = set()  # examples for which a solver had no vector in its time, here or in a worker
 
     def fingerprint(self) -> Any:
         """What tells a task from others, for warm starts."""
@@ -92,6 +96,9 @@ class LinearTask:
         return found
 
     def fixed_score(self, x: Instance, y: Any) -> float:
+        """The score that is not learned; every answer comes by here, wherever it was found."""
+        if isinstance(y, StandIn):
+            self.without.add(id(x))
         return -float(x.costs @ vector(y))
 
     def loss(self, truth: Truth, y: Any) -> float:
@@ -134,8 +141,7 @@ class LinearTask:
         if y is None:
             if truth is None:
                 raise ValueError("the solver found no feasible vector in its time: oracle_seconds gives it more")
-            self.without.add(id(x))
-            y = truth.values
+            y = truth.values.view(StandIn)
         return Bounded(y, bound) if self.quality == "upper-bound" else y
 
 

@@ -1,0 +1,135 @@
+"""Synthetic sequences of 4 kB each in 16 shards, of which two at a time are in memory: memory, seconds and the gap.
+
+    python benchmarks/scripts/sharded_million.py --examples 1000000 --folder /tmp/million --out runs/DATE/million.jsonl
+
+Features are float64 files of NumPy; each worker reads those of the shard whose turn it is. The resident memory of this process, of Ray
+and of the workers is summed up each second. Pages that processes share count once: as a share of each (PSS).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import multiplane
+import numpy as np
+from multiplane.distributed import draw_time, train, verify
+
+LENGTH, FEATURES, LABELS, SHARDS = 10, 50, 5, 16
+
+
+def make(folder: Path, examples: int) -> None:
+    """Writes the shards: labels follow a Markov chain, features are their label's centre with noise."""
+    rng = np.random.default_rng(0)
+    centres = 0.5 * rng.normal(size=(LABELS, FEATURES))
+    steps = np.cumsum(rng.dirichlet(np.ones(LABELS), size=LABELS), axis=1)
+    folder.mkdir(parents=True, exist_ok=True)
+    for shard in range(SHARDS):
+        n = examples * (shard + 1) // SHARDS - examples * shard // SHARDS
+        y = np.zeros((n, LENGTH), dtype=np.int64)
+        y[:, 0] = rng.integers(LABELS, size=n)
+        for t in range(1, LENGTH):
+            y[:, t] = (rng.random(n)[:, None] > steps[y[:, t - 1]]).sum(axis=1).clip(max=LABELS - 1)
+        x = np.lib.format.open_memmap(folder / f"x{shard}.npy", mode="w+", dtype=np.float64, shape=(n, LENGTH, FEATURES))
+        for begin in range(0, n, 10_000):
+            part = slice(begin, begin + 10_000)
+            x[part] = centres[y[part]] + rng.normal(size=(*y[part].shape, FEATURES))
+        x.flush()
+        np.save(folder / f"y{shard}.npy", y)
+
+
+class Sequences:
+    """A shard, which its worker reads."""
+
+    def __init__(self, folder: Path, shard: int) -> None:
+        self.folder, self.shard = str(folder.absolute()), shard
+
+    def __call__(self) -> tuple[list[Any], list[Any]]:
+        files = (np.load(f"{self.folder}/{name}{self.shard}.npy", mmap_mode="r") for name in "xy")
+        return tuple(list(np.asarray(file)) for file in files)
+
+
+def resident() -> dict[str, float]:
+    """Megabytes of this process and those that it has started, by kind."""
+    parents, names = {}, {}
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            text = Path(f"/proc/{process}/stat").read_text()
+            names[int(process)] = text[text.index("(") + 1 : text.rindex(")")]
+            parents[int(process)] = int(text[text.rindex(")") + 2 :].split()[1])
+        except OSError:
+            continue
+    found = {"driver": 0.0, "workers": 0.0, "ray": 0.0}
+    for process in parents:
+        above = process
+        while above not in (os.getpid(), 0):
+            above = parents.get(above, 0)
+        if not above:
+            continue
+        kind = "driver" if process == os.getpid() else "workers" if names[process].startswith("ray::Worker") else "ray"
+        try:
+            lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+            found[kind] += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1e3
+        except OSError:
+            continue
+    return {**found, "all": sum(found.values())}
+
+
+def main() -> None:
+    """Makes the data, trains, verifies, and writes what was found."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--examples", type=int, default=20_000)
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--lam", type=float, default=1e-3)
+    parser.add_argument("--replays", type=int, default=8)
+    parser.add_argument("--seconds", type=float, default=2400.0)
+    parser.add_argument("--verify", action="store_true")
+    parser.add_argument("--out", type=Path, required=True)
+    given = parser.parse_args()
+    if not (given.folder / f"y{SHARDS - 1}.npy").exists():
+        make(given.folder, given.examples)
+    shards = [Sequences(given.folder, shard) for shard in range(SHARDS)]
+    ended, peak, rounds = threading.Event(), dict[str, float](), list[dict[str, Any]]()
+
+    def sample() -> None:
+        while not ended.wait(1.0):
+            for kind, size in resident().items():
+                peak[kind] = max(peak.get(kind, 0.0), size)
+
+    def watch(record: dict[str, Any]) -> None:
+        rounds.append(record)
+        print(len(rounds), record["order"], round(record["passes"], 2), record["dual"], record["gap_estimate"],
+              round(time.monotonic() - begun), {kind: round(size) for kind, size in peak.items()}, flush=True)  # fmt: skip
+
+    sampler = threading.Thread(target=sample)
+    sampler.start()
+    begun = time.monotonic()
+    estimator = multiplane.ChainSSVM(gap="10%", lam=given.lam, clock="work", seconds=given.seconds)
+    arguments = {"executor": "ray", "workers": given.workers}
+    try:
+        fitted = train(estimator, shards, callback=watch, settings={"replays": given.replays}, **arguments)
+        wall = time.monotonic() - begun
+        checked = verify(fitted, shards, **arguments) if given.verify else {}
+    finally:
+        ended.set()
+        sampler.join()
+    done = fitted.summary_["distributed"]
+    record = {"examples": given.examples, "bytes": sum(path.stat().st_size for path in given.folder.glob("x*.npy")), "lam": given.lam}
+    record |= {"workers": given.workers, "replays": given.replays, "reason": fitted.stop_reason_, "certified": fitted.certified_}
+    record |= {"primal": fitted.primal_, "dual": fitted.dual_, "gap_percent": 100.0 * fitted.gap_ / fitted.primal_}
+    record |= {"rounds": done["rounds"], "passes": rounds[-1]["passes"], "wall": wall, "peak_mb": peak, "worker_time": done["worker_time"]}
+    record |= {"verified": checked.get("verified"), "relative_difference": checked.get("relative_difference"), "load": os.getloadavg()}
+    print(json.dumps(record), flush=True)
+    with given.out.open("a") as out:
+        out.write(json.dumps(record) + "\n")
+    draw_time(fitted, given.out.with_suffix(".svg"))
+
+
+if __name__ == "__main__":
+    main()
