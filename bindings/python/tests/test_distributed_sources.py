@@ -67,6 +67,12 @@ def test_tables_are_read(tmp_path: Path) -> None:
     assert read.coef_.tobytes() == fitted.coef_.tobytes()
 
 
+def test_workers_are_called_by_their_shards() -> None:
+    """Ray puts this before the lines that an actor prints."""
+    given = {shard: ("", None, None, None, None, f"shards[{shard}]") for shard in (1, 4)}
+    assert repr(_shards.Worker(given, "", {})) == "worker of shards[1] and 1 more"
+
+
 def test_labels_in_tables_may_be_names(tmp_path: Path) -> None:
     """The names of all shards are classes, although no shard has them all; verified, saved and loaded by them."""
     x, y = problem()

@@ -136,6 +136,11 @@ class Worker:
         self._present: int | None = None
         self._shard: Any = None
 
+    def __repr__(self) -> str:
+        """What Ray puts before the lines that an actor prints."""
+        names = [given[5] for given in self._given.values()]
+        return f"worker of {names[0]}" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
+
     def call(self, shard: int, method: str, *arguments: Any) -> tuple[Any, float, float]:
         """Calls a method of a shard; returns its result, the seconds that it took, and those of the shard's turn before it."""
         started = time.perf_counter()

@@ -22,8 +22,8 @@ mod warm;
 
 pub(crate) use checkpointer::{Cadence, CheckpointOrigin};
 pub use checkpointer::{CheckpointReport, Checkpointer, RunOptions};
-pub use claim::{PrimalClaim, Verdict};
 pub(crate) use claim::roundings;
+pub use claim::{PrimalClaim, Verdict};
 pub(crate) use data::is_given;
 pub use data::{model_format, model_rules, needs_data, read_data, read_task_data};
 pub use held_out::{hold_out, training_part};
