@@ -22,4 +22,5 @@ mod stranger;
 pub(crate) mod stream;
 pub(crate) mod suspects;
 pub(crate) mod train;
+pub(crate) mod update;
 pub(crate) mod verify;
