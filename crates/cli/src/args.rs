@@ -8,7 +8,7 @@ use multiplane::tasks::TASKS;
 
 use crate::experiment_args::ReproduceArgs;
 use crate::help::completed;
-use crate::model_args::{EvaluateArgs, OnData, PredictArgs, SuspectsArgs};
+use crate::model_args::{EvaluateArgs, InfluenceArgs, OnData, PredictArgs, SuspectsArgs};
 
 #[derive(Parser)]
 #[command(name = "multiplane", version, about = "Train, certify and use structural support vector machines")]
@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Train(Box<TrainArgs>),
     /// Go on from a checkpoint with changed data: examples added, removed, relabelled or reweighted
     Update(Box<UpdateArgs>),
+    /// List the training examples that help most, and harm most, on other data
+    Influence(InfluenceArgs),
     /// Predict the labels of a data set
     Predict(PredictArgs),
     /// Measure task loss and error rates of a model on a data set

@@ -55,7 +55,7 @@ pub use multiplane_tasks::rescaling::Rescaling;
 pub use multiplane_tasks::{data, dataset, entry, foreign, losses, metrics, registry as tasks, synth};
 pub use outer::{
     CrossValidation, FoldPlan, OnPoint, PartOf, PathState, PathStep, PathSummary, Suspect, SuspectPlan, Suspects,
-    assign_folds, choose_lambda, cross_validate, cross_validate_problem, follow, suspects,
+    assign_folds, choose_lambda, cross_validate, cross_validate_problem, follow, influences, suspects,
 };
 pub use session::{
     Advice, Changes, CheckpointReport, Checkpointer, EarlierRun, Incoming, KernelCost, PrimalClaim, Round, RunMachine, RunOptions,

@@ -9,6 +9,7 @@ pub(crate) mod describe;
 pub(crate) mod done;
 pub(crate) mod evaluate;
 pub(crate) mod infer;
+pub(crate) mod influence;
 mod job;
 pub(crate) mod man;
 mod on_data;

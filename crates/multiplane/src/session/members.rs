@@ -3,6 +3,7 @@
 
 use multiplane_core::state::{StateError, ensure, finite};
 use multiplane_tasks::dataset::Dataset;
+use multiplane_tasks::problem::Vocabulary;
 use multiplane_tasks::problem::tables::Axis;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -41,12 +42,14 @@ impl Members {
 pub(crate) struct ExampleKeys {
     digests: Vec<u128>,
     weights: Option<Vec<f64>>,
+    /// The names of labels whose numbers alone the task knows.
+    labels: Vec<String>,
 }
 
 impl ExampleKeys {
     /// Of data; of such as is only predicted there are none.
     pub(crate) fn of(data: &Dataset) -> Self {
-        ExampleKeys { digests: data.digests(), weights: data.weights().map(<[f64]>::to_vec) }
+        ExampleKeys { digests: data.digests(), weights: data.weights().map(<[f64]>::to_vec), labels: Vec::new() }
     }
 }
 
@@ -65,9 +68,27 @@ impl Session {
         !self.keys.digests.is_empty()
     }
 
+    /// Says how labels are called, by number, where the task knows their numbers alone: with other examples these may be
+    /// others.
+    #[must_use]
+    pub fn calling_labels(mut self, names: Vec<String>) -> Session {
+        self.keys.labels = names;
+        self
+    }
+
+    /// Returns the vocabulary with labels as users call them.
+    fn called(&self) -> Vocabulary {
+        let mut vocabulary = self.problem().vocabulary().clone();
+        for label in &mut vocabulary.labels {
+            let name = label.parse().ok().and_then(|number: usize| self.keys.labels.get(number));
+            name.iter().for_each(|name| label.clone_from(name));
+        }
+        vocabulary
+    }
+
     /// Returns what states of this session's runs must know of its problem.
     pub(crate) fn members(&self) -> Result<Members, Error> {
-        let (problem, vocabulary) = (self.problem(), self.problem().vocabulary());
+        let (problem, vocabulary) = (self.problem(), self.called());
         let n = problem.blocks();
         let shares = match &self.keys.weights {
             Some(weights) => weights.iter().map(|weight| weight / problem.facts().total_weight).collect(),
@@ -82,14 +103,14 @@ impl Session {
             digests: self.keys.digests.clone(),
             shares,
             labels: vocabulary.labels.iter().map(|label| hashed(label)).collect(),
-            weights: self.weight_names()?,
+            weights: self.weight_names(&vocabulary)?,
             rest: hashed(&Value::to_string(&rest)),
         })
     }
 
     /// Returns the hash of the name of each weight, in the layout of training; nothing if there are no names.
-    fn weight_names(&self) -> Result<Vec<u64>, Error> {
-        let (problem, vocabulary) = (self.problem(), self.problem().vocabulary());
+    fn weight_names(&self, vocabulary: &Vocabulary) -> Result<Vec<u64>, Error> {
+        let problem = self.problem();
         let mut names = Vec::with_capacity(problem.dim());
         for table in declared_tables(&self.provenance())? {
             let of_axis = |axis: &Axis| -> Vec<u64> {

@@ -112,6 +112,10 @@ impl Session {
         let (old, now) = (&earlier.members, self.members()?);
         self.check_update(&before)?;
         let counterpart = match counterpart {
+            Some(given) if given.len() != now.shares.len() => {
+                let (found, n) = (given.len(), now.shares.len());
+                return Err(Error::input(format!("an update: counterparts of {found} examples, expected {n}")));
+            }
             Some(given) => given,
             None if old.digests.is_empty() || now.digests.is_empty() => {
                 return Err(Error::input("an update: examples of this task are not known by their content"));
