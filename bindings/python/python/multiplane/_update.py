@@ -59,10 +59,6 @@ class Updated:
 
     dual: bool
 
-    def fit(self, X: Any, *args: Any, **options: Any) -> Self:
-        """Trains."""
-        raise NotImplementedError
-
     def _keep_data(self, given: dict[str, Any] | None) -> None:
         """Keeps the data of a fit that is done, if that is wanted; forgets those of the one before."""
         ids = self.__dict__.pop("_next_ids", None)
@@ -156,7 +152,8 @@ class Updated:
         self.__dict__["_change"] = (before, counterparts)
         self.__dict__["_next_ids"] = [kept.ids[k] for k in left] + more
         try:
-            return self.fit(**given, **options)
+            fitted: Self = self.fit(**given, **options)  # type: ignore[attr-defined]
+            return fitted
         except BaseException:
             if self.__dict__.get("_fit", before) is before:  # nothing was learned: it is as it was
                 self.__dict__.update(_fit=before, _kept=kept)

@@ -76,6 +76,11 @@ impl Session {
         self
     }
 
+    /// Returns true if the task knows labels by numbers that depend on the examples.
+    pub(crate) fn numbers_labels(&self) -> bool {
+        !self.keys.labels.is_empty()
+    }
+
     /// Returns the vocabulary with labels as users call them.
     fn called(&self) -> Vocabulary {
         let mut vocabulary = self.problem().vocabulary().clone();
@@ -98,7 +103,9 @@ impl Session {
         if let Some(task) = task.as_object_mut() {
             task.retain(|_, value| !value.is_null());
         }
-        let rest = json!([task, vocabulary.own, format!("{:?}", vocabulary.scale)]);
+        let mut own = vocabulary.own.clone();
+        own.remove("width"); // columns are known by their names
+        let rest = json!([task, own, format!("{:?}", vocabulary.scale)]);
         Ok(Members {
             digests: self.keys.digests.clone(),
             shares,

@@ -120,6 +120,11 @@ impl Session {
             None if old.digests.is_empty() || now.digests.is_empty() => {
                 return Err(Error::input("an update: examples of this task are not known by their content"));
             }
+            None if self.numbers_labels() && old.labels != now.labels => {
+                return Err(Error::input(
+                    "an update: examples are known by content with the numbers of their classes, and these have changed",
+                ));
+            }
             None => counterparts(&old.digests, &now.digests),
         };
         let read = RunPoint::read(&earlier.state, earlier.size, |regularizer| {
@@ -135,7 +140,12 @@ impl Session {
         let same_planes = old.rest == now.rest;
         let same_hinges = same_planes && old.labels == now.labels;
         let weights = match () {
-            _ if old.weights == now.weights && earlier.size.1 == self.problem().dim() => None,
+            _ if old.weights == now.weights
+                && earlier.size.1 == self.problem().dim()
+                && (old.labels == now.labels || !now.weights.is_empty()) =>
+            {
+                None
+            }
             _ if old.weights.is_empty() || now.weights.is_empty() => Some(vec![None; earlier.size.1]),
             _ => Some(moved(&old.weights, &now.weights)),
         };

@@ -4,7 +4,9 @@
 use multiplane::data::{Classified, SparseRows, Words};
 use multiplane::dataset::Dataset;
 use multiplane::synth::{single_letters, synthetic_words};
-use multiplane::{Checkpoint, Checkpointer, EarlierRun, Error, Model, Outputs, RunOptions, RunSpec, Session, Summary};
+use multiplane::{
+    Checkpoint, Checkpointer, EarlierRun, Error, Model, Outputs, RunOptions, RunSpec, Session, Summary, influences, read_data,
+};
 use serde_json::{Value, json};
 
 fn session(task: &str, solver: &str, stop: &Value, data: Dataset) -> Session {
@@ -252,4 +254,80 @@ fn what_cannot_be_updated_says_why() {
         let reason = refusal(task, solver, before);
         assert!(reason.contains(part), "{reason}");
     }
+}
+
+/// Ranks of numbers.
+fn ranks(of: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..of.len()).collect();
+    order.sort_by(|&a, &b| of[a].total_cmp(&of[b]));
+    let mut ranks = vec![0.0; of.len()];
+    order.iter().enumerate().for_each(|(rank, &k)| ranks[k] = rank as f64);
+    ranks
+}
+
+/// The influence of the examples is in the order of what happens when each of them leaves.
+#[test]
+fn influence_is_in_the_order_of_exact_removal() {
+    let (words, others) = (synthetic_words(24, 2), Dataset::new(synthetic_words(30, 9)));
+    let tree = json!({"task": "chain", "lambda": 0.05, "stop": {"gap": "0.01%", "passes": 2000}, "clock": "work"});
+    let spec = || RunSpec::from_tree(tree.as_object().unwrap()).unwrap();
+    let hinge = |data: &Dataset, before: Option<&Checkpoint>| {
+        let session = Session::on(spec(), data.clone(), Some(others.clone())).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("c");
+        let checkpointer = Checkpointer::open(&place, None, Box::new(Outputs::default), Box::new(|_| ())).unwrap();
+        let start = before.map(|before| session.start_from(&EarlierRun::of(before.clone()).unwrap(), None).unwrap());
+        let hooks = RunOptions { checkpointer: Some(checkpointer), start, ..RunOptions::default() };
+        let model = session.run(hooks).unwrap().0;
+        let test = session.test().unwrap();
+        let sum: f64 = (0..test.blocks()).map(|block| test.reference().hinge(block, &model.w).unwrap()).sum();
+        (sum, Checkpoint::load(&place).unwrap(), session)
+    };
+    let (with_all, checkpoint, session) = hinge(&Dataset::new(words.clone()), None);
+    let found = influences(&session, &EarlierRun::of(checkpoint.clone()).unwrap(), false).unwrap();
+    let without = |gone: usize| -> Vec<usize> { (0..24).filter(|&word| word != gone).collect() };
+    let exact: Vec<f64> = (0..24)
+        .map(|gone| hinge(&Dataset::new(words.subset(&without(gone))), Some(&checkpoint)).0 - with_all)
+        .collect();
+    let (one, other) = (ranks(&found), ranks(&exact));
+    let mean = 11.5;
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>();
+    let correlation = product(&one, &other) / product(&one, &one);
+    println!("rank correlation of influence with exact removal: {correlation:.3}");
+    assert!(correlation > 0.5, "{correlation}");
+}
+
+/// The calls that updates of all OCR words take, as shares of what training anew takes, all to a gap of 1 %.
+#[test]
+#[ignore = "takes minutes; needs MULTIPLANE_DATA"]
+fn updates_of_ocr_take_few_calls() {
+    let Ok(folder) = std::env::var("MULTIPLANE_DATA") else {
+        println!("updates_of_ocr_take_few_calls: skipped, MULTIPLANE_DATA is not set");
+        return;
+    };
+    let data = read_data(&std::path::Path::new(&folder).join("ocr/letter.data.gz"), None, None).unwrap();
+    let (kind, n) = (("chain", "auto"), data.len());
+    let calls = |summary: &Summary| (summary.cost.oracle_calls + summary.cost.evaluation_calls) as f64;
+    let (_, whole, checkpoint) = run(kind, &data, None, &[]);
+    println!("{n} words: {} calls, gap {:?}", calls(&whole), whole.certificate.gap);
+    let mut missed = Vec::new();
+    let mut check = |what: &str, updated: &Summary, anew: &Summary, most: f64| {
+        let share = calls(updated) / calls(anew);
+        let start = updated.update.unwrap().certificate;
+        let of_start = start.gap.map_or(f64::NAN, |gap| 100.0 * gap / start.primal);
+        println!("{what}: {} of {} calls, {:.2} %; began at {of_start:.3} %", calls(updated), calls(anew), 100.0 * share);
+        missed.extend((share > most).then(|| format!("{what}: {share}")));
+    };
+    for (count, most) in [(1, 0.02), (n / 100, 0.1), (n / 10, 0.4)] {
+        let left: Vec<usize> = (0..n).filter(|word| word % (n / count) != n / count / 2 || word / (n / count) >= count).collect();
+        let part = data.subset(&left);
+        let (_, anew, before) = run(kind, &part, None, &[]);
+        let (_, updated, _) = run(kind, &part, Some(&checkpoint), &[]);
+        check(&format!("{} removed", n - left.len()), &updated, &anew, most);
+        if count == n / 10 {
+            let (_, updated, _) = run(kind, &data, Some(&before), &[]);
+            check(&format!("{} added", n - left.len()), &updated, &whole, 0.25);
+        }
+    }
+    assert!(missed.is_empty(), "{missed:?}");
 }
