@@ -1,7 +1,7 @@
 //! The part that one example has of a dual point, as data that can be handed to a run on other examples.
 
-use crate::certificate::CertificatePart;
 use crate::cache::WorkingSets;
+use crate::certificate::CertificatePart;
 use crate::certificate::DualCertificate;
 use crate::plane::{Plane, PlaneView};
 

@@ -58,10 +58,11 @@ pub use outer::{
     assign_folds, choose_lambda, cross_validate, cross_validate_problem, follow, influences, suspects,
 };
 pub use session::{
-    Advice, Changes, CheckpointReport, Checkpointer, EarlierRun, Incoming, KernelCost, PrimalClaim, Round, RunMachine, RunOptions,
-    RunSubject, Session, Setting, SlackCost, StartPoint, Summary, UpdateStart, SummaryAside, Verdict, Verified, WarmState, as_completed,
-    hold_out, model_format, model_rules, needs_data, read_data, read_prior, read_run_data, read_task_data, threads_for,
-    training_part, unlabelled_warning, verify, weights_sha256, with_mishaps,
+    Advice, Changes, CheckpointReport, Checkpointer, EarlierRun, Incoming, KernelCost, PrimalClaim, Round, RunMachine,
+    RunOptions, RunSubject, Session, Setting, SlackCost, StartPoint, Summary, SummaryAside, UpdateStart, Verdict,
+    Verified, WarmState, as_completed, hold_out, model_format, model_rules, needs_data, read_data, read_prior,
+    read_run_data, read_task_data, threads_for, training_part, unlabelled_warning, verify, weights_sha256,
+    with_mishaps,
 };
 pub use shard::{ShardFacts, ShardSession, read_shard};
 pub use spec::{

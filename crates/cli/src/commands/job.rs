@@ -9,8 +9,8 @@ use multiplane::entry::TaskEntry;
 use multiplane::observe::JsonLines;
 use multiplane::tasks::TASKS;
 use multiplane::{
-    Checkpoint, Checkpointer, EarlierRun, Error, Outer, OuterOptions, Outputs, RecordFile, RecordPosition, RunOptions, RunSpec,
-    StopSpec, check_writable, is_special, lock_path, previous_checkpoint,
+    Checkpoint, Checkpointer, EarlierRun, Error, Outer, OuterOptions, Outputs, RecordFile, RecordPosition, RunOptions,
+    RunSpec, StopSpec, check_writable, is_special, lock_path, previous_checkpoint,
 };
 use serde_json::{Map, Value};
 

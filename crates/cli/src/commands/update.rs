@@ -24,7 +24,8 @@ fn changed(args: &UpdateArgs, saved: &mut Map<String, Value>) -> Result<Vec<Flag
     let mut flags = Vec::new();
     let mut data = saved.get("data").and_then(Value::as_object).cloned().unwrap_or_default();
     let before = data.remove("leave_out").filter(|_| args.train.data.is_none());
-    let before: BTreeSet<u64> = before.iter().flat_map(|list| list.as_array()).flatten().filter_map(Value::as_u64).collect();
+    let before: BTreeSet<u64> =
+        before.iter().flat_map(|list| list.as_array()).flatten().filter_map(Value::as_u64).collect();
     let mut out = before.clone();
     for id in args.remove.as_deref().map(ids).transpose()?.into_iter().flatten() {
         if !out.insert(id) {

@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::rule::StepRule;
-use crate::block_point::MassPlane;
 use crate::average::{Averaging, UpdateKind};
+use crate::block_point::MassPlane;
 use crate::cache::WorkingSets;
 use crate::certificate::DualCertificate;
 use crate::iterate::Iterate;

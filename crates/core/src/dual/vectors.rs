@@ -3,8 +3,8 @@
 use super::block_dual::{BlockDual, BlockVisit, DualPoint};
 use super::rule::StepRule;
 use super::state::DualState;
-use crate::block_point::MassPlane;
 use crate::average::{Averaging, UpdateKind};
+use crate::block_point::MassPlane;
 use crate::cache::WorkingSets;
 use crate::certificate::DualCertificate;
 use crate::iterate::Iterate;

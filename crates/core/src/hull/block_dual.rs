@@ -2,8 +2,8 @@
 
 use super::state::HullState;
 use super::visit::HullVisit;
-use crate::block_point::MassPlane;
 use crate::average::Averaging;
+use crate::block_point::MassPlane;
 use crate::cache::WorkingSets;
 use crate::certificate::{CertificatePart, DualCertificate, WeightedPlane};
 use crate::dual::{BlockDual, DualPoint, StepRule};

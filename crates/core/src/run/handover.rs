@@ -102,16 +102,12 @@ impl<O: MaxOracle> Run<O> {
 
 impl<O: MaxOracle> Evaluator<O> {
     /// Calls for the examples whose hinges are not known, and takes in P. Training keeps the planes if it takes any.
-    fn complete(
-        &mut self,
-        known: EvaluatedWeights,
-        stop: &Stop,
-        training: &mut Training<O>,
-    ) -> Result<(), RunError> {
+    fn complete(&mut self, known: EvaluatedWeights, stop: &Stop, training: &mut Training<O>) -> Result<(), RunError> {
         let meter = self.meter(training);
         let keeps = self.mode == Evaluate::Auto && training.solver.keeper().is_some_and(|keeper| keeper.takes());
         let wanted = if keeps { Reply::Planes } else { self.hinges.wanted() };
-        let missing: Vec<u32> = (0..).zip(&known.hinges).filter_map(|(k, hinge)| hinge.is_none().then_some(k)).collect();
+        let missing: Vec<u32> =
+            (0..).zip(&known.hinges).filter_map(|(k, hinge)| hinge.is_none().then_some(k)).collect();
         let floors: Vec<f64> = known.hinges.iter().map(|hinge| hinge.unwrap_or(0.0)).collect();
         let mut found = PartialEvaluation::new(&floors);
         (found.terms, found.proven) = (known.terms, known.proven);

@@ -249,7 +249,13 @@ mod tests {
     fn checkpoint(outer: &[u8]) -> Checkpoint {
         let spec = json!({"task": {"name": "binary"}, "seed": 3});
         let info = CheckpointInfo::new(spec, "ab".repeat(32), None, 2, 1);
-        Checkpoint { info, state: vec![1, 2, 3, 0xff, 7], outer: outer.to_vec(), sample: outer.to_vec(), members: outer.to_vec() }
+        Checkpoint {
+            info,
+            state: vec![1, 2, 3, 0xff, 7],
+            outer: outer.to_vec(),
+            sample: outer.to_vec(),
+            members: outer.to_vec(),
+        }
     }
 
     /// Checkpoints read back, with and without an outer loop; other readers of the format can read it.

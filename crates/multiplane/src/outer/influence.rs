@@ -25,13 +25,19 @@ pub fn influences(session: &Session, run: &EarlierRun, by_order: bool) -> Result
     let same = by_order.then(|| (0..session.problem().blocks()).map(|k| (k < run.size.0).then_some(k)).collect());
     let mut start = session.start_from(run, same)?;
     if start.changes.added + start.changes.removed + start.changes.reweighted > 0 {
-        return Err(Error::input("influence: this is not the training data of the run before; `update` goes on with it"));
+        return Err(Error::input(
+            "influence: this is not the training data of the run before; `update` goes on with it",
+        ));
     }
     let (problem, lambda) = (session.problem(), session.lambda());
     let mut sum = vec![0.0; problem.dim()];
     for block in 0..problem.blocks() {
         let point = (start.blocks)(block);
-        point.planes.iter().filter(|part| part.mass > 0.0).for_each(|part| part.plane.view().star.add_to(part.mass, &mut sum));
+        point
+            .planes
+            .iter()
+            .filter(|part| part.mass > 0.0)
+            .for_each(|part| part.plane.view().star.add_to(part.mass, &mut sum));
     }
     let w = weights(&session.regularizer, &sum, lambda);
     let in_test = test.from_file_layout(&problem.to_file_layout(&w));

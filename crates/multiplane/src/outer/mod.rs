@@ -13,8 +13,8 @@ mod suspects;
 
 pub use choice::choose_lambda;
 pub use cross_validation::{CrossValidation, FoldPlan, PartOf, assign_folds, cross_validate, cross_validate_problem};
-pub use path::{OnPoint, follow};
 pub use influence::influences;
+pub use path::{OnPoint, follow};
 pub use position::{PathState, PathStep};
 pub use summary::PathSummary;
 pub use suspects::{Suspect, SuspectPlan, Suspects, suspects};

@@ -118,6 +118,9 @@ impl Session {
     /// Returns the hash of the name of each weight, in the layout of training; nothing if there are no names.
     fn weight_names(&self, vocabulary: &Vocabulary) -> Result<Vec<u64>, Error> {
         let problem = self.problem();
+        if problem.kernel().is_some() {
+            return Ok(Vec::new()); // coefficients of rows, which no other data has
+        }
         let mut names = Vec::with_capacity(problem.dim());
         for table in declared_tables(&self.provenance())? {
             let of_axis = |axis: &Axis| -> Vec<u64> {

@@ -16,9 +16,9 @@ use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::{AnswerSample, Problem, Vocabulary};
 
 use super::checkpointer::CheckpointOrigin;
-use super::members::ExampleKeys;
 use super::data::{is_given, read_task_data};
 use super::held_out::read_divided;
+use super::members::ExampleKeys;
 use super::task::{list_class_weights, open_task};
 use super::{prior, requirements};
 use crate::error::Error;
@@ -185,7 +185,18 @@ impl Session {
             return Err(Error::input(refusal(&BuildError::kernel(spec.solver.entry))));
         }
         let pool_stats = problem.oracles().pool_stats();
-        Ok(Session { spec, problem, audit: None, test, regularizer, pool_stats, choice: None, keys: ExampleKeys::default(), stopwatch, warnings })
+        Ok(Session {
+            spec,
+            problem,
+            audit: None,
+            test,
+            regularizer,
+            pool_stats,
+            choice: None,
+            keys: ExampleKeys::default(),
+            stopwatch,
+            warnings,
+        })
     }
 
     /// Trains toward prior weights instead of 0 (`lambda/2 |w - prior|^2`), with constraints on single weights beside

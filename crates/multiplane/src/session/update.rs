@@ -109,8 +109,8 @@ impl Session {
         counterpart: Option<Vec<Option<usize>>>,
     ) -> Result<StartPoint, Error> {
         let before = self.spec().of_same_task(&earlier.spec)?;
-        let (old, now) = (&earlier.members, self.members()?);
         self.check_update(&before)?;
+        let (old, now) = (&earlier.members, self.members()?);
         let counterpart = match counterpart {
             Some(given) if given.len() != now.shares.len() => {
                 let (found, n) = (given.len(), now.shares.len());
@@ -157,7 +157,9 @@ impl Session {
             });
             let (hinges, mut terms) = (hinges.collect(), best.terms);
             [&mut terms.score, &mut terms.length, &mut terms.constant].into_iter().for_each(|term| *term *= most);
-            let w = weights.as_ref().map_or_else(|| best.w.clone(), |map| moved_weights(&best.w, map, self.problem().dim()));
+            let w = weights
+                .as_ref()
+                .map_or_else(|| best.w.clone(), |map| moved_weights(&best.w, map, self.problem().dim()));
             EvaluatedWeights { w, hinges, terms, proven: best.proven }
         });
         let ratios: Vec<Option<f64>> = (0..counterpart.len()).map(ratio).collect();
@@ -183,7 +185,9 @@ impl Session {
             ));
         }
         if self.has_rounds() {
-            return Err(Error::input("an update: task.partial = masked completes truths in rounds of runs; train anew"));
+            return Err(Error::input(
+                "an update: task.partial = masked completes truths in rounds of runs; train anew",
+            ));
         }
         if !entry.has_dual {
             return Err(without_point(entry.name));
@@ -207,7 +211,8 @@ fn without_point(solver: &str) -> Error {
 }
 
 fn changes_of(counterpart: &[Option<usize>], old: &Members, now: &Members) -> Changes {
-    let kept: Vec<(usize, usize)> = counterpart.iter().enumerate().filter_map(|(k, from)| Some((k, (*from)?))).collect();
+    let kept: Vec<(usize, usize)> =
+        counterpart.iter().enumerate().filter_map(|(k, from)| Some((k, (*from)?))).collect();
     // Relative weights: of examples that all count the same, none is reweighted by how many they are.
     let weight = |shares: &[f64], k: usize| shares[k] * shares.len() as f64;
     let differs = |&&(k, from): &&(usize, usize)| {

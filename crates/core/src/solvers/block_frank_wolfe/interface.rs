@@ -13,7 +13,9 @@ use crate::order::BlockOrder;
 use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
 use crate::rounding::{Rounded, Rounding, TermSizes};
-use crate::solver::{Details, Handover, PlaneKeeper, Rescale, ShardSolver, Solver, SolverProgress, StepReport, WarmStart};
+use crate::solver::{
+    Details, Handover, PlaneKeeper, Rescale, ShardSolver, Solver, SolverProgress, StepReport, WarmStart,
+};
 use crate::state::{SavedState, StateError, ensure};
 
 impl BlockFrankWolfe {
