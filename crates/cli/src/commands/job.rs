@@ -219,8 +219,8 @@ impl TrainingJob {
         })
     }
 
-    /// The job of a checkpoint's run on changed data: what `change` makes of its specification. It is another run, whose
-    /// checkpoints take the place of that one.
+    /// The job of a checkpoint's run on changed data: what `change` makes of its specification. It is another run,
+    /// whose checkpoints take the place of that one.
     pub(crate) fn updated(
         args: &TrainArgs,
         change: impl FnOnce(&mut Map<String, Value>) -> Result<Vec<Flag>, Error>,

@@ -193,8 +193,8 @@ impl RunBounds {
         }
     }
 
-    /// Takes in a primal value with its weights, which are the solver's answer of this name. Returns weights that are no
-    /// longer needed.
+    /// Takes in a primal value with its weights, which are the solver's answer of this name. Returns weights that are
+    /// no longer needed.
     pub(super) fn settle(&mut self, found: Best, answer: Option<&'static str>, keeps_latest: bool) -> Vec<f64> {
         let Best { primal, proven, .. } = found;
         // A proven value is worth more than an unproven one, which may be too low to be true.

@@ -45,8 +45,8 @@ pub struct EvaluatedWeights {
 }
 
 impl RunPoint {
-    /// Reads the point of a run on `blocks` examples with `dim` weights that was saved. `build` makes its solver. `None`
-    /// if the solver does not hand its point over.
+    /// Reads the point of a run on `blocks` examples with `dim` weights that was saved. `build` makes its solver.
+    /// `None` if the solver does not hand its point over.
     ///
     /// # Errors
     ///

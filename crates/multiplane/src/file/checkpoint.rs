@@ -1,8 +1,9 @@
 //! The checkpoint file: a run under way, in the container of the model file, with the same checksum over all of it.
 //!
 //! Tensor `state` (bytes) is what [`Run::save`](multiplane_core::run::Run::save) wrote, tensor `outer` whatever a loop
-//! around the run adds, tensor `sample` some answers of an oracle that lives elsewhere, tensor `members` hashes of
-//! its examples, labels and weights; the metadata says what the run is and where its outputs go. The last two generations are kept.
+//! around the run adds, tensor `sample` some answers of an oracle that lives elsewhere, tensor `members` hashes of its
+//! examples, labels and weights; the metadata says what the run is and where its outputs go. The last two generations
+//! are kept.
 
 use std::path::{Path, PathBuf};
 

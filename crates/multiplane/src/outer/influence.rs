@@ -11,8 +11,8 @@ use crate::error::Error;
 use crate::session::{EarlierRun, Session};
 
 /// Returns for each training example by how much the mean hinge over the session's test data rises if the example
-/// leaves: above 0 for examples that help. `by_order`: the examples of the run are those of the session, in their order;
-/// else they are known by their content. Takes a call for each test example.
+/// leaves: above 0 for examples that help. `by_order`: the examples of the run are those of the session, in order; else
+/// they are known by their content. Takes a call for each test example.
 ///
 /// # Errors
 ///

@@ -68,8 +68,8 @@ impl Session {
         !self.keys.digests.is_empty()
     }
 
-    /// Says how labels are called, by number, where the task knows their numbers alone: with other examples these may be
-    /// others.
+    /// Says how labels are called, by number, where the task knows their numbers alone: with other examples these may
+    /// be others.
     #[must_use]
     pub fn calling_labels(mut self, names: Vec<String>) -> Session {
         self.keys.labels = names;

@@ -122,7 +122,7 @@ impl Session {
             }
             None if self.numbers_labels() && old.labels != now.labels => {
                 return Err(Error::input(
-                    "an update: examples are known by content with the numbers of their classes, and these have changed",
+                    "an update: examples are known by content with the numbers of their classes, which have changed",
                 ));
             }
             None => counterparts(&old.digests, &now.digests),

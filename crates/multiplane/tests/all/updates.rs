@@ -183,8 +183,8 @@ const ROWS: [(&[(u32, f64)], &str); 5] = [
     (&[(0, 0.5), (2, 0.75)], "nay"),
 ];
 
-/// Once an example is removed, neither its name nor its numbers are in checkpoint or model; the digests are those of the
-/// others. Its label and its column are gone, and the weights of the others are where their names say.
+/// Once an example is removed, neither its name nor its numbers are in checkpoint or model; the digests are those of
+/// the others. Its label and its column are gone, and the weights of the others are where their names say.
 #[test]
 fn what_is_removed_is_gone() {
     for solver in ["auto", "bcfw", "bcpfw"] {
