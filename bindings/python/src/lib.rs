@@ -47,7 +47,7 @@ mod _core {
         progress::{Progress, fitted},
         shard::{CoordinatorObject, ShardData, ShardObject, merge_facts, verify_parts},
         task::UserTask,
-        train::{Fit, train},
+        train::{Fit, influence, train},
     };
 
     /// Runs a command line, the program's name first, and returns the exit code, as `multiplane_cli::run`. From here on the

@@ -1,10 +1,14 @@
 //! Training: a specification as JSON text, data or a user's task, and somebody who watches.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use multiplane::observe::Observer;
-use multiplane::{Choice, Error, Problem, Rescaling, RunOptions, RunSpec, Session, SlackProblem, WarmState, hold_out};
+use multiplane::{
+    Checkpoint, Choice, EarlierRun, Error, Problem, Rescaling, RunOptions, RunSpec, Session, SlackProblem, WarmState,
+    hold_out, influences,
+};
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
@@ -214,7 +218,28 @@ fn set(name: &str, value: &str) -> String {
     format!("{keyword}=\"{value}\"")
 }
 
-/// Trains a model. `start` is the `Fit` to continue; with `keep` the result can be continued later.
+/// A run on other data to begin at: a `Fit` that was kept, or the path of a checkpoint; which of its examples each
+/// example is (`None`: they are known by content); and how labels are called, by number.
+#[derive(FromPyObject)]
+pub(crate) struct ChangeRequest<'py>(Bound<'py, PyAny>, Option<Vec<Option<usize>>>);
+
+impl ChangeRequest<'_> {
+    fn read(self) -> PyResult<(EarlierRun, Option<Vec<Option<usize>>>)> {
+        let ChangeRequest(from, counterparts) = self;
+        if let Ok(fit) = from.cast::<Fit>() {
+            let warm = fit.get().warm.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let warm = warm.ok_or_else(|| value_error("the fit before was not kept".into()))?;
+            return Ok((warm.earlier().clone(), counterparts));
+        }
+        let path: PathBuf = from.extract()?;
+        let (checkpoint, generation, _) = Checkpoint::load_newest(&path).map_err(raised)?;
+        let refuse = |error: Error| raised(Error::input(format!("{}: {error}", generation.display())));
+        Ok((EarlierRun::of(checkpoint).map_err(refuse)?, counterparts))
+    }
+}
+
+/// Trains a model. `start` is the `Fit` to continue; with `keep` the result can be continued later. `change` is the run
+/// on other data to begin at, `names` say how labels are called that the core knows by number.
 #[pyfunction]
 pub(crate) fn train(
     py: Python<'_>,
@@ -222,14 +247,17 @@ pub(crate) fn train(
     start: Option<&Fit>,
     keep: bool,
     checkpoints: CheckpointRequest,
+    change: Option<ChangeRequest<'_>>,
+    names: Option<Vec<String>>,
 ) -> PyResult<Fit> {
+    let change = change.map(ChangeRequest::read).transpose()?;
     let mut job = FitJob::new(py, order)?;
     let checkpoints = Checkpoints::open(checkpoints).map_err(raised)?;
     checkpoints.restore_lambda(&mut job.tree);
     let watcher = job.watcher();
     let warm = start.and_then(|start| start.warm.lock().unwrap_or_else(PoisonError::into_inner).clone());
     let work = move |session: Session, mut hooks: RunOptions| {
-        let session = checkpoints.going_on(session)?;
+        let session = checkpoints.going_on(session)?.calling_labels(names.unwrap_or_default());
         let mut warnings = session.warnings().to_vec();
         let advice = session.advice(set);
         match &watcher {
@@ -239,6 +267,9 @@ pub(crate) fn train(
         let refused = warm.as_ref().and_then(|start| session.check_start(start).err());
         if let Some(error) = &refused {
             warnings.push(format!("this fit starts anew: {error}"));
+        }
+        if let Some((earlier, counterparts)) = change {
+            hooks.start = Some(session.start_from(&earlier, counterparts)?);
         }
         let told = checkpoints.hook(&session, None, &mut hooks)?;
         let (model, summary, state) = session.run_warm(hooks, warm.as_ref().filter(|_| refused.is_none()), keep)?;
@@ -265,4 +296,21 @@ pub(crate) fn train(
         interrupted,
         warm: Mutex::new(state),
     })
+}
+
+/// Returns the influence of each training example on the mean hinge over the test data. `from` is the `Fit` of the
+/// training data.
+#[pyfunction]
+pub(crate) fn influence(
+    py: Python<'_>,
+    order: JobRequest<'_>,
+    from: Bound<'_, PyAny>,
+    names: Option<Vec<String>>,
+) -> PyResult<Vec<f64>> {
+    let job = FitJob::new(py, order)?;
+    let (earlier, _) = ChangeRequest(from, None).read()?;
+    let work = move |session: Session, _: RunOptions| {
+        influences(&session.calling_labels(names.unwrap_or_default()), &earlier, true)
+    };
+    Ok(job.run(py, work)?.0)
 }

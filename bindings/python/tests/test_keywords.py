@@ -31,7 +31,7 @@ BESIDE = {
 
 ELSEWHERE = {
     "task": "the object that is asked", "executor": "who decodes", "ray_options": "what an actor needs", "timeout": "of processes", "warm_start": "where a fit begins",
-    "progress": "what is shown", "prior": "a file for the time of a fit", "unknown": "how labels are read", "template": "how examples are read",
+    "dual": "what is kept", "progress": "what is shown", "prior": "a file for the time of a fit", "unknown": "how labels are read", "template": "how examples are read",
     "min_count": "how examples are read", "unary_columns": "how examples are read", "pair_columns": "how examples are read",
 }  # fmt: skip
 """Keywords that are no part of a specification, and what they are of."""

@@ -8,7 +8,7 @@ use multiplane::tasks::TASKS;
 
 use crate::experiment_args::ReproduceArgs;
 use crate::help::completed;
-use crate::model_args::{EvaluateArgs, OnData, PredictArgs, SuspectsArgs};
+use crate::model_args::{EvaluateArgs, InfluenceArgs, OnData, PredictArgs, SuspectsArgs};
 
 #[derive(Parser)]
 #[command(name = "multiplane", version, about = "Train, certify and use structural support vector machines")]
@@ -23,6 +23,10 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Train a model and certify how far it can be from the optimum
     Train(Box<TrainArgs>),
+    /// Go on from a checkpoint with changed data: examples added, removed, relabelled or reweighted
+    Update(Box<UpdateArgs>),
+    /// List the training examples that help most, and harm most, on other data
+    Influence(InfluenceArgs),
     /// Predict the labels of a data set
     Predict(PredictArgs),
     /// Measure task loss and error rates of a model on a data set
@@ -210,6 +214,19 @@ pub(crate) struct PathArgs {
     /// --calls and --seconds to itself; no checkpoints
     #[arg(long, value_name = "K")]
     pub(crate) cv: Option<String>,
+}
+
+/// Options of `update`: those of `train`, laid over the run of the checkpoint.
+#[derive(Args)]
+pub(crate) struct UpdateArgs {
+    #[command(flatten)]
+    pub(crate) train: TrainArgs,
+    /// Examples to leave out: their numbers, from 0, in the data file, as in 3,17 or 0-9
+    #[arg(long, value_name = "IDS")]
+    pub(crate) remove: Option<String>,
+    /// How much examples count from now on: a file with one number >= 0 a line, for each example of the data
+    #[arg(long, value_name = "FILE")]
+    pub(crate) weights: Option<PathBuf>,
 }
 
 #[derive(Args)]

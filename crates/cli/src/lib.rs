@@ -92,6 +92,8 @@ fn dispatch(cli: Cli) -> Result<Done, Error> {
     match cli.command {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Train(args) => commands::train::run(&args),
+        Command::Update(args) => commands::update::run(&args),
+        Command::Influence(args) => commands::influence::run(&args),
         Command::Predict(args) => commands::predict::run(&args),
         Command::Evaluate(args) => commands::evaluate::run(&args),
         Command::Suspects(args) => commands::suspects::run(&args),

@@ -69,6 +69,25 @@ pub(crate) struct EvaluateArgs {
 }
 
 #[derive(Args)]
+pub(crate) struct InfluenceArgs {
+    /// A checkpoint that `train` or `update` has left
+    #[arg(long, value_name = "PATH")]
+    pub(crate) checkpoint: PathBuf,
+    /// The training data, if it has moved
+    #[arg(long, value_name = "PATH")]
+    pub(crate) data: Option<PathBuf>,
+    /// Examples with their truths: influence is on their mean hinge
+    #[arg(long, value_name = "PATH")]
+    pub(crate) test: PathBuf,
+    /// List N examples of either kind
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) top: usize,
+    /// Print one JSON object per training example and line: example (from 0), influence
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
 pub(crate) struct SuspectsArgs {
     #[command(flatten)]
     pub(crate) on: OnData,

@@ -55,6 +55,7 @@
 //! circle. A test of the workspace holds both.
 
 pub mod average;
+pub mod block_point;
 pub mod cache;
 pub mod certificate;
 pub mod clock;

@@ -99,6 +99,21 @@ impl Plane {
         self.values.truncate(len);
     }
 
+    /// Makes this a plane with the linear part `star` and nothing else.
+    pub fn copy_star(&mut self, star: Star<'_>) {
+        self.clear();
+        match star {
+            Star::Sparse { indices, values } => {
+                self.indices.extend_from_slice(indices);
+                self.values.extend_from_slice(values);
+            }
+            Star::Dense(values) => {
+                self.dense = true;
+                self.values.extend_from_slice(values);
+            }
+        }
+    }
+
     /// Sets the constant part.
     pub fn set_circ(&mut self, circ: f64) {
         self.circ = circ;

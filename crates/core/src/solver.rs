@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
+use crate::block_point::{BlockPoint, BlockSource};
 use crate::certificate::DualCertificate;
 use crate::context::Ctx;
 use crate::oracle::{Capabilities, MaxOracle, OracleError};
@@ -278,10 +279,26 @@ pub trait Rescale<O: MaxOracle + ?Sized> {
     /// Writes w(phi) of the present point, no average, and returns F(phi).
     fn point(&self, w: &mut Vec<f64>) -> f64;
 
+    /// The solver as one whose point can be handed to a run on other examples, where it may be.
+    fn handover(&mut self) -> Option<&mut dyn Handover<O>> {
+        None
+    }
+
     /// The solver as one of a part of the examples, where it may be.
     fn shard(&mut self) -> Option<&mut dyn ShardSolver<O>> {
         None
     }
+}
+
+/// A solver whose point can be handed to a solver of the same kind on other examples.
+///
+/// The calls go between steps. None of them calls the oracle.
+pub trait Handover<O: MaxOracle + ?Sized> {
+    /// Returns the present point, example by example.
+    fn hand_over(&self) -> Vec<BlockPoint>;
+
+    /// Begins at a point of this problem. The first steps work on the planes kept.
+    fn take_over(&mut self, blocks: &mut BlockSource<'_>, ctx: &mut Ctx<'_, O>);
 }
 
 /// A solver of a part of the examples: its problem moves with the dual points of the other parts.

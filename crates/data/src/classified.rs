@@ -66,4 +66,8 @@ impl Data for Classified {
         self.labels.iter().for_each(|label| sha.update(label.to_le_bytes()));
         self.rows.hash_into(sha);
     }
+    fn hash_example(&self, example: usize, sha: &mut Sha256) {
+        sha.update(self.name_of(self.labels[example]));
+        self.rows.hash_row(example, sha);
+    }
 }

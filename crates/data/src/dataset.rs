@@ -36,6 +36,12 @@ pub trait Data: Any + Debug + Send + Sync {
 
     /// Feeds the content to a hash, for fingerprints: the same for a file and an array of the same content.
     fn hash_into(&self, sha: &mut Sha256);
+
+    /// Feeds the content of one example to a hash. Nothing in it depends on other examples: not how many columns or
+    /// labels there are.
+    fn hash_example(&self, example: usize, sha: &mut Sha256) {
+        self.subset(&[example]).hash_into(sha);
+    }
 }
 
 /// The lines that examples were read from.
@@ -214,6 +220,16 @@ impl Dataset {
                 self.select_folds(&some).ok()
             })
             .find(|data| data.fingerprint() == fingerprint)
+    }
+
+    /// Returns 128 bits of the sha256 of each example, without its weight, by which it is known in other data.
+    pub fn digests(&self) -> Vec<u128> {
+        let digest = |example: usize| {
+            let mut sha = Sha256::new();
+            self.hash_example(example, &mut sha);
+            sha.finalize().iter().take(16).fold(0, |digest, byte| digest << 8 | u128::from(*byte))
+        };
+        (0..self.len()).map(digest).collect()
     }
 
     /// Returns the sha256 of the parsed data in hexadecimal: the same for a file, its .gz and an array with the same

@@ -38,6 +38,11 @@ impl SparseRows {
         self.columns = self.columns.max(columns);
     }
 
+    /// Lets the rows have as many columns as their entries need, which only hashes may see.
+    pub(super) fn forget_width(&mut self) {
+        self.columns = 0;
+    }
+
     /// Leaves out the columns without entries and renumbers the others; returns those that stay, in ascending order.
     pub fn compact(&mut self) -> Vec<u32> {
         let mut kept = self.indices.clone();
@@ -170,15 +175,17 @@ impl SparseRows {
     pub fn hash_into(&self, sha: &mut Sha256) {
         sha.update((self.columns as u64).to_le_bytes());
         sha.update((self.len() as u64).to_le_bytes());
-        let mut bytes = Vec::new();
-        for i in 0..self.len() {
-            let row = self.row(i);
-            bytes.clear();
-            bytes.extend_from_slice(&(row.indices.len() as u64).to_le_bytes());
-            bytes.extend(row.indices.iter().flat_map(|index| index.to_le_bytes()));
-            bytes.extend(row.iter().flat_map(|(_, value)| value.to_le_bytes()));
-            sha.update(&bytes);
-        }
+        (0..self.len()).for_each(|row| self.hash_row(row, sha));
+    }
+
+    /// Feeds one row to a hash.
+    pub fn hash_row(&self, row: usize, sha: &mut Sha256) {
+        let row = self.row(row);
+        let mut bytes = Vec::with_capacity(8 + 12 * row.indices.len());
+        bytes.extend_from_slice(&(row.indices.len() as u64).to_le_bytes());
+        bytes.extend(row.indices.iter().flat_map(|index| index.to_le_bytes()));
+        bytes.extend(row.iter().flat_map(|(_, value)| value.to_le_bytes()));
+        sha.update(&bytes);
     }
 }
 

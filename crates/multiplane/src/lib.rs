@@ -55,13 +55,14 @@ pub use multiplane_tasks::rescaling::Rescaling;
 pub use multiplane_tasks::{data, dataset, entry, foreign, losses, metrics, registry as tasks, synth};
 pub use outer::{
     CrossValidation, FoldPlan, OnPoint, PartOf, PathState, PathStep, PathSummary, Suspect, SuspectPlan, Suspects,
-    assign_folds, choose_lambda, cross_validate, cross_validate_problem, follow, suspects,
+    assign_folds, choose_lambda, cross_validate, cross_validate_problem, follow, influences, suspects,
 };
 pub use session::{
-    Advice, CheckpointReport, Checkpointer, Incoming, KernelCost, PrimalClaim, Round, RunMachine, RunOptions,
-    RunSubject, Session, Setting, SlackCost, Summary, SummaryAside, Verdict, Verified, WarmState, as_completed,
-    hold_out, model_format, model_rules, needs_data, read_data, read_prior, read_run_data, read_task_data, threads_for,
-    training_part, unlabelled_warning, verify, weights_sha256, with_mishaps,
+    Advice, Changes, CheckpointReport, Checkpointer, EarlierRun, Incoming, KernelCost, PrimalClaim, Round, RunMachine,
+    RunOptions, RunSubject, Session, Setting, SlackCost, StartPoint, Summary, SummaryAside, UpdateStart, Verdict,
+    Verified, WarmState, as_completed, hold_out, model_format, model_rules, needs_data, read_data, read_prior,
+    read_run_data, read_task_data, threads_for, training_part, unlabelled_warning, verify, weights_sha256,
+    with_mishaps,
 };
 pub use shard::{ShardFacts, ShardPrimal, ShardSession, read_shard, verify_shards};
 pub use spec::{

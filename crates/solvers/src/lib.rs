@@ -18,6 +18,6 @@ pub use registry::{SOLVERS, find, refusal};
 #[cfg(test)]
 use multiplane_core::clock;
 use multiplane_core::{
-    average, cache, certificate, context, dual, executor, gaps, hull, iterate, linalg, metric, online, oracle, order,
-    parameter, plane, plane_sum, regularizer, rng, rounding, solver, state,
+    average, block_point, cache, certificate, context, dual, executor, gaps, hull, iterate, linalg, metric, online,
+    oracle, order, parameter, plane, plane_sum, regularizer, rng, rounding, solver, state,
 };

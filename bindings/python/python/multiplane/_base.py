@@ -29,6 +29,7 @@ from multiplane._path import PathResult
 from multiplane._progress import Watcher
 from multiplane._solvers import DEFINITIONS, Solver, class_name
 from multiplane._task_docs import documented
+from multiplane._update import Updated
 
 logger = logging.getLogger("multiplane")
 
@@ -64,7 +65,7 @@ _UNKNOWN = """
             labels from 0 up, with a warning."""
 
 
-class Estimator(Looked, Parameters):
+class Estimator(Updated, Looked, Parameters):
     """The parameters and attributes of all estimators.
 
     Args:
@@ -94,6 +95,7 @@ class Estimator(Looked, Parameters):
             or the path of a model file. Goes on with new data, words and labels: weights are matched by the names of labels and
             features, new ones begin at 0, and a warning says what has no counterpart. Searches clone estimators without their
             weights: give them a path.
+        dual: Keeps the dual point and the training data, so that :meth:`update` can change examples later.
         progress: Shows a progress line: True, False, or on terminals and in notebooks (None).
         n_jobs: Workers, in place of ``threads``, as in scikit-learn: None is ``threads``, -1 all cores, -2 all but one.
 
@@ -142,6 +144,7 @@ class Estimator(Looked, Parameters):
     params: dict[str, Any] | None = None
     warm_start: bool = False
     prior: Any = None
+    dual: bool = False
     progress: bool | None = None
     n_jobs: int | None = None
 
@@ -164,6 +167,8 @@ class Estimator(Looked, Parameters):
         tree["solver"] = {"name": solver} if isinstance(solver, str) else plain(solver._tree(), "solver")
         goes_on = self.lam == "auto" and self.warm_start  # at the lambda of before
         tree["lambda"] = "1/n" if goes_on else plain(self.lam, "lam")
+        if "_change" in self.__dict__ and str(self.lam).startswith(("auto", "cv")):  # one that was chosen stays
+            tree["lambda"] = self.lam_ if "lambda_choice" in self.summary_ else "1/n"
         for name in STOPS:
             value = getattr(self, name)
             if value is not None:
@@ -266,16 +271,19 @@ class Estimator(Looked, Parameters):
             raise ValueError(text) from None
 
     @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
+    def _all_or_nothing(self, **given: Any) -> Iterator[None]:
         """Restores the estimator if fitting fails before its results are in place; the next fit then starts cold.
-        Errors are in the user's words.
+        Errors are in the user's words. ``given`` are the arguments of ``fit``, which ``update`` needs.
         """
         before = dict(self.__dict__)
         try:
             with self._in_users_words():
                 yield
+            self._keep_data(given or None)
         except BaseException:
-            if self.__dict__.get("_fit") is before.get("_fit"):
+            if self.__dict__.get("_fit") is not before.get("_fit"):
+                self._keep_data(given or None)
+            else:
                 self.__dict__.clear()
                 self.__dict__.update((name, value) for name, value in before.items() if name not in ("_fit", "_last"))
             raise
@@ -304,11 +312,12 @@ class Estimator(Looked, Parameters):
         start = getattr(self, "_fit", None) if self.warm_start and same and resume is None else None
         if self.warm_start and start is None and resume is None:
             self._tell_of_new_start(same_data, problem)
+        change = self._change_of_data(tree, options)
         watcher = self._watcher(tree, start is not None, callbacks)
         with self._prior_in(tree) as named:
             try:
                 order = json.dumps(tree), source, test, watcher if watcher.needed() else None
-                fit = _core.train(order, start, bool(self.warm_start), way)
+                fit = _core.train(order, start, bool(self.warm_start or self.dual), way, change, self._label_names())
             finally:
                 watcher.close()
         history = History(json.loads(line) for line in fit.history.splitlines())
@@ -335,6 +344,7 @@ class Estimator(Looked, Parameters):
         self._take(fit.model, summary)
         self._learned_from(fit.model, source)
         self.history_, self._problem, self._fit = history, problem, fit
+        self._source_kept = source if self.dual else None
         for unused in self._unused():
             warnings.warn(unused, UnusedParameterWarning, stacklevel=3)
         for warning in fit.warnings:
@@ -347,6 +357,45 @@ class Estimator(Looked, Parameters):
             self._tell_of_interrupt(interrupted)
             raise interrupted
         self._report(None if fit.standstill is None else self._worded(fit.standstill))
+
+    def _change_of_data(self, tree: dict[str, Any], options: FitOptions) -> tuple[Any, list[int | None] | None] | None:
+        """The run on other data that a fit begins at, and which of its examples each example is."""
+        change, path = self.__dict__.pop("_change", None), options.get("update_from")
+        found = change if path is None else (os.fspath(path), None)
+        if found is None:
+            return None
+        if options.get("resume") is not None:
+            raise ValueError("resume: a fit that goes on from a checkpoint is on the same data; give no change of data")
+        if "holdout" in (tree.get("data") or {}) or tree["lambda"] == "cv":
+            raise ValueError("an update goes on with the same lambda and knows what is trained on: not with holdout or lam='cv'")
+        return found
+
+    def influence(self, X: Any, y: Any = None) -> NDArray[np.float64]:
+        """The influence of every training example on others: the rise of the mean hinge over ``X`` and ``y`` if it leaves, to
+        first order from the dual; :meth:`update` finds it exactly. Above 0 for examples that help. Needs ``dual=True``.
+
+        Args:
+            X: Examples, as for ``fit``; one for the influence on a prediction.
+            y: Their truths; by default what is predicted, which examples then support or doubt.
+
+        Returns an array in the order of ``ids_``: ``np.argsort(influence)`` begins with the most harmful. Raises AttributeError
+        without a dual point, ValueError for unusable input.
+        """
+        self._kept_data()
+        fit = self.__dict__["_fit"]
+        with self._in_users_words():
+            test = self._measured(X, self.predict(X) if y is None else y)  # type: ignore[attr-defined]
+            tree = {**self._tree(), "lambda": self.lam_, "stop": {"passes": 1.0}}
+            order = json.dumps(tree), self.__dict__["_source_kept"], test, None
+            return np.array(_core.influence(order, fit, self._label_names()))
+
+    def _measured(self, X: Any, y: Any) -> Any:
+        """Test data, as a fit takes them."""
+        return self._test_data(X, y)  # type: ignore[attr-defined]
+
+    def _label_names(self) -> list[str] | None:
+        """How labels are called that the core knows by number, if it does."""
+        return None
 
     def _tell_of_bounds(self, loose: NDArray[np.float64], summary: dict[str, Any]) -> None:
         """Adds to the report by how much bounds exceed the scores of their labellings, in the last answer for each example,
@@ -578,7 +627,7 @@ class Estimator(Looked, Parameters):
         self._model.save(path, bits == 32)
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in self.__dict__.items() if name not in ("_fit", "_model")}
+        state = {name: value for name, value in self.__dict__.items() if name not in ("_fit", "_kept", "_model", "_source_kept")}
         if "_model" in self.__dict__:
             state["_model_bytes"] = self._model.to_bytes()
         return state

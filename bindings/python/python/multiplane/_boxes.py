@@ -138,7 +138,7 @@ class BoxSSVM(BuiltIn):
         entry of ``history_``.
         """
         refuse_others(others, options, self)
-        with self._all_or_nothing():
+        with self._all_or_nothing(X=X, y=y, sample_weight=sample_weight, X_test=X_test, y_test=y_test):
             data = _validation.weighted(self._data(X, y), sample_weight)
             self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data), options=options)
         return self

@@ -108,6 +108,9 @@ class BuiltIn(Estimator):
         known = {label: code for code, label in enumerate(self.classes_.tolist())}
         return np.array([known.get(label, len(known)) for label in labels.tolist()], dtype=np.int64)
 
+    def _label_names(self) -> list[str] | None:
+        return [str(label) for label in self.classes_.tolist()] if getattr(self, "_named", False) else None
+
     def _classes_of(self, model: _core.Model) -> None:
         """Takes ``classes_`` over from a model that was trained elsewhere."""
         self.classes_ = _labels.of_file(model.labels(), model.label_kinds())

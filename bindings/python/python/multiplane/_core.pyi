@@ -6,8 +6,8 @@ from typing import Any, Final, final
 
 __all__ = [
     "Coordinator", "Dataset", "Energies", "Fit", "Learner", "Model", "PathModel", "Progress", "UserTask", "__version__", "check",
-    "check_data", "dataset", "describe", "detections", "feature_names", "feature_rows", "fitted", "load", "look", "merge_facts", "path",
-    "read_problem", "Shard", "ShardData", "report", "run_command", "train", "verify_parts",
+    "check_data", "dataset", "describe", "detections", "feature_names", "feature_rows", "fitted", "influence", "load", "look",
+    "merge_facts", "path", "read_problem", "Shard", "ShardData", "report", "run_command", "train", "verify_parts",
 ]  # fmt: skip
 
 __version__: str
@@ -204,4 +204,8 @@ _Checkpoints = tuple[str | os.PathLike[str] | None, float | None, str | os.PathL
 def path(
     order: _Order, cv: int | Sequence[int] | None, checkpoints: _Checkpoints
 ) -> tuple[PathModel, str, list[str], BaseException | None]: ...
-def train(order: _Order, start: Fit | None, keep: bool, checkpoints: _Checkpoints) -> Fit: ...
+def influence(order: _Order, from_: Fit, names: Sequence[str] | None) -> list[float]: ...
+def train(
+    order: _Order, start: Fit | None, keep: bool, checkpoints: _Checkpoints,
+    change: tuple[Fit | str, Sequence[int | None] | None] | None, names: Sequence[str] | None,
+) -> Fit: ...  # fmt: skip

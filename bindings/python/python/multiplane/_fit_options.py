@@ -47,12 +47,15 @@ class FitOptions(TypedDict, total=False):
             the bit the fit that was not interrupted, with ``clock="work"``. ``history_`` has the records from there on. Checkpoints
             go on there, unless ``checkpoint`` says where. A task of your own is recognised by its class, ``quality`` and the features
             of truths. After a call of it that failed the fit goes on behind that call, so not to the bit.
+        update_from: A checkpoint of a fit on other data, in place of :meth:`update`: examples of both are known by their content,
+            and the fit begins at its dual point. Not for a task of your own.
     """
 
     callbacks: Callback | Sequence[Callback] | None
     checkpoint: str | os.PathLike[str] | None
     checkpoint_every: float | None
     resume: str | os.PathLike[str] | None
+    update_from: str | os.PathLike[str] | None
 
 
 class WeightedFitOptions(FitOptions, total=False):

@@ -145,7 +145,7 @@ class PartLabeller(Calibrated):
         sequence counts: a weight of 2 is one that is there twice, and labels that only sequences of weight 0 have are not there.
         """
         refuse_others(others, options, self)
-        with self._all_or_nothing():
+        with self._all_or_nothing(X=X, y=y, sample_weight=sample_weight, X_test=X_test, y_test=y_test):
             data = _validation.weighted(self._data(X, y, sample_weight), sample_weight)
             self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data), options=options)
         return self

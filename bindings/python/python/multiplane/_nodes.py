@@ -183,7 +183,9 @@ class NodeLabeller(Calibrated):
         With test data its mean loss is in every entry of ``history_``.
         """
         refuse_others(others, options, self)
-        with self._all_or_nothing():
+        with self._all_or_nothing(
+            X=X, y=y, node_weights=node_weights, sample_weight=sample_weight, X_test=X_test, y_test=y_test
+        ):
             before = getattr(self, "classes_", None)
             made = self._dataset(X, y, node_weights, learn=True, sample_weight=sample_weight)
             data = _validation.weighted(made, sample_weight)

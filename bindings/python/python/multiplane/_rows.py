@@ -110,7 +110,7 @@ class _RowClassifier(Kernels):
         """
         refuse_others(others, options, self, "sample_weight")
         sample_weight = options.get("sample_weight")
-        with self._all_or_nothing():
+        with self._all_or_nothing(X=X, y=y, sample_weight=sample_weight, X_test=X_test, y_test=y_test):
             before = getattr(self, "classes_", None)
             try:
                 y = _validation.counted(y, sample_weight)

@@ -196,6 +196,9 @@ class OracleEstimator(Estimator):
             tree["threads"] = 1
         return tree
 
+    def _measured(self, X: Any, y: Any) -> Any:
+        return self._tested(X, y)
+
     @with_options
     def fit(self, X: Any, Y: Any, *, X_test: Any = None, Y_test: Any = None, **options: Unpack[FitOptions]) -> Self:
         """Trains on inputs ``X`` and their true labellings ``Y``. Returns self.
@@ -206,7 +209,7 @@ class OracleEstimator(Estimator):
         Raises ValueError for unusable input or answers, and whatever the task's methods raise.
         """
         refuse_others((), options, self)
-        with self._all_or_nothing():
+        with self._all_or_nothing(X=X, Y=Y, X_test=X_test, Y_test=Y_test):
             before, last = getattr(self, "_fit", None), getattr(self, "_last", None)
             same = None if last is None else bool(self.warm_start) and self._content(X, Y) == last
             try:

@@ -9,8 +9,8 @@ use multiplane::entry::TaskEntry;
 use multiplane::observe::JsonLines;
 use multiplane::tasks::TASKS;
 use multiplane::{
-    Checkpoint, Checkpointer, Error, Outer, OuterOptions, Outputs, RecordFile, RecordPosition, RunOptions, RunSpec,
-    StopSpec, check_writable, is_special, lock_path, previous_checkpoint,
+    Checkpoint, Checkpointer, EarlierRun, Error, Outer, OuterOptions, Outputs, RecordFile, RecordPosition, RunOptions,
+    RunSpec, StopSpec, check_writable, is_special, lock_path, previous_checkpoint,
 };
 use serde_json::{Map, Value};
 
@@ -59,6 +59,8 @@ pub(crate) struct TrainingJob {
     pub(crate) record: Option<RecordTarget>,
     pub(crate) checkpoint: Option<PathBuf>,
     every: Option<f64>,
+    /// The run whose point this one begins at.
+    pub(crate) earlier: Option<EarlierRun>,
     /// The checkpoint to resume, and its file.
     pub(crate) from: Option<Checkpoint>,
     pub(crate) generation: Option<PathBuf>,
@@ -158,6 +160,7 @@ impl TrainingJob {
                     record: args.outputs.record.clone().map(RecordTarget::New),
                     checkpoint: args.outputs.checkpoint.clone(),
                     every,
+                    earlier: None,
                     from: None,
                     generation: None,
                     inherited: Inherited::default(),
@@ -209,8 +212,54 @@ impl TrainingJob {
             record: continued.or(args.outputs.record.clone().map(RecordTarget::New)),
             checkpoint: Some(args.outputs.checkpoint.clone().unwrap_or_else(|| path.into())),
             every: every.or(outputs.checkpoint_every),
+            earlier: None,
             from: Some(checkpoint),
             generation: Some(generation),
+            inherited,
+        })
+    }
+
+    /// The job of a checkpoint's run on changed data: what `change` makes of its specification. It is another run,
+    /// whose checkpoints take the place of that one.
+    pub(crate) fn updated(
+        args: &TrainArgs,
+        change: impl FnOnce(&mut Map<String, Value>) -> Result<Vec<Flag>, Error>,
+    ) -> Result<TrainingJob, Error> {
+        let Some(path) = &args.outputs.checkpoint else {
+            return Err(Error::input("no checkpoint given: --checkpoint PATH is what `train --checkpoint` wrote"));
+        };
+        if args.outputs.resume.is_some() || args.stream || args.svg.is_some() {
+            return Err(Error::input("update: --resume, --stream and --svg are options of `train`"));
+        }
+        let every = args.outputs.checkpoint_every.as_deref().map(seconds).transpose()?;
+        let (checkpoint, generation, fallback) = Checkpoint::load_newest(path)?;
+        if let Some(reason) = fallback {
+            warn(format!("{reason}; going on from {}, which is older", generation.display()));
+        }
+        let refuse = |error: Error| Error::input(format!("{}: {error}", generation.display()));
+        JobKind::Run.check(&checkpoint).map_err(refuse)?;
+        let mut saved = checkpoint.info.spec.as_object().cloned().unwrap_or_default();
+        let mut inherited = Inherited::new(&saved, &tree(args, &[])?);
+        let flags = change(&mut saved)?;
+        if tree(args, &[])?.contains_key("stop") {
+            saved.remove("stop");
+        }
+        let (spec, outer) = JobKind::Run.spec(overlay(args, &flags, saved)?)?;
+        let outputs = checkpoint.info.outputs.clone();
+        if args.outputs.out.is_none() {
+            inherited.add("--out", outputs.model.as_deref());
+        }
+        Ok(TrainingJob {
+            spec,
+            outer,
+            model: args.outputs.out.clone().or(outputs.model),
+            svg: None,
+            record: args.outputs.record.clone().map(RecordTarget::New),
+            checkpoint: Some(path.clone()),
+            every: every.or(outputs.checkpoint_every),
+            earlier: Some(EarlierRun::of(checkpoint).map_err(refuse)?),
+            from: None,
+            generation: Some(generation.clone()).filter(|_| !inherited.is_empty()),
             inherited,
         })
     }

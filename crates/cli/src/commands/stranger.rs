@@ -35,6 +35,11 @@ impl Inherited {
         self.outputs.extend(path.map(|path| (flag, path.to_path_buf())));
     }
 
+    /// Returns true if the checkpoint names nothing that the arguments do not.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.command.is_none() && self.outputs.is_empty()
+    }
+
     /// An argument names this output after all.
     pub(crate) fn is_given(&mut self, flag: &str) {
         self.outputs.retain(|(other, _)| *other != flag);

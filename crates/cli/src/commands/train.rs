@@ -2,7 +2,7 @@
 
 use multiplane::clock::ClockKind;
 use multiplane::run::StopReason;
-use multiplane::{Error, Lambda, LambdaChoice, RunOptions, Session, Summary, durable_write};
+use multiplane::{Changes, Error, Lambda, LambdaChoice, RunOptions, Session, Summary, UpdateStart, durable_write};
 use multiplane_lab::numbers::{counted, number};
 use multiplane_lab::path_charts;
 
@@ -39,6 +39,11 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
             "--svg: draws what `--lambda cv` went by, or a `path`; `--record` has the curves of a run",
         ));
     }
+    run_job(args, job)
+}
+
+/// Trains, and reports.
+pub(crate) fn run_job(args: &TrainArgs, mut job: TrainingJob) -> Result<Done, Error> {
     job.check_files(args)?;
     let session = match open(args, &job) {
         Err(error) if interrupt::is_asked() => {
@@ -57,7 +62,8 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
         advice.before().iter().for_each(|hint| complain(&format!("hint: {hint}")));
     }
     session.check_patience()?;
-    let hooks = hooks(args, &mut job, &session)?;
+    let start = job.earlier.take().map(|earlier| session.start_from(&earlier, None)).transpose()?;
+    let hooks = RunOptions { start, ..hooks(args, &mut job, &session)? };
     let (model, mut summary) = session.run(hooks).map_err(|error| session.with_mishaps(error))?;
     summary.model = job.model.as_deref().map(|path| save_model(path, |path| model.save(path))).transpose()?;
     if let (Some(path), Some(choice)) = (&job.svg, &summary.lambda_choice) {
@@ -117,6 +123,7 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
         .lambda_choice
         .as_ref()
         .map_or(String::new(), |choice| chosen(choice, summary.subject.n, summary.machine.clock));
+    text += &summary.update.as_ref().map_or(String::new(), begun);
     let primal = summary.certificate.primal;
     text += &match summary.aside.primal_at_zero {
         _ if !primal.is_finite() => {
@@ -201,6 +208,17 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
         None => "  not saved: no --out\n".into(),
     };
     text
+}
+
+/// Describes where an update began.
+fn begun(start: &UpdateStart) -> String {
+    let Changes { kept, reweighted, added, removed } = start.changes;
+    let gap = start.certificate.gap.filter(|gap| gap.is_finite());
+    let at = gap.map_or("no gap known".to_owned(), |gap| {
+        let percent = 100.0 * gap / start.certificate.primal.max(f64::MIN_POSITIVE);
+        format!("a gap of {} ({percent:.2} %)", number(gap))
+    });
+    format!("  update  {kept} examples kept ({reweighted} reweighted), {added} new, {removed} gone: began at {at}\n")
 }
 
 /// Describes how lambda was chosen.

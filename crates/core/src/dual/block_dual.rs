@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 
 use super::rule::StepRule;
 use crate::average::{Averaging, UpdateKind};
+use crate::block_point::MassPlane;
 use crate::cache::WorkingSets;
 use crate::certificate::DualCertificate;
 use crate::iterate::Iterate;
@@ -26,9 +27,9 @@ pub trait DualPoint: Clone + Serialize + DeserializeOwned {
     /// Sets the metric, which files do not store.
     fn attach(&mut self, metric: &Metric);
 
-    /// Puts all mass of `block` on `corner`, which is kept where `keep` says so or masses need it; w and F follow with
-    /// the next [`rescale`](DualPoint::rescale).
-    fn place(&mut self, block: usize, corner: &Plane, keep: bool, now: u32, source: &mut impl Capabilities);
+    /// Puts the mass of `block` on these planes, and what is left on the truth. Planes are kept if they say so or if
+    /// masses need it. w and F follow with the next [`rescale`](DualPoint::rescale).
+    fn place(&mut self, block: usize, planes: &[MassPlane], now: u32, source: &mut impl Capabilities);
 
     /// Multiplies phi by `scale` (at most 1: the rest of the mass is the truths') and goes on at `lambda`.
     fn rescale(&mut self, lambda: f64, scale: f64, source: &mut impl Capabilities);

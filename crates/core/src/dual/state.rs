@@ -18,6 +18,9 @@ use crate::step::Step;
 /// Share of the dimension above which a block is stored dense: then index-value pairs cost more than zeros.
 const DENSE_FILL: f64 = 0.6;
 
+/// Steps that a mixture of another state counts as, for bounds on its rounding: more than any run makes.
+const MOST_STEPS: u32 = 1 << 20;
+
 /// Weights, per-example planes and their sums.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct DualState {
@@ -257,6 +260,12 @@ impl DualState {
     /// Puts all mass of `block` on `corner`; w and F follow with the next [`rebuild`](DualState::rebuild).
     pub fn place(&mut self, block: usize, corner: PlaneView<'_>) {
         self.move_block(block, corner, 1.0);
+    }
+
+    /// As [`place`](DualState::place), with a mixture of planes that another state has stepped to.
+    pub fn place_mixture(&mut self, block: usize, mixture: PlaneView<'_>) {
+        self.place(block, mixture);
+        self.blocks[block].steps = MOST_STEPS;
     }
 
     /// How far the running sums have drifted from the blocks: relative error of w and of F. For tests.

@@ -4,6 +4,7 @@ use super::block_dual::{BlockDual, BlockVisit, DualPoint};
 use super::rule::StepRule;
 use super::state::DualState;
 use crate::average::{Averaging, UpdateKind};
+use crate::block_point::MassPlane;
 use crate::cache::WorkingSets;
 use crate::certificate::DualCertificate;
 use crate::iterate::Iterate;
@@ -44,11 +45,15 @@ impl DualPoint for VectorDual {
     fn attach(&mut self, metric: &Metric) {
         self.state.iterate_mut().attach(metric);
     }
-    fn place(&mut self, block: usize, corner: &Plane, keep: bool, now: u32, source: &mut impl Capabilities) {
-        if keep {
-            self.insert(block, corner, now, source);
+    fn place(&mut self, block: usize, planes: &[MassPlane], now: u32, source: &mut impl Capabilities) {
+        for kept in planes.iter().filter(|plane| plane.kept) {
+            self.insert(block, &kept.plane, now, source);
         }
-        self.state.place(block, corner.view());
+        match planes.iter().find(|plane| plane.mass > 0.0) {
+            Some(one) if one.kept => self.state.place(block, one.plane.view()),
+            Some(mixture) => self.state.place_mixture(block, mixture.plane.view()),
+            None => self.state.place(block, PlaneView::ZERO),
+        }
     }
     fn rescale(&mut self, lambda: f64, scale: f64, _: &mut impl Capabilities) {
         self.state.rescale(lambda, scale);

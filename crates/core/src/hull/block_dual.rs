@@ -3,6 +3,7 @@
 use super::state::HullState;
 use super::visit::HullVisit;
 use crate::average::Averaging;
+use crate::block_point::MassPlane;
 use crate::cache::WorkingSets;
 use crate::certificate::{CertificatePart, DualCertificate, WeightedPlane};
 use crate::dual::{BlockDual, DualPoint, StepRule};
@@ -22,14 +23,14 @@ impl DualPoint for HullState {
         self.iterate.attach(metric);
         self.sets.attach(metric);
     }
-    fn place(&mut self, block: usize, corner: &Plane, _keep: bool, now: u32, source: &mut impl Capabilities) {
-        let at = self.insert(block, corner, now, source);
-        let alphas = self.sets.gram_and_alphas(block).1;
-        alphas.fill(0.0);
-        if let Some(at) = at {
-            alphas[at] = 1.0;
+    fn place(&mut self, block: usize, planes: &[MassPlane], now: u32, source: &mut impl Capabilities) {
+        self.sets.gram_and_alphas(block).1.fill(0.0);
+        for MassPlane { mass, plane, .. } in planes {
+            if let Some(at) = self.insert(block, plane, now, source) {
+                self.sets.gram_and_alphas(block).1[at] += mass;
+            }
         }
-        self.truths[block] = f64::from(u8::from(at.is_none()));
+        self.truths[block] = (1.0 - self.sets.alphas(block).iter().sum::<f64>()).max(0.0);
     }
     fn rescale(&mut self, lambda: f64, scale: f64, source: &mut impl Capabilities) {
         for (block, truth) in self.truths.iter_mut().enumerate() {

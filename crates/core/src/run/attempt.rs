@@ -156,9 +156,11 @@ impl<O: MaxOracle> Evaluator<O> {
         self.predictor.tried(passes);
         let w = std::mem::take(&mut attempt.candidate.w);
         if calls == all {
-            let (primal, proven) = (self.primal_of(&w, &attempt.found, training), attempt.found.proven);
-            self.settle(w, (primal, proven), attempt.candidate.name(), stop, training)?;
-            self.doubted = (!proven).then_some((passes, attempt.found.partly_proven));
+            let (proven, partly) = (attempt.found.proven, attempt.found.partly_proven);
+            let found = std::mem::replace(&mut attempt.found, PartialEvaluation::new(&[]));
+            let best = self.evaluated(w, found, training);
+            self.settle(best, attempt.candidate.name(), stop, training)?;
+            self.doubted = (!proven).then_some((passes, partly));
         } else {
             self.candidate = w;
         }
@@ -225,7 +227,7 @@ fn gaps_seen<O: MaxOracle>(training: &mut Training<O>) -> Option<Vec<f64>> {
 }
 
 /// Gives an answer to the solver; returns the work that it made.
-fn give<O: MaxOracle>(item: &mut BatchItem, training: &mut Training<O>) -> f64 {
+pub(super) fn give<O: MaxOracle>(item: &mut BatchItem, training: &mut Training<O>) -> f64 {
     let before = training.clock.work();
     let (solver, mut ctx, _) = training.parts();
     if let Some(keeper) = solver.keeper() {

@@ -117,8 +117,10 @@ impl RunBounds {
     }
 
     /// Refuses bounds that were restored and do not fit.
-    pub(super) fn check(&self, size: usize) -> Result<(), StateError> {
-        let sound = |best: &Best| best.w.len() == size && finite(&best.w) && best.primal.value.is_finite();
+    pub(super) fn check(&self, blocks: usize, size: usize) -> Result<(), StateError> {
+        let known = |best: &Best| best.hinges.as_ref().is_none_or(|known| known.hinges.len() == blocks);
+        let sound =
+            |best: &Best| best.w.len() == size && finite(&best.w) && best.primal.value.is_finite() && known(best);
         ensure(self.best.as_ref().is_none_or(sound), "the best weights")?;
         let bounds = [self.dual.map(|dual| dual.value), self.books, self.shown.map(|(shown, _)| shown.value)];
         ensure(bounds.into_iter().flatten().all(|value| !value.is_nan()) && !self.noise.is_nan(), "the bounds")
@@ -191,16 +193,10 @@ impl RunBounds {
         }
     }
 
-    /// Takes in a primal value, that of the weights `w`, which are the solver's answer of this name. Returns weights
-    /// that are no longer needed.
-    pub(super) fn settle(
-        &mut self,
-        w: Vec<f64>,
-        primal: Rounded,
-        proven: bool,
-        answer: Option<&'static str>,
-        keeps_latest: bool,
-    ) -> Vec<f64> {
+    /// Takes in a primal value with its weights, which are the solver's answer of this name. Returns weights that are
+    /// no longer needed.
+    pub(super) fn settle(&mut self, found: Best, answer: Option<&'static str>, keeps_latest: bool) -> Vec<f64> {
+        let Best { primal, proven, .. } = found;
         // A proven value is worth more than an unproven one, which may be too low to be true.
         let lower = |best: &Best| primal.upper() < best.primal.upper();
         let better = |best: &Best| (proven && !best.proven) || (proven == best.proven && lower(best));
@@ -208,16 +204,16 @@ impl RunBounds {
         self.evaluated = answer;
         self.best_is_new = keeps_latest || self.best.as_ref().is_none_or(better);
         if !self.best_is_new {
-            return w;
+            return found.w;
         }
-        let old = self.best.replace(Best { w, primal, proven });
+        let old = self.best.replace(found);
         old.map(|best| best.w).unwrap_or_default()
     }
 
     /// Makes these weights the answer, even if P was lower at others.
     pub(super) fn choose(&mut self, w: &[f64], primal: Option<(Rounded, bool)>) {
         self.noise = primal.map_or(0.0, |(primal, _)| primal.rounding);
-        self.best = primal.map(|(primal, proven)| Best { w: w.to_vec(), primal, proven });
+        self.best = primal.map(|(primal, proven)| Best { w: w.to_vec(), primal, proven, hinges: None });
         self.chosen = Some(w.to_vec());
     }
 

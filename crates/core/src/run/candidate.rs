@@ -66,12 +66,12 @@ impl<O: MaxOracle> Evaluator<O> {
         }
         whole = whole && self.ask_patiently(&candidate.w, &rest, &mut found, stop, training)?;
         drop(other); // has the length of w, and is not needed again
-        let name = candidate.name();
+        let (name, calls) = (candidate.name(), (found.calls + lost) as u64);
         if whole {
-            let primal = self.primal_of(&candidate.w, &found, training);
-            self.settle(candidate.w, (primal, found.proven), name, stop, training)?;
+            let best = self.evaluated(candidate.w, found, training);
+            self.settle(best, name, stop, training)?;
         }
-        self.book_since(&meter, (found.calls + lost) as u64, training);
+        self.book_since(&meter, calls, training);
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use super::attempt_state::{Attempt, PartialEvaluation};
 use super::bounds::{RunBounds, primal_at_zero};
 use super::gap_predictor::{Evaluate, GapPredictor};
 use super::hinges::EvaluationOracle;
-use super::outcome::{RunError, Stop};
+use super::outcome::{Best, KnownHinges, RunError, Stop};
 use super::spent::{EvaluationCost, Spent, SpentMeter};
 use super::training::Training;
 use crate::clock::ClockKind;
@@ -167,6 +167,12 @@ impl<O: MaxOracle> Evaluator<O> {
         self.bounds.rounding.primal(&training.regularizer, w, found.hinges.iter().sum::<f64>(), found.terms)
     }
 
+    /// Returns these weights, whose hinges are all in `found`, with P.
+    pub(super) fn evaluated(&self, w: Vec<f64>, found: PartialEvaluation, training: &Training<O>) -> Best {
+        let (primal, proven) = (self.primal_of(&w, &found, training), found.proven);
+        Best { w, primal, proven, hinges: Some(KnownHinges { hinges: found.hinges, terms: found.terms }) }
+    }
+
     /// Calls for `blocks` in turn at `w` and adds their answers to `found`. Returns whether all were asked for: an
     /// interrupt ends it if the rest would take too long, judged by the mean call.
     pub(super) fn ask_patiently(
@@ -193,21 +199,20 @@ impl<O: MaxOracle> Evaluator<O> {
         Ok(true)
     }
 
-    /// Takes in a primal value, that of the weights `w`, which are the solver's answer of this name, and proves the
-    /// dual value that goes with it.
+    /// Takes in a primal value with its weights, which are the solver's answer of this name, and proves the dual value
+    /// that goes with it.
     pub(super) fn settle(
         &mut self,
-        w: Vec<f64>,
-        (primal, proven): (Rounded, bool),
+        found: Best,
         answer: Option<&'static str>,
         stop: &Stop,
         training: &mut Training<O>,
     ) -> Result<(), RunError> {
-        if !primal.value.is_finite() {
-            return Err(RunError::NotFinite(primal.value));
+        if !found.primal.value.is_finite() {
+            return Err(RunError::NotFinite(found.primal.value));
         }
         let keeps_latest = self.bounds.keeps_latest(stop, training);
-        self.candidate = self.bounds.settle(w, primal, proven, answer, keeps_latest);
+        self.candidate = self.bounds.settle(found, answer, keeps_latest);
         self.bounds.evaluated_at = Some(training.steps);
         self.bounds.prove_dual(training);
         self.bounds.check_duality()
@@ -219,8 +224,8 @@ impl<O: MaxOracle> Evaluator<O> {
         let meter = self.meter(training);
         let Some(found) = training.solver.pass_value() else { return Ok(false) };
         let primal = self.bounds.rounding.primal(&training.regularizer, found.w, found.hinges, found.terms);
-        let (w, proven) = (found.w.to_vec(), found.proven);
-        self.settle(w, (primal, proven), None, stop, training)?;
+        let best = Best { w: found.w.to_vec(), primal, proven: found.proven, hinges: None };
+        self.settle(best, None, stop, training)?;
         self.book_since(&meter, 0, training);
         Ok(true)
     }
@@ -244,7 +249,8 @@ impl<O: MaxOracle> Evaluator<O> {
             }
         }
         self.other = other;
-        self.settle(candidate, found, answer, stop, training)?;
+        let (primal, proven) = found;
+        self.settle(Best { w: candidate, primal, proven, hinges: None }, answer, stop, training)?;
         self.book_since(&meter, calls, training);
         Ok(())
     }

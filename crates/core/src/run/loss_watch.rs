@@ -243,7 +243,7 @@ mod tests {
     /// weights were the last to be evaluated.
     #[test]
     fn lowest_losses_are_kept() {
-        let best = Best { w: vec![2.0], primal: Rounded::exact(0.5), proven: true };
+        let best = Best { w: vec![2.0], primal: Rounded::exact(0.5), proven: true, hinges: None };
         let mut watched = Watched::default();
         assert!(watched.report().is_none() && watched.mean_pace() == 0.0);
         for (k, (loss, since)) in [(0.4, 0), (0.4, 1), (0.5, 2), (0.3, 0), (0.3, 1)].into_iter().enumerate() {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::certificate::GapTarget;
 use crate::observe::{Certificate, EarlyStopping, RunCost};
 use crate::oracle::{OracleError, SlackCount};
-use crate::rounding::Rounded;
+use crate::rounding::{Rounded, TermSizes};
 use crate::solver::{Details, SolverProgress};
 
 /// Why a run failed.
@@ -117,6 +117,17 @@ pub(super) struct Best {
     pub(super) w: Vec<f64>,
     pub(super) primal: Rounded,
     pub(super) proven: bool,
+    /// What the evaluation found, example by example; `None` if only the sum is known.
+    pub(super) hinges: Option<KnownHinges>,
+}
+
+/// The hinges of all examples at some weights.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub(super) struct KnownHinges {
+    /// By example.
+    pub(super) hinges: Vec<f64>,
+    /// Terms of the scores, if the task does not bound them.
+    pub(super) terms: TermSizes,
 }
 
 /// When to stop; the first that is reached counts. With nothing set a run goes on until it is interrupted.

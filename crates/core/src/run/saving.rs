@@ -20,13 +20,13 @@ use crate::state::{self, StateError, ensure, finite};
 /// latencies of this machine, buffers, and answers that were asked for ahead, which the next step fetches again at the
 /// same w.
 #[derive(Serialize, Deserialize)]
-struct RunState {
-    regularizer: Regularizer,
+pub(super) struct RunState {
+    pub(super) regularizer: Regularizer,
     rng: Rng,
     clock: Clock,
     counts: CallCounts,
     steps: u64,
-    bounds: RunBounds,
+    pub(super) bounds: RunBounds,
     cost: EvaluationCost,
     slack: SlackCount,
     kernel: Option<KernelCache>,
@@ -93,7 +93,7 @@ impl<O: MaxOracle> Run<O> {
         ensure(same_clock && state.clock.decides_by_work() == training.clock.decides_by_work(), "the clock")?;
         let metric = training.regularizer.metric().clone(); // files hold no kernel
         ensure(state.regularizer.with_metric(metric) == training.regularizer, "the regulariser")?;
-        state.bounds.check(size)?;
+        state.bounds.check(training.blocks(), size)?;
         state.watched.check(size)?;
         ensure(finite(&numbers), "the times")?;
         ensure(state.predictor.is_sound(), "the forecast of the gap")?;

@@ -1,8 +1,9 @@
 //! The checkpoint file: a run under way, in the container of the model file, with the same checksum over all of it.
 //!
 //! Tensor `state` (bytes) is what [`Run::save`](multiplane_core::run::Run::save) wrote, tensor `outer` whatever a loop
-//! around the run adds, tensor `sample` some answers of an oracle that lives elsewhere; the metadata says what the run
-//! is and where its outputs go. The last two generations are kept.
+//! around the run adds, tensor `sample` some answers of an oracle that lives elsewhere, tensor `members` hashes of its
+//! examples, labels and weights; the metadata says what the run is and where its outputs go. The last two generations
+//! are kept.
 
 use std::path::{Path, PathBuf};
 
@@ -86,6 +87,9 @@ pub struct Checkpoint {
     /// A few of the oracle's answers ([`AnswerSample`](multiplane_tasks::problem::AnswerSample)) by which it is known
     /// again; empty where data and parameters do.
     pub sample: Vec<u8>,
+    /// The hashes of its examples, labels and weights, by which a run on other examples takes its point over; empty
+    /// where only a program knows them.
+    pub members: Vec<u8>,
 }
 
 impl CheckpointInfo {
@@ -154,10 +158,14 @@ pub fn previous(path: &Path) -> PathBuf {
 }
 
 impl Checkpoint {
+    fn parts(&self) -> [&[u8]; 4] {
+        [&self.state, &self.outer, &self.sample, &self.members]
+    }
+
     /// The tensors of the file with their names, without those of what it says of itself.
     fn payloads(&self) -> Vec<(&str, &[u8])> {
-        let all = [("state", &self.state), ("outer", &self.outer), ("sample", &self.sample)];
-        let all = all.map(|(name, bytes)| (name, bytes.as_slice()));
+        let [state, outer, sample, members] = self.parts();
+        let all = [("state", state), ("outer", outer), ("sample", sample), ("members", members)];
         all.into_iter().filter(|(name, bytes)| *name == "state" || !bytes.is_empty()).collect()
     }
 
@@ -174,7 +182,7 @@ impl Checkpoint {
     ///
     /// [`Error::Failed`] where the parts do not make a sound file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        Ok([self.header()?.as_slice(), &self.state, &self.outer, &self.sample].concat())
+        Ok([&[self.header()?.as_slice()], &self.parts()[..]].concat().concat())
     }
 
     /// Writes the file durably. With `keep` what was there before becomes the [`previous`] generation.
@@ -185,7 +193,7 @@ impl Checkpoint {
     pub fn save(&self, path: &Path, keep: bool) -> Result<(), Error> {
         let header = self.header()?;
         let previous = keep.then(|| previous(path));
-        let parts = [header.as_slice(), &self.state, &self.outer, &self.sample];
+        let parts = [&[header.as_slice()], &self.parts()[..]].concat();
         let check = || container::check_parts(&parts, "a checkpoint").and_then(read_info).map(drop);
         durable_replace(path, &parts, previous.as_deref(), check)
             .map_err(|error| Error::failed(format!("{}: the checkpoint could not be written: {error}", path.display())))
@@ -201,7 +209,8 @@ impl Checkpoint {
         let info = read_info(value)?;
         let bytes = |name: &str| container::tensor(&tensors, name, Dtype::U8).map(|tensor| tensor.data().to_vec());
         let optional = |name: &str| if tensors.names().contains(&name) { bytes(name) } else { Ok(Vec::new()) };
-        Ok(Checkpoint { info, state: bytes("state")?, outer: optional("outer")?, sample: optional("sample")? })
+        let [outer, sample, members] = ["outer", "sample", "members"].map(optional);
+        Ok(Checkpoint { info, state: bytes("state")?, outer: outer?, sample: sample?, members: members? })
     }
 
     /// Reads a file.
@@ -241,7 +250,13 @@ mod tests {
     fn checkpoint(outer: &[u8]) -> Checkpoint {
         let spec = json!({"task": {"name": "binary"}, "seed": 3});
         let info = CheckpointInfo::new(spec, "ab".repeat(32), None, 2, 1);
-        Checkpoint { info, state: vec![1, 2, 3, 0xff, 7], outer: outer.to_vec(), sample: outer.to_vec() }
+        Checkpoint {
+            info,
+            state: vec![1, 2, 3, 0xff, 7],
+            outer: outer.to_vec(),
+            sample: outer.to_vec(),
+            members: outer.to_vec(),
+        }
     }
 
     /// Checkpoints read back, with and without an outer loop; other readers of the format can read it.

@@ -83,7 +83,7 @@ impl Session {
             self.check_resumes(checkpoint)?;
             checkpoint.info.check_outer(Some(&outer))?;
         }
-        let mut origin = self.origin();
+        let mut origin = self.origin()?;
         origin.info.outer = Some(outer);
         Ok((LoopCheckpoints { checkpointer, origin, resume }, options))
     }

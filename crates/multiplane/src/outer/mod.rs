@@ -5,6 +5,7 @@ mod choice;
 mod cross_validation;
 mod descent;
 mod grid;
+mod influence;
 mod path;
 mod position;
 mod summary;
@@ -12,6 +13,7 @@ mod suspects;
 
 pub use choice::choose_lambda;
 pub use cross_validation::{CrossValidation, FoldPlan, PartOf, assign_folds, cross_validate, cross_validate_problem};
+pub use influence::influences;
 pub use path::{OnPoint, follow};
 pub use position::{PathState, PathStep};
 pub use summary::PathSummary;

@@ -10,6 +10,7 @@ use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::run::{Outcome, Run, RunError, StopReason};
 use multiplane_tasks::problem::Problem;
 
+use super::update::StartPoint;
 use crate::error::Error;
 use crate::file::{
     Checkpoint, CheckpointInfo, Lock, Outputs, check_writable, is_special, previous_checkpoint as previous, sweep,
@@ -26,6 +27,8 @@ const TIMES_COST: f64 = 100.0;
 pub(crate) struct CheckpointOrigin {
     pub(crate) info: CheckpointInfo,
     pub(crate) problem: Arc<dyn Problem>,
+    /// The bytes of its members.
+    pub(crate) members: Vec<u8>,
 }
 
 /// The checkpoints that a run wrote.
@@ -213,7 +216,7 @@ impl Checkpointer {
         let info = origin.info.clone();
         let info = CheckpointInfo { outputs: (self.outputs)(), passes: run.passes(), stop_reason, ..info };
         let sample = origin.problem.oracles().sample().map_or(Vec::new(), |sample| sample.to_bytes());
-        let mut checkpoint = Checkpoint { info, state, outer: Vec::new(), sample };
+        let mut checkpoint = Checkpoint { info, state, outer: Vec::new(), sample, members: origin.members.clone() };
         let written =
             saved.map_err(|error| Error::failed(format!("{}: {error}", self.path.display()))).and_then(|()| {
                 checkpoint.outer = outer()?;
@@ -258,19 +261,22 @@ pub struct RunOptions {
     pub checkpointer: Option<Checkpointer>,
     /// The checkpoint to go on from; it must be this run's.
     pub resume: Option<Checkpoint>,
+    /// The point of a run on other data to begin at; see [`Session::start_from`](super::Session::start_from).
+    pub start: Option<StartPoint>,
 }
 
 /// The options that a run needs once it is prepared.
 pub(super) struct Ending {
     pub(super) checkpointer: Option<Checkpointer>,
     pub(super) resume: Option<Checkpoint>,
+    pub(super) start: Option<StartPoint>,
     pub(super) abort: Option<Arc<AtomicBool>>,
 }
 
 impl RunOptions {
     /// Takes the options that a run needs once it is prepared.
     pub(super) fn ending(&mut self) -> Ending {
-        let (checkpointer, resume) = (self.checkpointer.take(), self.resume.take());
-        Ending { checkpointer, resume, abort: self.abort.clone() }
+        let (checkpointer, resume, start) = (self.checkpointer.take(), self.resume.take(), self.start.take());
+        Ending { checkpointer, resume, start, abort: self.abort.clone() }
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn read_divided(spec: &RunSpec, rules: &ReadRules) -> Result<(Dataset
     let (entry, from) = (spec.task_entry()?, &spec.data);
     let (path, format, folds) = (from.path.as_deref(), from.format, from.folds.as_deref());
     let Some(test_folds) = &from.test_folds else {
-        return hold_out(spec, read_task_data(entry, path, format, folds, rules)?);
+        return hold_out(spec, left(spec, read_task_data(entry, path, format, folds, rules)?)?);
     };
     refuse_columns(spec, "data.test_folds")?;
     let whole = read_task_data(entry, path, format, None, &ReadRules { weights: None, ..rules.clone() })?;
@@ -44,7 +44,25 @@ pub(super) fn read_divided(spec: &RunSpec, rules: &ReadRules) -> Result<(Dataset
     if others.is_empty() {
         return Err(Error::input("data.test_folds: these are all folds there are, nothing is left to learn from"));
     }
-    Ok((weigh(select("data.folds", &others)?, rules)?, Some(test)))
+    Ok((left(spec, weigh(select("data.folds", &others)?, rules)?)?, Some(test)))
+}
+
+/// Returns the examples that `data.leave_out` does not name.
+fn left(spec: &RunSpec, data: Dataset) -> Result<Dataset, Error> {
+    let (Some(out), n) = (&spec.data.leave_out, data.len()) else { return Ok(data) };
+    if data.get::<Opaque>().is_some() {
+        return Err(Error::input("data.leave_out: only the program knows its examples"));
+    }
+    refuse_columns(spec, "data.leave_out")?;
+    if let Some(unknown) = out.iter().find(|&&example| example as usize >= n) {
+        return Err(Error::input(format!("data.leave_out: there is no example {unknown}: they are 0 to {}", n - 1)));
+    }
+    let left: Vec<usize> = (0..n).filter(|&example| out.binary_search(&(example as u32)).is_err()).collect();
+    let rest = data.subset(&left);
+    match rest.is_empty() || rest.counts_nothing() {
+        true => Err(Error::input("data.leave_out: nothing is left to learn from")),
+        false => Ok(rest),
+    }
 }
 
 /// Divides data by `data.holdout`, where the specification has it, into what is trained on and test data.

@@ -8,6 +8,7 @@ use multiplane_core::observe::RunCost;
 use multiplane_core::oracle::AnswerAudit;
 use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_core::run::GapTarget;
+use multiplane_core::state::encode;
 use multiplane_infer::file::quote;
 use multiplane_solvers::{BuildError, refusal};
 use multiplane_tasks::data::Classified;
@@ -17,6 +18,7 @@ use multiplane_tasks::problem::{AnswerSample, Problem, Vocabulary};
 use super::checkpointer::CheckpointOrigin;
 use super::data::{is_given, read_task_data};
 use super::held_out::read_divided;
+use super::members::ExampleKeys;
 use super::task::{list_class_weights, open_task};
 use super::{prior, requirements};
 use crate::error::Error;
@@ -39,6 +41,8 @@ pub struct Session {
     pub(crate) pool_stats: Arc<PoolStats>,
     /// How lambda was chosen, where it was.
     pub(crate) choice: Option<LambdaChoice>,
+    /// By what its examples are known in other data.
+    pub(super) keys: ExampleKeys,
     stopwatch: Stopwatch,
     warnings: Vec<String>,
 }
@@ -72,10 +76,11 @@ impl Session {
     ) -> Result<Session, Error> {
         let stopwatch = Stopwatch::start();
         list_class_weights(&mut spec, &data, vocabulary)?;
+        let keys = ExampleKeys::of(&data);
         let problem = open_task(&spec, data, vocabulary, spec.data.path.as_deref())?;
         let open = |test| open_task(&spec, test, Some(problem.vocabulary()), spec.data.test.as_deref());
         let test = test.map(open).transpose()?;
-        Session::over(spec, problem, test, stopwatch)
+        Ok(Session { keys, ..Session::over(spec, problem, test, stopwatch)? })
     }
 
     /// Returns a session on the same data with other truths and stops.
@@ -88,6 +93,7 @@ impl Session {
             regularizer: self.regularizer.clone(),
             pool_stats: self.pool_stats.clone(),
             choice: self.choice.clone(),
+            keys: self.keys.clone(),
             stopwatch: self.stopwatch,
             warnings: Vec::new(),
         }
@@ -179,7 +185,18 @@ impl Session {
             return Err(Error::input(refusal(&BuildError::kernel(spec.solver.entry))));
         }
         let pool_stats = problem.oracles().pool_stats();
-        Ok(Session { spec, problem, audit: None, test, regularizer, pool_stats, choice: None, stopwatch, warnings })
+        Ok(Session {
+            spec,
+            problem,
+            audit: None,
+            test,
+            regularizer,
+            pool_stats,
+            choice: None,
+            keys: ExampleKeys::default(),
+            stopwatch,
+            warnings,
+        })
     }
 
     /// Trains toward prior weights instead of 0 (`lambda/2 |w - prior|^2`), with constraints on single weights beside
@@ -308,8 +325,12 @@ impl Session {
     }
 
     /// Returns the origin of checkpoints of this run.
-    pub(crate) fn origin(&self) -> CheckpointOrigin {
-        CheckpointOrigin { info: self.checkpoint_info(), problem: self.problem.clone() }
+    pub(crate) fn origin(&self) -> Result<CheckpointOrigin, Error> {
+        let mut members = Vec::new();
+        if self.knows_examples() {
+            encode(&self.members()?, &mut members).map_err(|error| Error::failed(error.to_string()))?;
+        }
+        Ok(CheckpointOrigin { info: self.checkpoint_info(), problem: self.problem.clone(), members })
     }
 
     /// The test data, if any.

@@ -12,6 +12,7 @@ use multiplane_core::run::{Outcome, Run, RunError, StopReason};
 use super::checkpointer::{CheckpointReport, Ending, RunOptions};
 use super::open::Session;
 use super::summary::{KernelCost, Summary};
+use super::update::{StartPoint, UpdateStart};
 use crate::error::Error;
 use crate::file::{Checkpoint, Model, ModelInfo, Provenance};
 
@@ -25,6 +26,7 @@ const ASKED: usize = 8;
 pub(super) struct EndedRun {
     outcome: Outcome,
     checkpoints: Option<CheckpointReport>,
+    start: Option<UpdateStart>,
     /// As in [`RunOptions`].
     abort: Option<Arc<AtomicBool>>,
 }
@@ -57,10 +59,14 @@ impl Session {
     /// Runs to the end, from a checkpoint if there is one; once it is aborted, to where it stands.
     pub(super) fn train(&self, run: &mut Run<BoxedOracle>, ending: Ending) -> Result<EndedRun, Error> {
         ending.resume.iter().try_for_each(|checkpoint| self.restore(run, checkpoint))?;
+        let start = ending.start.map(|StartPoint { changes, mut blocks, best }| {
+            Ok::<_, RunError>(UpdateStart { changes, certificate: run.take_over(&mut blocks, best)? })
+        });
+        let start = start.transpose()?;
         let is_aborted = || is_aborted(ending.abort.as_ref());
         let (outcome, checkpoints) = match ending.checkpointer {
             Some(mut checkpointer) => {
-                let (outcome, report) = checkpointer.drive(run, &self.origin(), &is_aborted)?;
+                let (outcome, report) = checkpointer.drive(run, &self.origin()?, &is_aborted)?;
                 (outcome, Some(report))
             }
             None => match run.to_end() {
@@ -68,12 +74,12 @@ impl Session {
                 ended => (ended?, None),
             },
         };
-        Ok(EndedRun { outcome, checkpoints, abort: ending.abort })
+        Ok(EndedRun { outcome, checkpoints, start, abort: ending.abort })
     }
 
     /// The model and the figures of a run that is over, as [`conclude`](Session::conclude).
     pub(super) fn finish(&self, ended: EndedRun, losses: bool) -> Result<(Model, Summary), Error> {
-        let EndedRun { outcome, checkpoints, abort } = ended;
+        let EndedRun { outcome, checkpoints, start, abort } = ended;
         let (model, summary) = match self.conclude(&outcome, losses) {
             // An oracle that fails can be asked nothing: what it has proven is not looked at again.
             Err(_) if is_aborted(abort.as_ref()) => {
@@ -82,7 +88,7 @@ impl Session {
             }
             concluded => concluded?,
         };
-        Ok((model, Summary { checkpoints, ..summary }))
+        Ok((model, Summary { checkpoints, update: start, ..summary }))
     }
 
     /// The model and the figures of a run that is over; losses cost a prediction of every example.

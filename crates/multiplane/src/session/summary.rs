@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::checkpointer::CheckpointReport;
 use super::open::Session;
+use super::update::UpdateStart;
 use crate::file::LambdaChoice;
 
 /// The final report of a run; the names are those of `train --json`.
@@ -30,6 +31,9 @@ pub struct Summary {
     /// The rounds that lowered the objective, if truths were completed; left out elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<Vec<Round>>,
+    /// Where an update began; left out elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub update: Option<UpdateStart>,
     /// The cost of the run.
     #[serde(flatten)]
     pub cost: RunCost,
@@ -202,6 +206,7 @@ impl Summary {
             lambda_choice: session.choice.clone(),
             certificate: outcome.certificate,
             rounds: None,
+            update: None,
             cost: outcome.cost,
             wall_seconds: session.wall_seconds(&outcome.cost),
             stop_reason: outcome.stop_reason,

@@ -16,6 +16,7 @@ use serde_json::Value;
 use super::checkpointer::RunOptions;
 use super::open::Session;
 use super::summary::Summary;
+use super::update::EarlierRun;
 use crate::error::Error;
 use crate::file::Model;
 
@@ -36,7 +37,15 @@ pub struct WarmState {
     seconds: f64,
     /// Seconds from the beginning of the first run on, as reports have them; the time between runs is not in them.
     pub wall_seconds: f64,
-    state: Vec<u8>,
+    /// The same for a run on other data.
+    earlier: EarlierRun,
+}
+
+impl WarmState {
+    /// Returns the state as one that a run on other data begins at.
+    pub fn earlier(&self) -> &EarlierRun {
+        &self.earlier
+    }
 }
 
 impl Session {
@@ -102,7 +111,12 @@ impl Session {
             evaluate: self.spec().evaluate,
             seconds: run.seconds_paid(),
             wall_seconds: summary.wall_seconds,
-            state,
+            earlier: EarlierRun {
+                spec: self.spec().to_tree(),
+                size: (self.problem().blocks(), self.problem().dim()),
+                members: self.members()?,
+                state,
+            },
         })
     }
 
@@ -152,5 +166,5 @@ impl Session {
 
 /// Takes over planes and masses.
 fn restore(run: &mut Run<BoxedOracle>, start: &WarmState) -> Result<(), Error> {
-    run.restore_point(&start.state).map_err(|error| Error::input(format!("the warm start: {error}")))
+    run.restore_point(&start.earlier.state).map_err(|error| Error::input(format!("the warm start: {error}")))
 }

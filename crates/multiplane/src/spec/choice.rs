@@ -69,7 +69,7 @@ impl SolverChoice {
     }
 
     /// Writes the solver as a table.
-    pub(super) fn table(&self) -> Value {
+    pub(crate) fn table(&self) -> Value {
         Choice { name: self.entry.name.into(), params: self.params.clone() }.table()
     }
 }

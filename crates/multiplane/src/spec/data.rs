@@ -38,8 +38,13 @@ pub struct DataSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Value")]
     pub holdout: Option<Holdout>,
+    /// Examples that are left out of the training data: numbers, from 0, among those of the file or of its `folds`, as
+    /// a list or as in `3,17` or `0-9`.
+    #[serde(deserialize_with = "text::examples", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Value")]
+    pub leave_out: Option<Vec<u32>>,
     /// How much examples count: a file with one number >= 0 a line, for each example that is trained on, and for each
-    /// that `holdout` keeps; all the same where not given.
+    /// that `holdout` keeps or `leave_out` names; all the same where not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<PathBuf>,
     /// What divides the columns of a table (csv): one character, or `tab`; the first of tab, `;` and `,` on its first

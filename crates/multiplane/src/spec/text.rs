@@ -27,6 +27,15 @@ const MOST_FOLDS: u32 = 100_000;
 
 /// Reads fold numbers: one, a list, or text such as `0,3` or `0-7`.
 pub(super) fn folds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<u32>>, D::Error> {
+    ranges(from, "fold numbers")
+}
+
+/// Reads numbers of examples, in the same way.
+pub(super) fn examples<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<u32>>, D::Error> {
+    ranges(from, "numbers of examples, from 0,")
+}
+
+fn ranges<'de, D: Deserializer<'de>>(from: D, what: &str) -> Result<Option<Vec<u32>>, D::Error> {
     let Some(items) = items(from)? else { return Ok(None) };
     let range = |item: &String| {
         let (first, last) = item.split_once('-').unwrap_or((item, item));
@@ -41,7 +50,7 @@ pub(super) fn folds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<u32
             folds.dedup();
             Ok(Some(folds))
         }
-        _ => Err(D::Error::custom("must be fold numbers as in 0,3 or 0-7")),
+        _ => Err(D::Error::custom(format!("must be {what} as in 0,3 or 0-7"))),
     }
 }
 

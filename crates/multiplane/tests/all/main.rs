@@ -8,3 +8,4 @@ mod damage;
 mod doctor;
 mod durable;
 mod path_checkpoints;
+mod updates;

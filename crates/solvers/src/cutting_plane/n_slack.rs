@@ -10,6 +10,7 @@ use super::config::NSlack;
 use super::master::{MasterState, NO_GAIN};
 use super::sweep::Sweep;
 use crate::average::{Averaging, UpdateKind};
+use crate::block_point::MassPlane;
 use crate::certificate::DualCertificate;
 use crate::context::Ctx;
 use crate::dual::{BlockDual, BlockVisit, DualPoint, Solve, StepRule};
@@ -253,7 +254,7 @@ impl<O: MaxOracle + ?Sized> Rescale<O> for NSlackSolver {
 
     fn place(&mut self, block: usize, corner: &mut Plane, ctx: &mut Ctx<'_, O>) {
         self.dual.iterate().regularizer().fold_frozen(corner);
-        self.dual.place(block, corner, true, self.master.solved(), ctx);
+        self.dual.place(block, &[MassPlane::all(corner, true)], self.master.solved(), ctx);
     }
 
     fn point(&self, w: &mut Vec<f64>) -> f64 {

@@ -15,6 +15,7 @@ use super::master::{MasterState, solve_further};
 use super::pace::MasterPace;
 use super::sweep::{Longest, Sweep};
 use crate::average::Averaging;
+use crate::block_point::MassPlane;
 use crate::certificate::{CertificatePart, DualCertificate};
 use crate::context::Ctx;
 use crate::dual::{BlockDual, DualPoint};
@@ -329,7 +330,8 @@ impl<O: MaxOracle + ?Sized> Rescale<O> for OneSlackSolver {
         if std::mem::take(&mut self.placed) {
             self.additions = self.additions.max(self.sum.additions());
             self.sum.write(&mut self.joint);
-            self.dual.place(0, &self.joint, true, self.master.solved(), &mut NoCapabilities);
+            let joint = MassPlane::all(&self.joint, true);
+            self.dual.place(0, &[joint], self.master.solved(), &mut NoCapabilities);
         }
         let scale = start.scale(self.dual.iterate().lambda(), lambda);
         self.leave_pass(ctx);

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::selection::Selection;
 use super::support::Support;
 use crate::average::{Averaging, UpdateKind};
+use crate::block_point::MassPlane;
 use crate::certificate::DualCertificate;
 use crate::context::Ctx;
 use crate::dual::{BlockDual, BlockVisit, DualPoint, StepRule};
@@ -270,7 +271,7 @@ impl<O: MaxOracle + ?Sized> Rescale<O> for LaSvmSolver {
 
     fn place(&mut self, block: usize, corner: &mut Plane, ctx: &mut Ctx<'_, O>) {
         self.dual.iterate().regularizer().fold_frozen(corner);
-        self.dual.place(block, corner, true, self.epochs as u32, ctx);
+        self.dual.place(block, &[MassPlane::all(corner, true)], self.epochs as u32, ctx);
         self.support.learn(block, &self.dual, ctx);
     }
 

@@ -2,6 +2,7 @@
 
 use super::config::BlockFrankWolfe;
 use super::solver::BlockFrankWolfeSolver;
+use crate::block_point::{BlockPoint, BlockSource, MassPlane, taken_apart};
 use crate::cache::{Planes, Recombine};
 use crate::certificate::DualCertificate;
 use crate::context::Ctx;
@@ -12,7 +13,9 @@ use crate::order::BlockOrder;
 use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
 use crate::rounding::{Rounded, Rounding, TermSizes};
-use crate::solver::{Details, PlaneKeeper, Rescale, ShardSolver, Solver, SolverProgress, StepReport, WarmStart};
+use crate::solver::{
+    Details, Handover, PlaneKeeper, Rescale, ShardSolver, Solver, SolverProgress, StepReport, WarmStart,
+};
 use crate::state::{SavedState, StateError, ensure};
 
 impl BlockFrankWolfe {
@@ -133,7 +136,8 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Rescale<O> for BlockFrankWolfeSolver<D
 
     fn place(&mut self, block: usize, corner: &mut Plane, ctx: &mut Ctx<'_, O>) {
         self.dual.iterate().regularizer().fold_frozen(corner);
-        self.dual.place(block, corner, self.config.keeps_planes(), self.iterations as u32, ctx);
+        let corner = MassPlane::all(corner, self.config.keeps_planes());
+        self.dual.place(block, &[corner], self.iterations as u32, ctx);
     }
 
     fn point(&self, w: &mut Vec<f64>) -> f64 {
@@ -142,8 +146,37 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Rescale<O> for BlockFrankWolfeSolver<D
         self.dual.value()
     }
 
+    fn handover(&mut self) -> Option<&mut dyn Handover<O>> {
+        Some(self)
+    }
+
     fn shard(&mut self) -> Option<&mut dyn ShardSolver<O>> {
         Some(self)
+    }
+}
+
+impl<O: MaxOracle + ?Sized, D: BlockDual> Handover<O> for BlockFrankWolfeSolver<D> {
+    fn hand_over(&self) -> Vec<BlockPoint> {
+        taken_apart(self.dual.point(), self.dual.sets(), |block| self.gaps.exact(block))
+    }
+
+    fn take_over(&mut self, blocks: &mut BlockSource<'_>, ctx: &mut Ctx<'_, O>) {
+        let mut gaps = vec![f64::INFINITY; self.gaps.blocks()];
+        for (block, gap) in gaps.iter_mut().enumerate() {
+            let mut point = blocks(block);
+            for part in &mut point.planes {
+                self.dual.iterate().regularizer().fold_frozen(&mut part.plane);
+            }
+            self.dual.place(block, &point.planes, 0, ctx);
+            *gap = point.gap;
+        }
+        Solver::rebuild(self, ctx);
+        for (block, gap) in gaps.into_iter().enumerate().filter(|(_, gap)| gap.is_finite()) {
+            self.gaps.learn(block, gap, 0.0);
+        }
+        if matches!(self.config.planes, Planes::MultiPlane(planes) if planes.pass_limit() > 0) {
+            self.begin_replay(ctx); // what is known of the examples may be enough
+        }
     }
 }
 
