@@ -162,6 +162,21 @@ fn losses_by_hand() {
     assert_eq!(task.show(&truth, &BoxVocabulary::default()), "0 0 2 2; 4 0 6 2");
 }
 
+/// Sizes of windows are learned from boxes by the weights of their images.
+#[test]
+fn weights_count_images() {
+    let mut arrays = BoxArrays { word_counts: vec![1], box_offsets: vec![0], ..BoxArrays::default() };
+    for right in [4, 8] {
+        arrays.map_sizes.push([4, 8]);
+        arrays.words.extend([0; 32]);
+        arrays.boxes.push([0, 0, right, 2]);
+        arrays.box_offsets.push(arrays.boxes.len());
+    }
+    let data = Dataset::new(Boxes::new(&arrays).unwrap()).with_weights(vec![3.0, 1.0]).unwrap();
+    let spec = BoxSpec { search: BoxSearch::Windows, windows: 1, ..BoxSpec::default() };
+    assert_eq!(examples(&spec, &data).unwrap().0.vocabulary().windows, [(5, 2)]);
+}
+
 /// Data and settings that cannot be trained on are refused with the reason.
 #[test]
 fn faults_are_named() {
