@@ -159,6 +159,11 @@ impl Dataset {
         self.weights.as_deref()
     }
 
+    /// Returns how much an example counts, 1 unless weights were given.
+    pub fn weight(&self, example: usize) -> f64 {
+        self.weights().map_or(1.0, |weights| weights[example])
+    }
+
     /// Lets every example count the same.
     #[must_use]
     pub fn without_weights(self) -> Dataset {

@@ -130,6 +130,15 @@ impl WordMap {
         self.starts[at] as usize..self.starts.get(at + 1).map_or(self.words.len(), |end| *end as usize)
     }
 
+    /// Returns the block of each column and row that has points, of the blocks of lines between pixels.
+    pub(super) fn blocks_of_ranks(&self, columns: &[u16], rows: &[u16]) -> [Vec<usize>; 2] {
+        let of = |ranks: &Ranks, blocks: &[u16]| {
+            let used = ranks.of.windows(2).zip(blocks).filter(|(pair, _)| pair[0] < pair[1]);
+            used.map(|(_, &block)| usize::from(block)).collect()
+        };
+        [of(&self.columns, columns), of(&self.rows, rows)]
+    }
+
     /// Returns a rectangle in ranks; an empty one is empty.
     pub(super) fn ranks(&self, rect: Rect) -> RankRect {
         let of = |ranks: &Ranks, from: u32, to: u32| {

@@ -52,10 +52,13 @@ impl Rect {
 
     /// Returns the cells of a pyramid of `levels` levels: level by level, row by row.
     pub fn pyramid(self, levels: usize) -> impl Iterator<Item = Rect> {
-        (0..levels).flat_map(move |level| {
-            let parts = 1 << level;
-            (0..parts).flat_map(move |j| (0..parts).map(move |i| self.cell(parts, i, j)))
-        })
+        (0..levels).flat_map(move |level| self.level(level))
+    }
+
+    /// Returns the cells of a level of a pyramid, row by row.
+    pub(super) fn level(self, level: usize) -> impl Iterator<Item = Rect> {
+        let parts = 1 << level;
+        (0..parts).flat_map(move |j| (0..parts).map(move |i| self.cell(parts, i, j)))
     }
 }
 

@@ -3,14 +3,19 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
+use super::kernel::BinKernel;
 use super::loss::{BoxLoss, least_overlap};
 use super::map::WordMap;
 use super::rect::Rect;
 use super::set::BoxSet;
+use super::steps::BoxSteps;
 use super::sums::{BoxSums, Norm, Scores};
 
 /// Largest relative rounding error of a bound.
 const ROUNDING: f64 = 1e-9;
+
+/// Of so many sets that are divided, one has its middle rectangle looked at: the answer of a search that gives up.
+const LOOKED_AT: usize = 16;
 
 /// The rectangles among which one is sought.
 #[derive(Clone, Copy, Debug)]
@@ -37,8 +42,11 @@ pub enum Places<'a> {
 pub struct BoxQuestion<'a> {
     /// The points.
     pub map: &'a WordMap,
-    /// The score of each word in each cell, `[cell][word]`.
+    /// The score of each word in each cell, `[cell][word]`; for kernels whose maps have several numbers
+    /// `[cell][word][number]`.
     pub scores: &'a [f64],
+    /// The kernel of bins. Those of a kernel that is not linear are shares of the points in the image, whatever the norm.
+    pub kernel: BinKernel,
     /// Levels of the pyramid, at least 1.
     pub levels: usize,
     /// The divisor of sums.
@@ -68,6 +76,8 @@ pub struct FoundBox {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct BoxNode {
     bound: f64,
+    /// If the bound is the score of a single rectangle.
+    is_score: bool,
     /// Left, top, right, bottom.
     sides: [(u16, u16); 4],
 }
@@ -124,6 +134,7 @@ fn lines(length: u32, stride: u32, out: &mut Vec<u32>) {
 #[derive(Clone, Debug, Default)]
 pub struct BoxEngine {
     sums: BoxSums,
+    steps: BoxSteps,
     columns: Vec<u32>,
     rows: Vec<u32>,
     heap: BinaryHeap<BoxNode>,
@@ -153,13 +164,22 @@ impl BoxEngine {
         found: &mut Vec<FoundBox>,
     ) -> f64 {
         found.clear();
-        self.sums.prepare(question.scores());
+        let grid = match question.places {
+            Places::Grid { stride, .. } => {
+                lines(question.map.width(), stride, &mut self.columns);
+                lines(question.map.height(), stride, &mut self.rows);
+                Some([&self.columns[..], &self.rows])
+            }
+            Places::Windows { .. } => None,
+        };
+        match question.kernel {
+            BinKernel::Linear => self.sums.prepare(question.scores(), grid),
+            kernel => self.steps.prepare(question.map, question.scores, question.levels, kernel),
+        }
         self.heap.clear();
         self.gave_up = false;
         match question.places {
             Places::Grid { stride, most: divisions } => {
-                lines(question.map.width(), stride, &mut self.columns);
-                lines(question.map.height(), stride, &mut self.rows);
                 let (columns, rows) = ((self.columns.len() - 1) as u16, (self.rows.len() - 1) as u16);
                 let floor = if most == 1 { self.best_of(question, known, stride) } else { f64::NEG_INFINITY };
                 let whole = [(0, columns), (0, rows), (0, columns), (0, rows)];
@@ -181,7 +201,11 @@ impl BoxEngine {
 
     fn score_in(&mut self, question: BoxQuestion<'_>, rect: Rect) -> f64 {
         let loss = question.loss.map_or(0.0, |(loss, truths)| loss.loss(truths, rect));
-        self.sums.score(question.scores(), rect) + loss
+        let score = match question.kernel {
+            BinKernel::Linear => self.sums.score(question.scores(), rect),
+            _ => self.steps.score(question.map, question.levels, rect),
+        };
+        score + loss
     }
 
     /// Returns a number that the best score is not below, from the known rectangles that lie on the grid.
@@ -216,7 +240,15 @@ impl BoxEngine {
             if found.iter().any(|better| least_overlap(better.rect, smallest, largest) > apart) {
                 continue;
             }
-            if node.is_single() {
+            if node.is_single() && !node.is_score {
+                // A score costs more than its bound, so it waits until the bound is the highest.
+                let score = self.score_in(question, largest);
+                if score >= floor {
+                    self.heap.push(BoxNode { bound: score, is_score: true, ..node });
+                }
+                continue;
+            }
+            if node.is_score {
                 found.push(FoundBox { rect: largest, score: node.bound });
                 if found.len() == most {
                     return found[0].score;
@@ -231,15 +263,15 @@ impl BoxEngine {
                 }
                 return node.bound.max(found.first().map_or(f64::NEG_INFINITY, |best| best.score));
             }
-            divided += 1;
             let [left, top, right, bottom] = node.middle().map(usize::from);
             let middle = Rect::new(self.columns[left], self.rows[top], self.columns[right], self.rows[bottom]);
-            if !middle.is_empty() {
+            if divided.is_multiple_of(LOOKED_AT) && !middle.is_empty() {
                 let score = self.score_in(question, middle);
                 if score > seen.score {
                     seen = FoundBox { rect: middle, score };
                 }
             }
+            divided += 1;
             node.parts().for_each(|part| self.push(question, part, floor));
         }
         found.first().map_or(f64::NEG_INFINITY, |best| best.score)
@@ -257,13 +289,19 @@ impl BoxEngine {
 
     /// Keeps a set, unless a known rectangle scores higher than all in it.
     fn push(&mut self, question: BoxQuestion<'_>, sides: [(u16, u16); 4], floor: f64) {
-        let (mut node, set) = (BoxNode { bound: 0.0, sides }, self.set(sides));
+        let (mut node, set) = (BoxNode { bound: 0.0, is_score: false, sides }, self.set(sides));
         let (smallest, largest) = set.extremes();
-        node.bound = if node.is_single() {
+        // With this norm a score passes all points of the rectangle, a bound none.
+        node.is_score = node.is_single() && (question.kernel != BinKernel::Linear || question.norm != Norm::L2);
+        node.bound = if node.is_score {
             self.score_in(question, largest)
         } else {
             let loss = question.loss.map_or(0.0, |(loss, truths)| loss.bound(truths, smallest, largest));
-            self.sums.bound(question.scores(), &set) + loss
+            let bound = match question.kernel {
+                BinKernel::Linear => self.sums.bound(question.scores(), &set),
+                _ => self.steps.bound(question.map, question.levels, &set),
+            };
+            bound + loss
         };
         if node.bound >= floor {
             self.heap.push(node);

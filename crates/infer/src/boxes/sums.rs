@@ -1,7 +1,7 @@
 //! Sums of scores over rectangles, from tables of sums from the corner of the image; and what they are divided by.
 
 use super::map::WordMap;
-use super::rect::{RankRect, Rect, cells};
+use super::rect::{RankRect, Rect, cells, part};
 use super::set::BoxSet;
 
 /// The divisor of the sum of the scores in a rectangle: a number >= 1 if there is a point in it.
@@ -40,18 +40,62 @@ impl SignedSum {
     }
 }
 
+/// The lines on which cells of a level begin and end: between two of them lies a block, which no cell divides.
+#[derive(Clone, Debug, Default)]
+struct Blocks {
+    /// By line between pixels: the number of lines of cells up to it, less 1.
+    columns: Vec<u16>,
+    rows: Vec<u16>,
+    /// The sums over the blocks above and left of each corner begin here, the cells one after the other.
+    start: usize,
+}
+
+impl Blocks {
+    fn width(&self) -> usize {
+        self.columns.last().map_or(0, |last| usize::from(*last)) + 1
+    }
+
+    /// The numbers of a table.
+    fn corners(&self) -> usize {
+        self.width() * (self.rows.last().map_or(0, |last| usize::from(*last)) + 1)
+    }
+}
+
+/// Writes the block of each line for cells of rectangles whose sides lie on `lines`; without them each column or row that
+/// has points is a block of its own. `rank` is the number of those before a line.
+fn blocks(length: u32, lines: Option<&[u32]>, parts: u32, rank: impl Fn(u32) -> usize, out: &mut Vec<u16>) {
+    let mut is_used = vec![lines.is_none(); rank(length) + 1];
+    for (k, &from) in lines.unwrap_or_default().iter().enumerate() {
+        for &to in &lines.unwrap_or_default()[k..] {
+            (0..=parts).for_each(|i| is_used[rank(part(from, to, parts, i))] = true);
+        }
+    }
+    is_used[0] = true;
+    let mut count = 0;
+    let of_rank: Vec<u16> = is_used
+        .iter()
+        .map(|&is_used| {
+            count += u16::from(is_used);
+            count - 1
+        })
+        .collect();
+    out.clear();
+    out.extend((0..=length).map(|line| of_rank[rank(line)]));
+}
+
 /// Tables of sums of one question, and working memory that the next one uses again.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BoxSums {
-    /// By cell: the sums over the points above and left of each corner, `[row][column]` in ranks.
+    /// By level.
+    blocks: Vec<Blocks>,
+    /// The sums of blocks, by sign.
     tables: Vec<SignedSum>,
-    /// The same for the number of points.
+    /// The number of points above and left of each corner, `[row][column]` in ranks.
     points: Vec<u32>,
-    /// Corners of a table, and in a row of it.
-    corners: usize,
+    /// Corners in a row of `points`.
     width: usize,
-    /// By level: the largest score of a point, at least 0.
-    largest: Vec<f64>,
+    /// The sum, over levels, of the largest score of a point; at least 0.
+    largest: f64,
     /// The length of the vector of the largest scores of the points' words, by cell: no L2-normed score is above.
     length: f64,
     /// How often each word was met.
@@ -59,44 +103,64 @@ pub(super) struct BoxSums {
 }
 
 impl BoxSums {
-    /// Makes the tables of a question.
-    pub(super) fn prepare(&mut self, scores: Scores<'_>) {
+    /// Makes the tables of a question about rectangles whose sides lie on these columns and rows, or anywhere.
+    pub(super) fn prepare(&mut self, scores: Scores<'_>, grid: Option<[&[u32]; 2]>) {
         let Scores { map, of, levels, .. } = scores;
         let (columns, rows) = map.size();
-        let (cells, words) = (cells(levels), of.len() / cells(levels));
-        (self.width, self.corners) = (columns + 1, (columns + 1) * (rows + 1));
+        let words = of.len() / cells(levels);
+        self.blocks.resize(levels, Blocks::default());
         self.tables.clear();
-        self.tables.resize(cells * self.corners, SignedSum::default());
-        self.points.clear();
-        self.points.resize(self.corners, 0);
         self.met.resize(words, 0);
-        self.largest.clear();
-        self.largest.resize(levels, 0.0);
-        let mut squares = 0.0;
         map.words().iter().for_each(|&word| self.met[word as usize] = 1);
-        for cell in 0..cells {
-            let level = (0..levels).find(|&level| cell < super::rect::cells(level + 1)).unwrap_or(0);
-            let table = &mut self.tables[cell * self.corners..(cell + 1) * self.corners];
-            let of = &of[cell * words..(cell + 1) * words];
-            for row in 0..rows {
-                let mut sum = SignedSum::default();
-                for column in 0..columns {
-                    for &word in &map.words()[map.place(row, column)] {
-                        let score = of[word as usize];
-                        sum.add(SignedSum { positive: score.max(0.0), negative: score.min(0.0) });
+        let (mut squares, mut cell) = (0.0, 0);
+        self.largest = 0.0;
+        for (level, blocks) in self.blocks.iter_mut().enumerate() {
+            let parts = 1 << level;
+            let rank = |across: u32, down: u32| map.ranks(Rect::new(across, down, across, down));
+            let [lines_across, lines_down] = [0, 1].map(|axis| grid.map(|grid| grid[axis]));
+            self::blocks(map.width(), lines_across, parts, |line| rank(line, 0).columns.0, &mut blocks.columns);
+            self::blocks(map.height(), lines_down, parts, |line| rank(0, line).rows.0, &mut blocks.rows);
+            blocks.start = self.tables.len();
+            let (width, corners, mut largest) = (blocks.width(), blocks.corners(), 0.0_f64);
+            let [across, down] = map.blocks_of_ranks(&blocks.columns, &blocks.rows);
+            for _ in 0..parts * parts {
+                let of = &of[cell * words..(cell + 1) * words];
+                cell += 1;
+                let start = self.tables.len();
+                self.tables.resize(start + corners, SignedSum::default());
+                let table = &mut self.tables[start..];
+                for row in 0..rows {
+                    for column in 0..columns {
+                        let sum: f64 = map.words()[map.place(row, column)].iter().map(|&word| of[word as usize]).sum();
+                        table[(down[row] + 1) * width + across[column] + 1].positive += sum;
                     }
-                    let mut above = table[row * (columns + 1) + column + 1];
-                    above.add(sum);
-                    table[(row + 1) * (columns + 1) + column + 1] = above;
+                }
+                for row in 1..corners / width {
+                    let mut sum = SignedSum::default();
+                    for column in 1..width {
+                        let own = table[row * width + column].positive;
+                        sum.add(SignedSum { positive: own.max(0.0), negative: own.min(0.0) });
+                        table[row * width + column] = table[(row - 1) * width + column];
+                        table[row * width + column].add(sum);
+                    }
+                }
+                for (score, _) in of.iter().zip(&self.met).filter(|(score, met)| **met > 0 && **score > 0.0) {
+                    largest = largest.max(*score);
+                    squares += score * score;
                 }
             }
-            for (score, _) in of.iter().zip(&self.met).filter(|(score, met)| **met > 0 && **score > 0.0) {
-                self.largest[level] = self.largest[level].max(*score);
-                squares += score * score;
-            }
+            self.largest += largest;
         }
         self.length = f64::sqrt(squares);
         map.words().iter().for_each(|&word| self.met[word as usize] = 0);
+        self.count_points(map);
+    }
+
+    fn count_points(&mut self, map: &WordMap) {
+        let (columns, rows) = map.size();
+        self.width = columns + 1;
+        self.points.clear();
+        self.points.resize((columns + 1) * (rows + 1), 0);
         for row in 0..rows {
             let mut sum = 0;
             for column in 0..columns {
@@ -107,14 +171,14 @@ impl BoxSums {
         }
     }
 
-    fn corners_of(&self, RankRect { columns, rows }: RankRect) -> [usize; 4] {
-        let at = |row: usize, column: usize| row * self.width + column;
-        [at(rows.0, columns.0), at(rows.0, columns.1), at(rows.1, columns.0), at(rows.1, columns.1)]
-    }
-
-    /// Returns the sums over the points in a rectangle, scored as in one cell.
-    fn parts(&self, map: &WordMap, cell: usize, rect: Rect) -> SignedSum {
-        let [a, b, c, d] = self.corners_of(map.ranks(rect)).map(|corner| self.tables[cell * self.corners + corner]);
+    /// Returns the sums over the blocks in a rectangle, scored as in a cell of a level.
+    fn parts(&self, level: usize, cell: usize, rect: Rect) -> SignedSum {
+        let blocks = &self.blocks[level];
+        let [left, right] = [rect.left, rect.right].map(|line| usize::from(blocks.columns[line as usize]));
+        let [top, bottom] = [rect.top, rect.bottom].map(|line| usize::from(blocks.rows[line as usize]));
+        let (width, table) = (blocks.width(), &self.tables[blocks.start + cell * blocks.corners()..]);
+        let at = |row: usize, column: usize| table[row * width + column];
+        let [a, b, c, d] = [at(top, left), at(top, right), at(bottom, left), at(bottom, right)];
         SignedSum {
             positive: (d.positive - b.positive) - (c.positive - a.positive),
             negative: (d.negative - b.negative) - (c.negative - a.negative),
@@ -123,7 +187,9 @@ impl BoxSums {
 
     /// Returns the number of points in a rectangle.
     fn count(&self, map: &WordMap, rect: Rect) -> u32 {
-        let [a, b, c, d] = self.corners_of(map.ranks(rect)).map(|corner| self.points[corner]);
+        let RankRect { columns, rows } = map.ranks(rect);
+        let at = |row: usize, column: usize| self.points[row * self.width + column];
+        let [a, b, c, d] = [at(rows.0, columns.0), at(rows.0, columns.1), at(rows.1, columns.0), at(rows.1, columns.1)];
         d + a - b - c
     }
 
@@ -159,68 +225,57 @@ impl BoxSums {
         if norm == 0.0 {
             return 0.0;
         }
-        let of = |(cell, part): (usize, Rect)| {
-            let SignedSum { positive, negative } = self.parts(scores.map, cell, part);
+        let of_cell = |level: usize, (cell, part): (usize, Rect)| {
+            let SignedSum { positive, negative } = self.parts(level, cell, part);
             positive + negative
         };
-        rect.pyramid(scores.levels).enumerate().map(of).sum::<f64>() / norm
+        let of_level = |level: usize| rect.level(level).enumerate().map(|cell| of_cell(level, cell)).sum::<f64>();
+        (0..scores.levels).map(of_level).sum::<f64>() / norm
     }
 
     /// Returns a number that no score of a rectangle in a set is above.
     pub(super) fn bound(&mut self, scores: Scores<'_>, set: &BoxSet) -> f64 {
         let Scores { map, levels, norm, .. } = scores;
         let (smallest, largest) = set.extremes();
-        let points = if smallest.is_empty() { 0.0 } else { f64::from(self.count(map, smallest)) };
-        let of_level = |level: usize| {
-            let mut sum = SignedSum::default();
-            for (cell, (small, large)) in set.cells(level).enumerate().map(|(k, pair)| (cells(level) + k, pair)) {
-                sum.positive += self.parts(map, cell, large).positive;
+        let mut sum = SignedSum::default();
+        for level in 0..levels {
+            for (cell, (small, large)) in set.cells(level).enumerate() {
+                sum.positive += self.parts(level, cell, large).positive;
                 if !small.is_empty() {
-                    sum.negative += self.parts(map, cell, small).negative;
+                    sum.negative += self.parts(level, cell, small).negative;
                 }
             }
-            sum
-        };
-        let sums = (0..levels).map(of_level);
-        match norm {
-            Norm::None => sums.map(|sum| sum.positive + sum.negative).sum::<f64>() / (map.points() as f64).max(1.0),
-            Norm::Area => {
-                let (least, most) = set.areas();
-                sums.map(|sum| sum.positive / least + sum.negative / most).sum()
-            }
-            Norm::L1 => {
-                let most = f64::from(self.count(map, largest));
-                let of_level = |(sum, top): (SignedSum, &f64)| {
-                    // Positive scores of this sum are of so many points at least.
-                    let least = points.max(sum.positive / top.max(f64::MIN_POSITIVE)).max(1.0);
-                    let all = sum.positive + sum.negative;
-                    if all > 0.0 {
-                        all / least
-                    } else if most > 0.0 {
-                        all / most
-                    } else {
-                        0.0
-                    }
-                };
-                sums.zip(&self.largest).map(of_level).sum::<f64>() / levels as f64
-            }
+        }
+        let points = || if smallest.is_empty() { 0.0 } else { f64::from(self.count(map, smallest)) };
+        // Positive scores of this sum are of so many points at least.
+        let points = || points().max(sum.positive / self.largest.max(f64::MIN_POSITIVE)).max(1.0);
+        let most = || f64::from(self.count(map, largest));
+        let (least, most) = match norm {
+            Norm::None => (map.points() as f64, map.points() as f64),
+            Norm::Area => set.areas(),
+            Norm::L1 => (levels as f64 * points(), levels as f64 * most()),
             Norm::L2 => {
                 let squares = map.squares();
-                let (mut least, mut most) = (0.0, 0.0);
+                let (mut least, mut most) = (levels as f64 * points(), 0.0);
+                let mut of_small = 0.0;
                 for (small, large) in (0..levels).flat_map(|level| set.cells(level)) {
                     if !small.is_empty() {
-                        least += squares.least(map.ranks(small)).max(f64::from(self.count(map, small)));
+                        of_small += squares.least(map.ranks(small)).max(f64::from(self.count(map, small)));
                     }
                     most += squares.most(map.ranks(large), f64::from(self.count(map, large)));
                 }
-                let of_level = |(sum, top): (SignedSum, &f64)| {
-                    // A squared length is not below the number of points, nor that below what positive scores take.
-                    let points = points.max(sum.positive / top.max(f64::MIN_POSITIVE)).max(1.0);
-                    let least = least.max(levels as f64 * points);
-                    sum.positive / f64::sqrt(least) + sum.negative / f64::sqrt(most.max(1.0))
-                };
-                sums.zip(&self.largest).map(of_level).sum::<f64>().min(self.length)
+                least = least.max(of_small);
+                // Nor is the length below what is needed for positive scores of this sum.
+                (f64::sqrt(least).max(sum.positive / self.length.max(f64::MIN_POSITIVE)), f64::sqrt(most))
             }
+        };
+        let all = sum.positive + sum.negative;
+        if all > 0.0 {
+            all / least.max(1.0)
+        } else if most > 0.0 {
+            all / most
+        } else {
+            0.0
         }
     }
 }

@@ -30,6 +30,7 @@ struct Case {
     scores: Vec<f64>,
     levels: usize,
     norm: Norm,
+    kernel: BinKernel,
     loss: BoxLoss,
     truths: Vec<Rect>,
     stride: u32,
@@ -45,27 +46,32 @@ impl Case {
         let points: Vec<WordPoint> = (0..count).map(|_| point(&mut dice)).collect();
         let levels = 1 + dice.below(3) as usize;
         let shift = [0.0, -0.7, 0.7][dice.below(3) as usize];
-        let scores = (0..cells(levels) * WORDS as usize).map(|_| dice.real() + shift).collect();
+        // Every fifth case has a kernel that is not linear, which goes with the norm of the image.
+        let norms = [Norm::None, Norm::Area, Norm::L1, Norm::L2].map(|norm| (norm, BinKernel::Linear));
+        let kernel = [BinKernel::Intersection, BinKernel::ChiSquare][seed as usize / 5 % 2];
+        let (norm, kernel) = if seed % 5 == 4 { (Norm::None, kernel) } else { norms[seed as usize % 4] };
+        let scores = (0..cells(levels) * WORDS as usize * kernel.len()).map(|_| dice.real() + shift).collect();
         let truth = |dice: &mut Dice| {
             let (left, top) = (dice.below(width), dice.below(height));
             Rect::new(left, top, left + 1 + dice.below(width - left), top + 1 + dice.below(height - top))
         };
         let truths = (0..dice.below(3)).map(|_| truth(&mut dice)).collect();
-        let norm = [Norm::None, Norm::Area, Norm::L1, Norm::L2][seed as usize % 4];
         let loss = [BoxLoss::Overlap, BoxLoss::Missed][seed as usize / 4 % 2];
         let map = WordMap::new(width, height, points.clone());
-        Case { map, points, scores, levels, norm, loss, truths, stride: 1 + dice.below(3) }
+        Case { map, points, scores, levels, norm, kernel, loss, truths, stride: 1 + dice.below(3) }
     }
 
     fn question(&self, most: usize) -> BoxQuestion<'_> {
         let places = Places::Grid { stride: self.stride, most };
         let loss = Some((self.loss, &self.truths[..]));
-        BoxQuestion { map: &self.map, scores: &self.scores, levels: self.levels, norm: self.norm, loss, places }
+        let (scores, levels, norm, kernel) = (&self.scores[..], self.levels, self.norm, self.kernel);
+        BoxQuestion { map: &self.map, scores, levels, norm, kernel, loss, places }
     }
 
     /// The score by its definition: histograms of cells, counted point by point.
     fn value(&self, rect: Rect) -> f64 {
-        let mut histogram = vec![0.0; self.scores.len()];
+        let parts = self.kernel.len();
+        let mut histogram = vec![0.0; self.scores.len() / parts];
         let (width, height) = (rect.right - rect.left, rect.bottom - rect.top);
         let mut first = 0;
         for level in 0..self.levels {
@@ -89,7 +95,14 @@ impl Case {
             Norm::L1 => histogram.iter().sum(),
             Norm::L2 => histogram.iter().map(|count| count * count).sum::<f64>().sqrt(),
         };
-        let sum: f64 = histogram.iter().zip(&self.scores).map(|(count, score)| count * score).sum();
+        let mapped = |count: f64| match self.kernel {
+            BinKernel::Linear => [count, 0.0, 0.0],
+            kernel => kernel.map(count / norm).map(|value| norm * value),
+        };
+        let of_bin = |(count, scores): (&f64, &[f64])| {
+            scores.iter().zip(mapped(*count)).map(|(score, value)| score * value).sum::<f64>()
+        };
+        let sum: f64 = histogram.iter().zip(self.scores.chunks_exact(parts)).map(of_bin).sum();
         let score = if histogram.iter().all(|count| *count == 0.0) { 0.0 } else { sum / norm };
         let overlap = self.truths.iter().map(|truth| truth.overlap(rect)).fold(0.0, f64::max);
         score + if self.loss == BoxLoss::Overlap { 1.0 - overlap } else { f64::from(u8::from(overlap <= 0.5)) }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use multiplane_core::example::Examples;
 use multiplane_core::parameter::require;
+use multiplane_infer::boxes::{BinKernel, cells};
 
 use super::boxed::Boxed;
-use super::spec::{BoxSearch, BoxSpec};
+use super::spec::{BoxSearch, BoxSpec, HistogramKernel, Normalise};
 use super::task::{BoxTask, BoxVocabulary, tables};
 use super::windows;
 use crate::builtin::reading::Reading;
@@ -23,7 +24,7 @@ type BoxReading = Reading<Arc<BoxImage>, Boxed, BoxVocabulary>;
 pub const ENTRY: TaskEntry = TaskEntry::new::<BoxSpec>("box")
     .summary("a box around an object in a map of visual words")
     .reads(&[&boxes::FORMAT])
-    .layout("[cell][word]")
+    .layout("[cell][word], with task.kernel [cell][word][number]")
     .bounded()
     .lists()
     .oracle("branch and bound over all boxes of a grid, or all windows of some sizes");
@@ -51,10 +52,13 @@ pub fn examples(spec: &BoxSpec, data: &Dataset) -> Result<(BoxTask, Examples<Arc
 
 /// Reads images, with the vocabulary of a model if one is given.
 fn read(spec: &BoxSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(BoxReading, BoxTask), OpenError> {
+    let normalise = format!("{:?}", spec.normalise).to_lowercase();
     require((1..=4).contains(&spec.levels), "levels", spec.levels, "must be 1 to 4")?;
     require(spec.stride > 0, "stride", spec.stride, "must be at least 1")?;
     require(spec.windows > 0, "windows", spec.windows, "must be at least 1")?;
     require((0.0..=1.0).contains(&spec.apart), "apart", spec.apart, "must be 0 to 1")?;
+    let is_linear = spec.kernel == HistogramKernel::Linear;
+    require(is_linear || spec.normalise == Normalise::None, "normalise", normalise, "must be none with task.kernel")?;
     let Some(found) = data.get::<Boxes>() else {
         let found = data.describe();
         return Err(OpenError::new(format!("task `{}` reads maps of words with boxes, found {found}", ENTRY.name)));
@@ -66,7 +70,12 @@ fn read(spec: &BoxSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(B
         None => {
             let words = if spec.words.is_empty() { found.word_counts().to_vec() } else { spec.words.clone() };
             let windows = match spec.search {
-                BoxSearch::Windows => windows::sizes(labels.iter().flat_map(Boxed::boxes), spec.windows),
+                BoxSearch::Windows => {
+                    let weighted = labels.iter().enumerate().map(|(k, truth)| (truth, data.weight(k)));
+                    let boxes =
+                        weighted.flat_map(|(truth, weight)| truth.boxes().iter().map(move |rect| (rect, weight)));
+                    windows::sizes(boxes, spec.windows)
+                }
                 BoxSearch::BranchAndBound => Vec::new(),
             };
             BoxVocabulary { words, windows, features_id: found.features_id().map(str::to_string) }
@@ -77,7 +86,7 @@ fn read(spec: &BoxSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(B
         let whose = if model.is_some() { "the model has" } else { "task.words is" };
         return Err(OpenError::new(format!("found vocabularies of {found:?} words, but {whose} {expected:?}")));
     }
-    check_dim(vocabulary.words.iter().sum(), multiplane_infer::boxes::cells(spec.levels))?;
+    check_dim(vocabulary.words.iter().sum(), cells(spec.levels) * BinKernel::from(spec.kernel).len())?;
     if model.is_none() {
         if let Some(image) = labels.iter().position(|truth| truth.boxes().is_empty()).filter(|_| !spec.none) {
             return Err(OpenError::new(format!(

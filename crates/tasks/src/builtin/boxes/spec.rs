@@ -1,6 +1,6 @@
 //! The parameters of the task.
 
-use multiplane_infer::boxes::{BoxLoss, Norm};
+use multiplane_infer::boxes::{BinKernel, BoxLoss, Norm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,19 @@ pub enum OverlapLoss {
     Missed,
 }
 
+/// The kernel that bins of histograms are compared by, their sum that of boxes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HistogramKernel {
+    /// The product of the bins.
+    #[default]
+    Linear,
+    /// The smaller bin, approximated by a map of three numbers.
+    Intersection,
+    /// `2ab / (a + b)`, approximated by a map of three numbers.
+    Chi2,
+}
+
 /// The boxes that are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -51,6 +64,8 @@ pub struct BoxSpec {
     pub levels: usize,
     /// The divisor of the histogram of a box.
     pub normalise: Normalise,
+    /// The kernel of histograms; another one than `linear` goes with `normalise = none`.
+    pub kernel: HistogramKernel,
     /// The loss that the oracle adds to the scores, and whose mean evaluation reports.
     pub loss: OverlapLoss,
     /// The boxes that are searched.
@@ -74,6 +89,7 @@ impl Default for BoxSpec {
             words: Vec::new(),
             levels: 2,
             normalise: Normalise::default(),
+            kernel: HistogramKernel::default(),
             loss: OverlapLoss::default(),
             search: BoxSearch::default(),
             stride: 4,
@@ -92,6 +108,16 @@ impl From<Normalise> for Norm {
             Normalise::Area => Norm::Area,
             Normalise::L1 => Norm::L1,
             Normalise::L2 => Norm::L2,
+        }
+    }
+}
+
+impl From<HistogramKernel> for BinKernel {
+    fn from(kernel: HistogramKernel) -> BinKernel {
+        match kernel {
+            HistogramKernel::Linear => BinKernel::Linear,
+            HistogramKernel::Intersection => BinKernel::Intersection,
+            HistogramKernel::Chi2 => BinKernel::ChiSquare,
         }
     }
 }

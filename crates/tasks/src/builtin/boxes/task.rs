@@ -7,7 +7,7 @@ use multiplane_core::oracle::{Prices, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
 use multiplane_core::task::{Call, Case, Task};
-use multiplane_infer::boxes::{BoxEngine, BoxLoss, BoxQuestion, FoundBox, Norm, Places, Rect, cells};
+use multiplane_infer::boxes::{BinKernel, BoxEngine, BoxLoss, BoxQuestion, FoundBox, Norm, Places, Rect, cells};
 use serde::{Deserialize, Serialize};
 
 use super::boxed::Boxed;
@@ -23,6 +23,9 @@ use crate::problem::tables::{Axis, WeightTable};
 /// Seconds of a call for a point in a cell, and for a number of a plane; see [`prices`](crate::builtin::prices).
 const POINT: f64 = 1e-7;
 const NUMBER: f64 = 1e-9;
+
+/// Points that a call with a kernel passes, for each point of the image in each cell.
+const PASSED: f64 = 2000.0;
 
 /// Boxes that an example remembers.
 const REMEMBERED: usize = 4;
@@ -54,7 +57,10 @@ pub(super) fn tables(spec: &BoxSpec, vocabulary: &BoxVocabulary) -> Vec<WeightTa
         let parts = 1 << level;
         (0..parts * parts).map(move |k| format!("{parts}x{parts}:{},{}", k / parts, k % parts))
     });
-    let bins = WeightTable::new("bin", [Axis::own("cell", cells), Axis::numbers("word", vocabulary.all_words())]);
+    let mut axes = vec![Axis::own("cell", cells), Axis::numbers("word", vocabulary.all_words())];
+    let numbers = BinKernel::from(spec.kernel).len();
+    axes.extend((numbers > 1).then(|| Axis::numbers("number", numbers)));
+    let bins = WeightTable::new("bin", axes);
     let none = spec.none.then(|| WeightTable::new("none", [Axis::numbers("none", 1)]));
     std::iter::once(bins).chain(none).collect()
 }
@@ -65,6 +71,7 @@ pub struct BoxTask {
     spec: BoxSpec,
     vocabulary: BoxVocabulary,
     norm: Norm,
+    kernel: BinKernel,
     loss: BoxLoss,
 }
 
@@ -89,7 +96,8 @@ impl Memory for BoxMemory {
 impl BoxTask {
     /// Makes a task with these words and windows.
     pub(super) fn new(spec: &BoxSpec, vocabulary: BoxVocabulary) -> Self {
-        BoxTask { spec: spec.clone(), vocabulary, norm: spec.normalise.into(), loss: spec.loss.into() }
+        let (norm, kernel, loss) = (spec.normalise.into(), spec.kernel.into(), spec.loss.into());
+        BoxTask { spec: spec.clone(), vocabulary, norm, kernel, loss }
     }
 
     /// Returns what a model remembers.
@@ -99,7 +107,7 @@ impl BoxTask {
 
     /// Returns the number of weights of cells.
     fn bins(&self) -> usize {
-        cells(self.spec.levels) * self.vocabulary.all_words()
+        cells(self.spec.levels) * self.vocabulary.all_words() * self.kernel.len()
     }
 
     /// Adds `scale` times the features of an image with these boxes: the mean over them.
@@ -108,7 +116,7 @@ impl BoxTask {
             dense[self.bins()..].iter_mut().for_each(|none| *none += scale);
         }
         let words = self.vocabulary.all_words();
-        let mut histogram = vec![0.0; self.bins()];
+        let mut histogram = vec![0.0; cells(self.spec.levels) * words];
         for &rect in y.boxes() {
             histogram.fill(0.0);
             for (cell, own) in rect.pyramid(self.spec.levels).zip(histogram.chunks_exact_mut(words)) {
@@ -116,8 +124,11 @@ impl BoxTask {
             }
             let norm = self.norm_of(x, rect, &histogram);
             if norm > 0.0 {
-                let factor = scale / norm / y.boxes().len() as f64;
-                dense.iter_mut().zip(&histogram).for_each(|(sum, count)| *sum += factor * count);
+                let share = scale / y.boxes().len() as f64;
+                for (own, count) in dense.chunks_exact_mut(self.kernel.len()).zip(&histogram) {
+                    let map = self.kernel.map(count / norm);
+                    own.iter_mut().zip(map).for_each(|(sum, value)| *sum += share * value);
+                }
             }
         }
     }
@@ -141,6 +152,7 @@ impl BoxTask {
             scores: &w[..self.bins()],
             levels: self.spec.levels,
             norm: self.norm,
+            kernel: self.kernel,
             loss: truth.map(|truth| (self.loss, truth.boxes())),
             places,
         }
@@ -180,7 +192,8 @@ impl Task for BoxTask {
 
     fn prices(&self, x: &Arc<BoxImage>) -> Option<Prices> {
         let points = (cells(self.spec.levels) * x.map.points()) as f64;
-        Some(Prices::of_sizes(1e-5 + POINT * points, 6e-7 + NUMBER * self.dim() as f64))
+        let passed = if self.kernel == BinKernel::Linear { POINT } else { PASSED * NUMBER };
+        Some(Prices::of_sizes(1e-5 + passed * points, 6e-7 + NUMBER * self.dim() as f64))
     }
 
     fn decode(&self, call: Call<'_, Self>, out: &mut Boxed) -> Result<Quality, String> {

@@ -46,6 +46,14 @@ fn specs() -> Vec<BoxSpec> {
             }
         }
     }
+    for kernel in [HistogramKernel::Intersection, HistogramKernel::Chi2] {
+        for (search, loss) in
+            [(BoxSearch::BranchAndBound, OverlapLoss::Overlap), (BoxSearch::Windows, OverlapLoss::Missed)]
+        {
+            let (stride, levels) = (1 + all.len() as u32 % 2, 1 + all.len() % 3);
+            all.push(BoxSpec { kernel, search, loss, stride, levels, ..BoxSpec::default() });
+        }
+    }
     all
 }
 
@@ -162,6 +170,21 @@ fn losses_by_hand() {
     assert_eq!(task.show(&truth, &BoxVocabulary::default()), "0 0 2 2; 4 0 6 2");
 }
 
+/// Sizes of windows are learned from boxes by the weights of their images.
+#[test]
+fn weights_count_images() {
+    let mut arrays = BoxArrays { word_counts: vec![1], box_offsets: vec![0], ..BoxArrays::default() };
+    for right in [4, 8] {
+        arrays.map_sizes.push([4, 8]);
+        arrays.words.extend([0; 32]);
+        arrays.boxes.push([0, 0, right, 2]);
+        arrays.box_offsets.push(arrays.boxes.len());
+    }
+    let data = Dataset::new(Boxes::new(&arrays).unwrap()).with_weights(vec![3.0, 1.0]).unwrap();
+    let spec = BoxSpec { search: BoxSearch::Windows, windows: 1, ..BoxSpec::default() };
+    assert_eq!(examples(&spec, &data).unwrap().0.vocabulary().windows, [(5, 2)]);
+}
+
 /// Data and settings that cannot be trained on are refused with the reason.
 #[test]
 fn faults_are_named() {
@@ -174,6 +197,10 @@ fn faults_are_named() {
         (BoxSpec::default(), "image 0 has no box"),
         (BoxSpec { levels: 5, ..BoxSpec::default() }, "levels"),
         (BoxSpec { apart: 1.5, ..BoxSpec::default() }, "apart"),
+        (
+            BoxSpec { kernel: HistogramKernel::Chi2, normalise: Normalise::L2, ..BoxSpec::default() },
+            "normalise = l2: must be none with task.kernel",
+        ),
         (BoxSpec { stride: 0, ..BoxSpec::default() }, "stride"),
         (
             BoxSpec { words: vec![2], none: true, ..BoxSpec::default() },

@@ -6,20 +6,32 @@ use multiplane_infer::boxes::Rect;
 const ROUNDS: usize = 100;
 
 /// Returns at most `count` sizes, width and height, ascending: the means of groups of near sizes (k-means, begun at
-/// sizes spread evenly in the order of areas).
-pub(super) fn sizes<'a>(boxes: impl Iterator<Item = &'a Rect>, count: usize) -> Vec<(u32, u32)> {
-    let mut all: Vec<[f64; 2]> =
-        boxes.map(|rect| [f64::from(rect.right - rect.left), f64::from(rect.bottom - rect.top)]).collect();
-    all.sort_by(|a, b| (a[0] * a[1]).total_cmp(&(b[0] * b[1])).then(a[0].total_cmp(&b[0])));
-    let count = count.min(all.len()); // more sizes than boxes there are not
-    let mut means: Vec<[f64; 2]> =
-        (0..count).filter_map(|k| all.get((2 * k + 1) * all.len() / (2 * count))).copied().collect();
+/// sizes spread evenly in the order of areas). A box counts as often as its weight says, with 0 not at all.
+pub(super) fn sizes<'a>(boxes: impl Iterator<Item = (&'a Rect, f64)>, count: usize) -> Vec<(u32, u32)> {
+    let size = |rect: &Rect| [f64::from(rect.right - rect.left), f64::from(rect.bottom - rect.top)];
+    let mut all: Vec<([f64; 2], f64)> =
+        boxes.filter(|(_, weight)| *weight > 0.0).map(|(rect, weight)| (size(rect), weight)).collect();
+    all.sort_by(|(a, _), (b, _)| (a[0] * a[1]).total_cmp(&(b[0] * b[1])).then(a[0].total_cmp(&b[0])));
+    let mut means: Vec<[f64; 2]> = Vec::new();
+    if count < all.len() {
+        let whole: f64 = all.iter().map(|(_, weight)| weight).sum();
+        let mut before = 0.0;
+        for (size, weight) in &all {
+            before += weight;
+            // The means begin where odd multiples of half a share of the weights fall.
+            while means.len() < count && before * 2.0 * count as f64 > (2 * means.len() + 1) as f64 * whole {
+                means.push(*size);
+            }
+        }
+    } else {
+        means.extend(all.iter().map(|(size, _)| *size));
+    }
     for _ in 0..ROUNDS {
         let mut sums = vec![([0.0; 2], 0.0); means.len()];
-        for size in &all {
+        for (size, weight) in &all {
             let (sum, members) = &mut sums[nearest(&means, *size)];
-            *sum = [sum[0] + size[0], sum[1] + size[1]];
-            *members += 1.0;
+            *sum = [sum[0] + weight * size[0], sum[1] + weight * size[1]];
+            *members += weight;
         }
         let moved = |(mean, (sum, members)): (&[f64; 2], &([f64; 2], f64))| match *members > 0.0 {
             true => sum.map(|sum| sum / members),
@@ -51,8 +63,24 @@ mod tests {
     fn sizes_are_means_of_groups() {
         let of = |width: u32, height: u32| Rect::new(3, 4, 3 + width, 4 + height);
         let boxes = [of(10, 20), of(12, 20), of(100, 50), of(104, 52), of(11, 20)];
-        assert_eq!(sizes(boxes.iter(), 2), [(11, 20), (102, 51)]);
-        assert_eq!(sizes(boxes[..1].iter(), 3), [(10, 20)]);
-        assert!(sizes([].iter(), 2).is_empty());
+        let once = |boxes: &[Rect], count: usize| sizes(boxes.iter().map(|rect| (rect, 1.0)), count);
+        assert_eq!(once(&boxes, 2), [(11, 20), (102, 51)]);
+        assert_eq!(once(&boxes[..1], 3), [(10, 20)]);
+        assert!(once(&[], 2).is_empty());
+    }
+
+    /// A box of weight 3 counts as three boxes, one of weight 0 as none.
+    #[test]
+    fn weights_count_boxes() {
+        let of = |width: u32, height: u32| Rect::new(0, 0, width, height);
+        let boxes = [(of(10, 10), 3.0), (of(20, 10), 1.0), (of(60, 10), 0.0), (of(90, 30), 2.0), (of(98, 34), 1.0)];
+        let copies: Vec<(Rect, f64)> =
+            boxes.iter().flat_map(|&(rect, weight)| vec![(rect, 1.0); weight as usize]).collect();
+        for count in 1..4 {
+            let [weighted, copied] =
+                [&boxes[..], &copies].map(|all| sizes(all.iter().map(|(rect, weight)| (rect, *weight)), count));
+            assert_eq!(weighted, copied, "{count}");
+        }
+        assert_eq!(sizes(boxes.iter().map(|(rect, weight)| (rect, *weight)), 2), [(13, 10), (93, 31)]);
     }
 }

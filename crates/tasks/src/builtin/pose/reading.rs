@@ -84,7 +84,7 @@ fn read(spec: &PoseSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(
     }
     let vocabulary = match model {
         Some(model) => model.read::<PoseVocabulary>()?,
-        None => learned(&body, found, &labels),
+        None => learned(&body, found, &labels, |k| data.weight(k)),
     };
     if found.channels() != vocabulary.channels {
         let (found, expected) = (found.channels(), vocabulary.channels);
@@ -117,17 +117,24 @@ fn torso(body: &Body, image: &PoseImage, spec: &PoseSpec, k: usize) -> Result<f6
     }
 }
 
-/// Returns what a model remembers of training data: means of offsets and of torsos.
-fn learned(body: &Body, found: &Poses, labels: &[Pose]) -> PoseVocabulary {
-    let mean = |sum: f64, count: usize| (sum / count.max(1) as f64 / STEP).round() * STEP;
-    let anchor = |&[parent, child]: &[usize; 2]| {
-        let ends = |image: &Arc<PoseImage>| Some([image.joints[parent]?, image.joints[child]?]);
-        let both: Vec<[[u32; 2]; 2]> = found.images().iter().filter_map(ends).collect();
-        let along =
-            |axis: usize| both.iter().map(|[from, to]| f64::from(to[axis]) - f64::from(from[axis])).sum::<f64>();
-        [0, 1].map(|axis| mean(along(axis), both.len()))
+/// Returns what a model remembers of training data: means of offsets and of torsos, in which an image counts by its
+/// weight.
+fn learned(body: &Body, found: &Poses, labels: &[Pose], weight: impl Fn(usize) -> f64) -> PoseVocabulary {
+    let mean = |values: &mut dyn Iterator<Item = (usize, f64)>| {
+        let add = |(sum, whole): (f64, f64), (k, value): (usize, f64)| (sum + weight(k) * value, whole + weight(k));
+        let (sum, whole) = values.fold((0.0, 0.0), add);
+        if whole > 0.0 { (sum / whole / STEP).round() * STEP } else { 0.0 }
     };
-    let torsos = labels.iter().filter_map(|truth| truth.marks.as_ref()).map(|marks| marks.torso);
-    let unit = mean(torsos.sum(), labels.len()).max(STEP);
+    let anchor = |&[parent, child]: &[usize; 2]| {
+        let along = |image: &PoseImage, axis: usize| {
+            Some(f64::from(image.joints[child]?[axis]) - f64::from(image.joints[parent]?[axis]))
+        };
+        let offsets = |axis: usize| {
+            found.images().iter().enumerate().filter_map(move |(k, image)| Some((k, along(image, axis)?)))
+        };
+        [0, 1].map(|axis| mean(&mut offsets(axis)))
+    };
+    let torsos = labels.iter().map(|truth| truth.marks.as_ref().map_or(0.0, |marks| marks.torso));
+    let unit = mean(&mut torsos.enumerate()).max(STEP);
     PoseVocabulary { channels: found.channels(), anchors: body.limbs.iter().map(anchor).collect(), unit }
 }

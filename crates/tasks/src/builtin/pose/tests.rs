@@ -137,6 +137,25 @@ fn losses_and_measures_by_hand() {
     assert_eq!(measures::found(truth, &near, measures::Yardstick::Body, 0.25), (1, 2), "the box is 4 wide");
 }
 
+/// An image of weight 2 counts as two images, and one of weight 0 as none, when offsets and torsos are averaged.
+#[test]
+fn weights_count_images() {
+    let image = |joint: [f64; 2]| [[0.0, 0.0], joint, [f64::NAN; 2]];
+    let of = |images: &[[[f64; 2]; 3]]| {
+        let channels = Matrix::new(vec![0.5_f32; 24 * images.len()], 24 * images.len(), 1);
+        let joints = images.concat();
+        Dataset::new(
+            Poses::new(&PoseArrays { grid_sizes: vec![[4, 6]; images.len()], channels, parts: 3, joints }).unwrap(),
+        )
+    };
+    let spec = PoseSpec { edges: "0-1,1-2".into(), torso: "0-1".into(), ..PoseSpec::default() };
+    let learned = |data: &Dataset| examples(&spec, data).unwrap().0.vocabulary;
+    let (near, far, apart) = (image([2.0, 0.0]), image([5.0, 0.0]), image([0.0, 3.0]));
+    let weighted = learned(&of(&[near, far, apart]).with_weights(vec![2.0, 1.0, 0.0]).unwrap());
+    assert_eq!(weighted, learned(&of(&[near, near, far])));
+    assert_eq!((weighted.anchors[0], weighted.unit), ([3.0, 0.0], 3.0));
+}
+
 /// Data and settings that cannot be trained on are refused with the reason.
 #[test]
 fn faults_are_named() {
