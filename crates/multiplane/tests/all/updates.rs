@@ -28,7 +28,7 @@ fn run(
     let mut resume = None;
     let stops = cuts.iter().map(|calls| json!({"gap": "1%", "calls": calls}));
     let mut last = None;
-    for stop in stops.chain([json!({"gap": "1%", "calls": 100_000})]) {
+    for stop in stops.chain([json!({"gap": "1%", "calls": 100_000_000})]) {
         let session = session(task, solver, &stop, data.clone());
         let start = before
             .filter(|_| resume.is_none())
