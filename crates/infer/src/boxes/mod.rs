@@ -2,9 +2,10 @@
 //! among windows of given sizes.
 //!
 //! A *word map* has points in pixels, each with a word. A rectangle is divided into the cells of a *spatial pyramid*:
-//! 1, then 2 x 2, then 4 x 4. Its score is the sum, over cells and the points in them, of the score of the point's word in
-//! that cell, divided by a [`Norm`] of the rectangle's histogram; a [`BoxLoss`] may be added. With a [`BinKernel`] that is
-//! not linear the score is a sum, over cells and words, of a function of the word's share in the cell.
+//! 1, then 2 x 2, then 4 x 4. Its score is the sum, over cells and the points in them, of the score of the point's
+//! word in that cell, divided by a [`Norm`] of the rectangle's histogram; a [`BoxLoss`] may be added. With a
+//! [`BinKernel`] that is not linear the score is a sum, over cells and words, of a function of the word's share in
+//! the cell.
 //!
 //! The search is that of Lampert, Blaschko and Hofmann (Efficient subwindow search, PAMI 2009): a set of rectangles is
 //! an interval for each side; a bound on the scores of a set comes from sums over its largest and its smallest

@@ -61,8 +61,8 @@ impl LineBlocks {
     }
 }
 
-/// Writes the block of each line for cells of rectangles whose sides lie on `lines`; without them each column or row that
-/// has points is a block of its own. `rank` is the number of those before a line.
+/// Writes the block of each line for cells of rectangles whose sides lie on `lines`; without them each column or row
+/// that has points is a block of its own. `rank` is the number of those before a line.
 fn blocks(length: u32, lines: Option<&[u32]>, parts: u32, rank: impl Fn(u32) -> usize, out: &mut Vec<u16>) {
     let mut is_used = vec![lines.is_none(); rank(length) + 1];
     for (k, &from) in lines.unwrap_or_default().iter().enumerate() {
