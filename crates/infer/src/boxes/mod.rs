@@ -9,9 +9,9 @@
 //!
 //! The search is that of Lampert, Blaschko and Hofmann (Efficient subwindow search, PAMI 2009): a set of rectangles is
 //! an interval for each side; a bound on the scores of a set comes from sums over its largest and its smallest
-//! rectangle, positive and negative scores apart. Cost: `O(cells (columns rows + points))` for the sums of one
-//! question, with columns and rows that have points; then `O(cells)` for a set, and with [`Norm::L2`] the points of a
-//! single rectangle.
+//! rectangle, positive and negative scores apart, of blocks that no line of the grid divides. Cost: `O(cells (columns
+//! rows + points))` for the sums of one question, with columns and rows that have points; then `O(cells)` for a set,
+//! and with [`Norm::L2`] the points of a single rectangle; with a kernel the points of the largest rectangle of a set.
 
 mod kernel;
 mod loss;
