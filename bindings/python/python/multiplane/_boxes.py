@@ -55,7 +55,7 @@ class BoxSSVM(BuiltIn):
     ``"area"`` (the pixels of the box), ``"l1"`` (their sum) or ``"l2"`` (their Euclidean length; slow). The loss is
     ``"overlap"``, 1 - intersection / union, or ``"missed"``, 1 if that overlap is at most 1/2.
 
-    ``kernel="intersection"`` or ``"chi2"`` compares histograms bin by bin, by a map of three numbers a bin that is near the
+    ``bin_kernel="intersection"`` or ``"chi2"`` compares histograms bin by bin, by a map of three numbers a bin that is near the
     kernel; with ``normalise="none"`` alone, and slower to search than ``"linear"``.
 
     ``search="branch-and-bound"`` looks at all boxes whose sides lie on every ``stride``-th line, and gives up after
@@ -70,7 +70,7 @@ class BoxSSVM(BuiltIn):
     _task = "box"
 
     apart: float = 0.5
-    kernel: str = "linear"
+    bin_kernel: str = "linear"
     levels: int = 2
     loss: str = "overlap"
     max_sets: int = 200_000

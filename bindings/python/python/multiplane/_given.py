@@ -49,8 +49,8 @@ _TASKS = {
         name: name
         for name in (
             "bias", "ends", "transitions", "template", "min_count", "loss", "label_weights", "partial", "rescaling", "scale",
-            "apart", "inference", "max_iterations", "pairwise", "potts", "kernel_budget", "kernel_rows", "levels", "max_sets",
-            "none", "normalise", "search", "stride", "windows", "words", "alpha", "edges", "torso",
+            "apart", "bin_kernel", "inference", "max_iterations", "pairwise", "potts", "kernel_budget", "kernel_rows", "levels",
+            "max_sets", "none", "normalise", "search", "stride", "windows", "words", "alpha", "edges", "torso",
         )
     },
     "root": "structure.root",

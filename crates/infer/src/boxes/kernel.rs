@@ -1,5 +1,5 @@
-//! Additive kernels of histograms by maps of a few numbers: `k(a, b)` is near the product of the maps of a and b (Vedaldi
-//! and Zisserman, Efficient additive kernels via explicit feature maps, PAMI 2012).
+//! Additive kernels of histograms by maps of a few numbers: `k(a, b)` is near the product of the maps of a and b
+//! (Vedaldi and Zisserman, Efficient additive kernels via explicit feature maps, PAMI 2012).
 
 use std::f64::consts::PI;
 

@@ -45,7 +45,7 @@ pub struct BoxQuestion<'a> {
     /// The score of each word in each cell, `[cell][word]`; for kernels whose maps have several numbers
     /// `[cell][word][number]`.
     pub scores: &'a [f64],
-    /// The kernel of bins. Those of a kernel that is not linear are shares of the points in the image, whatever the norm.
+    /// The kernel of bins. With one that is not linear, bins are shares of the points in the image, whatever the norm.
     pub kernel: BinKernel,
     /// Levels of the pyramid, at least 1.
     pub levels: usize,

@@ -1,5 +1,5 @@
-//! Scores of a rectangle whose bins are compared by a kernel that is not linear: a point scores by how many points of its
-//! word stand before it in its cell.
+//! Scores of a rectangle whose bins are compared by a kernel that is not linear: a point scores by how many points of
+//! its word stand before it in its cell.
 //!
 //! Cost: once for a question `O(cells points)`; then the points of a rectangle, for a set those of its largest one.
 

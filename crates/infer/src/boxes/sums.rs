@@ -42,7 +42,7 @@ impl SignedSum {
 
 /// The lines on which cells of a level begin and end: between two of them lies a block, which no cell divides.
 #[derive(Clone, Debug, Default)]
-struct Blocks {
+struct LineBlocks {
     /// By line between pixels: the number of lines of cells up to it, less 1.
     columns: Vec<u16>,
     rows: Vec<u16>,
@@ -50,7 +50,7 @@ struct Blocks {
     start: usize,
 }
 
-impl Blocks {
+impl LineBlocks {
     fn width(&self) -> usize {
         self.columns.last().map_or(0, |last| usize::from(*last)) + 1
     }
@@ -61,8 +61,8 @@ impl Blocks {
     }
 }
 
-/// Writes the block of each line for cells of rectangles whose sides lie on `lines`; without them each column or row that
-/// has points is a block of its own. `rank` is the number of those before a line.
+/// Writes the block of each line for cells of rectangles whose sides lie on `lines`; without them each column or row
+/// that has points is a block of its own. `rank` is the number of those before a line.
 fn blocks(length: u32, lines: Option<&[u32]>, parts: u32, rank: impl Fn(u32) -> usize, out: &mut Vec<u16>) {
     let mut is_used = vec![lines.is_none(); rank(length) + 1];
     for (k, &from) in lines.unwrap_or_default().iter().enumerate() {
@@ -87,7 +87,7 @@ fn blocks(length: u32, lines: Option<&[u32]>, parts: u32, rank: impl Fn(u32) -> 
 #[derive(Clone, Debug, Default)]
 pub(super) struct BoxSums {
     /// By level.
-    blocks: Vec<Blocks>,
+    blocks: Vec<LineBlocks>,
     /// The sums of blocks, by sign.
     tables: Vec<SignedSum>,
     /// The number of points above and left of each corner, `[row][column]` in ranks.
@@ -108,7 +108,7 @@ impl BoxSums {
         let Scores { map, of, levels, .. } = scores;
         let (columns, rows) = map.size();
         let words = of.len() / cells(levels);
-        self.blocks.resize(levels, Blocks::default());
+        self.blocks.resize(levels, LineBlocks::default());
         self.tables.clear();
         self.met.resize(words, 0);
         map.words().iter().for_each(|&word| self.met[word as usize] = 1);

@@ -24,7 +24,7 @@ type BoxReading = Reading<Arc<BoxImage>, Boxed, BoxVocabulary>;
 pub const ENTRY: TaskEntry = TaskEntry::new::<BoxSpec>("box")
     .summary("a box around an object in a map of visual words")
     .reads(&[&boxes::FORMAT])
-    .layout("[cell][word], with task.kernel [cell][word][number]")
+    .layout("[cell][word], with task.bin_kernel [cell][word][number]")
     .bounded()
     .lists()
     .oracle("branch and bound over all boxes of a grid, or all windows of some sizes");
@@ -57,8 +57,13 @@ fn read(spec: &BoxSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(B
     require(spec.stride > 0, "stride", spec.stride, "must be at least 1")?;
     require(spec.windows > 0, "windows", spec.windows, "must be at least 1")?;
     require((0.0..=1.0).contains(&spec.apart), "apart", spec.apart, "must be 0 to 1")?;
-    let is_linear = spec.kernel == HistogramKernel::Linear;
-    require(is_linear || spec.normalise == Normalise::None, "normalise", normalise, "must be none with task.kernel")?;
+    let is_linear = spec.bin_kernel == HistogramKernel::Linear;
+    require(
+        is_linear || spec.normalise == Normalise::None,
+        "normalise",
+        normalise,
+        "must be none with task.bin_kernel",
+    )?;
     let Some(found) = data.get::<Boxes>() else {
         let found = data.describe();
         return Err(OpenError::new(format!("task `{}` reads maps of words with boxes, found {found}", ENTRY.name)));
@@ -86,7 +91,7 @@ fn read(spec: &BoxSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(B
         let whose = if model.is_some() { "the model has" } else { "task.words is" };
         return Err(OpenError::new(format!("found vocabularies of {found:?} words, but {whose} {expected:?}")));
     }
-    check_dim(vocabulary.words.iter().sum(), cells(spec.levels) * BinKernel::from(spec.kernel).len())?;
+    check_dim(vocabulary.words.iter().sum(), cells(spec.levels) * BinKernel::from(spec.bin_kernel).len())?;
     if model.is_none() {
         if let Some(image) = labels.iter().position(|truth| truth.boxes().is_empty()).filter(|_| !spec.none) {
             return Err(OpenError::new(format!(

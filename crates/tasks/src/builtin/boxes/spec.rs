@@ -65,7 +65,7 @@ pub struct BoxSpec {
     /// The divisor of the histogram of a box.
     pub normalise: Normalise,
     /// The kernel of histograms; another one than `linear` goes with `normalise = none`.
-    pub kernel: HistogramKernel,
+    pub bin_kernel: HistogramKernel,
     /// The loss that the oracle adds to the scores, and whose mean evaluation reports.
     pub loss: OverlapLoss,
     /// The boxes that are searched.
@@ -89,7 +89,7 @@ impl Default for BoxSpec {
             words: Vec::new(),
             levels: 2,
             normalise: Normalise::default(),
-            kernel: HistogramKernel::default(),
+            bin_kernel: HistogramKernel::default(),
             loss: OverlapLoss::default(),
             search: BoxSearch::default(),
             stride: 4,

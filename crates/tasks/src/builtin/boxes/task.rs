@@ -58,7 +58,7 @@ pub(super) fn tables(spec: &BoxSpec, vocabulary: &BoxVocabulary) -> Vec<WeightTa
         (0..parts * parts).map(move |k| format!("{parts}x{parts}:{},{}", k / parts, k % parts))
     });
     let mut axes = vec![Axis::own("cell", cells), Axis::numbers("word", vocabulary.all_words())];
-    let numbers = BinKernel::from(spec.kernel).len();
+    let numbers = BinKernel::from(spec.bin_kernel).len();
     axes.extend((numbers > 1).then(|| Axis::numbers("number", numbers)));
     let bins = WeightTable::new("bin", axes);
     let none = spec.none.then(|| WeightTable::new("none", [Axis::numbers("none", 1)]));
@@ -96,7 +96,7 @@ impl Memory for BoxMemory {
 impl BoxTask {
     /// Makes a task with these words and windows.
     pub(super) fn new(spec: &BoxSpec, vocabulary: BoxVocabulary) -> Self {
-        let (norm, kernel, loss) = (spec.normalise.into(), spec.kernel.into(), spec.loss.into());
+        let (norm, kernel, loss) = (spec.normalise.into(), spec.bin_kernel.into(), spec.loss.into());
         BoxTask { spec: spec.clone(), vocabulary, norm, kernel, loss }
     }
 

@@ -46,12 +46,12 @@ fn specs() -> Vec<BoxSpec> {
             }
         }
     }
-    for kernel in [HistogramKernel::Intersection, HistogramKernel::Chi2] {
+    for bin_kernel in [HistogramKernel::Intersection, HistogramKernel::Chi2] {
         for (search, loss) in
             [(BoxSearch::BranchAndBound, OverlapLoss::Overlap), (BoxSearch::Windows, OverlapLoss::Missed)]
         {
             let (stride, levels) = (1 + all.len() as u32 % 2, 1 + all.len() % 3);
-            all.push(BoxSpec { kernel, search, loss, stride, levels, ..BoxSpec::default() });
+            all.push(BoxSpec { bin_kernel, search, loss, stride, levels, ..BoxSpec::default() });
         }
     }
     all
@@ -198,8 +198,8 @@ fn faults_are_named() {
         (BoxSpec { levels: 5, ..BoxSpec::default() }, "levels"),
         (BoxSpec { apart: 1.5, ..BoxSpec::default() }, "apart"),
         (
-            BoxSpec { kernel: HistogramKernel::Chi2, normalise: Normalise::L2, ..BoxSpec::default() },
-            "normalise = l2: must be none with task.kernel",
+            BoxSpec { bin_kernel: HistogramKernel::Chi2, normalise: Normalise::L2, ..BoxSpec::default() },
+            "normalise = l2: must be none with task.bin_kernel",
         ),
         (BoxSpec { stride: 0, ..BoxSpec::default() }, "stride"),
         (
