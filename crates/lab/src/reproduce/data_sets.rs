@@ -93,7 +93,7 @@ impl DataSet {
 }
 
 /// So many letters, each by itself.
-fn letters(n: usize) -> Dataset {
+pub(crate) fn letters(n: usize) -> Dataset {
     let all = single_letters(&synthetic_words(n.div_ceil(3), 0));
     Dataset::new(all.subset(&(0..n).collect::<Vec<_>>()))
 }
