@@ -10,6 +10,7 @@ mod gaps_theory;
 mod mp_bcfw;
 mod mp_bcfw_time;
 mod sfd;
+mod sfd_boxes;
 mod sfd_tables;
 
 use crate::reproduce::experiment::Experiment;
@@ -31,5 +32,6 @@ pub(crate) static EXPERIMENTS: &[&Experiment] = &[
     &sfd::FIG1,
     &sfd::FIG2,
     &sfd_tables::TABLES,
+    &sfd_boxes::BOXES,
     &combinations::COMBINATIONS,
 ];

@@ -267,14 +267,5 @@ pub(crate) static TABLES: Experiment = Experiment {
             },
             reason: "At few rows LaSVM keeps most of them as well.",
         },
-        Claim::untested("B76", ClaimSource::Paper, "boxes on cows and faces: overlap and examples", |_| {
-            ClaimFinding::untested("the photographs are not there, see B53 in docs/coverage.md")
-        }),
-        Claim::untested("B77", ClaimSource::Paper, "boxes on VOC: recall by overlap", |_| {
-            ClaimFinding::untested("the photographs are not there, see B53 in docs/coverage.md")
-        }),
-        Claim::untested("B78", ClaimSource::Paper, "running time on VOC cars against cutting planes", |_| {
-            ClaimFinding::untested("the photographs are not there, see B54 in docs/coverage.md")
-        }),
     ],
 };

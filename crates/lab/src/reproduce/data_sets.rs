@@ -4,8 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use multiplane::data::Classified;
+use multiplane::data::boxes::Boxes;
 use multiplane::dataset::Dataset;
-use multiplane::synth::{single_letters, synthetic_chunks, synthetic_graphs, synthetic_rotamers, synthetic_words};
+use multiplane::synth::{
+    single_letters, synthetic_boxes, synthetic_chunks, synthetic_graphs, synthetic_rotamers, synthetic_words,
+};
 use multiplane::{Error, read_data};
 
 /// The part of a data set that is tested on.
@@ -117,6 +120,10 @@ fn chunks(n: usize) -> Dataset {
     Dataset::new(synthetic_chunks(n, 0))
 }
 
+fn boxes(n: usize) -> Dataset {
+    Dataset::new(Boxes::new(&synthetic_boxes(n, 0)).expect("pictures are sound"))
+}
+
 fn rotamers(n: usize) -> Dataset {
     Dataset::new(synthetic_rotamers(n.div_ceil(8).max(8), 0))
 }
@@ -181,6 +188,25 @@ pub(crate) static STANFORD: DataSet = graphs_of("stanford", "Stanford", "graphs/
 /// Side chains: there are only synthetic ones.
 pub(crate) static PROTEIN: DataSet =
     DataSet { name: "protein", title: "side chains", file: "", task: "task=mrf", stand_in: rotamers, ..WORDS };
+/// Weizmann horses as maps of visual words with boxes, every fifth held out, made by `benchmarks/scripts/boxes.py`.
+pub(crate) static HORSE_BOXES: DataSet = DataSet {
+    name: "horse-boxes",
+    title: "horses",
+    file: "boxes/horses0.train.safetensors",
+    test: TestPart::File("boxes/horses0.test.safetensors"),
+    task: "task=box",
+    stand_in: boxes,
+    ..WORDS
+};
+/// Photographs with several faces as such maps, made likewise.
+pub(crate) static FACES: DataSet = DataSet {
+    name: "faces",
+    title: "faces",
+    file: "boxes/faces.train.safetensors",
+    test: TestPart::File("boxes/faces.test.safetensors"),
+    task: "task=box task.normalise=l2 task.search=windows task.windows=4",
+    ..HORSE_BOXES
+};
 /// Adult, divided as in the thesis.
 pub(crate) static ADULT: DataSet =
     kernel("a9a", "binary/a9a.gz", TestPart::RowsFrom(22696), "task=binary task.kernel=rbf task.kernel.gamma=0.05");
