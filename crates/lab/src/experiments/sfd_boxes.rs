@@ -1,7 +1,7 @@
 //! Figures 5.5 to 5.9 of the thesis on stochastic functional descent (SFD): boxes around objects, on horses and faces.
 
 use crate::reproduce::bands::{Axes, banded};
-use crate::reproduce::data_sets::{DataSet, FACES, HORSE_BOXES};
+use crate::reproduce::data_sets::{FACES, HORSE_BOXES};
 use crate::reproduce::experiment::{
     Claim, ClaimFinding, ClaimSource, Differs, Experiment, Figure, PageTable, RunPlan, Scale,
 };
