@@ -115,7 +115,8 @@ pub(crate) static PATH: Experiment = Experiment {
              Optimization of Structured SVMs (2016), section on the regularisation path",
     about: "The path keeps the gap within 10 % of the objective at every lambda from the first breakpoint to 0.1/n \
             (kappa = 0.9). Grids have 12 points, evenly in log lambda, each trained to the same gap, with three warm \
-            starts.\n\nDifferent: OCR fold 0 for OCR-small, 40 horses (10 at the quick size) for HorseSeg-small; a relative \
+            starts.\n\nDifferent: OCR fold 0 for OCR-small, 40 horses (10 at the quick size) for HorseSeg-small; a \
+            relative \
             gap.",
     data: &[&OCR_SMALL, &USPS, &HORSES],
     differs: &[(&USPS, Differs::Other("a set of the slides")), (&HORSES, Differs::Other("HorseSeg-small"))],

@@ -181,11 +181,14 @@ pub(crate) static THEORY: Experiment = Experiment {
     title: "the theorem on gap sampling, stale gaps and the cache's global criterion on small problems",
     source: "Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien: Minding the Gaps for Block Frank-Wolfe \
              Optimization of Structured SVMs (2016), theoretical result on gap sampling",
-    about: "Made problems whose blocks share no weights, so that the gaps seen are exact up to a block's own last step: \
-        one block has nearly all of the gap (best case), gaps within a factor of 10, all blocks alike, and gaps alike at \
+    about: "Made problems whose blocks share no weights, so that the gaps seen are exact up to a block's own last \
+    step: \
+        one block has nearly all of the gap (best case), gaps within a factor of 10, all blocks alike, and gaps \
+        alike at \
         curvatures of 1 and 16 (worst case). BCFW with uniform and with gap sampling, to a gap of 0.001. Then letters, \
         whose blocks share weights: gap sampling with gaps recomputed every X passes, and regimes of the \
-        cache.\n\nDifferent: the paper has a theorem and no problems. The theorem compares upper bounds, the experiment \
+        cache.\n\nDifferent: the paper has a theorem and no problems. The theorem compares upper bounds, the \
+        experiment \
         steps.",
     data: &[&ONE, &MIXED, &EQUAL, &CURVED, &SHARED],
     differs: &[],

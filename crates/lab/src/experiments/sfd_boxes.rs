@@ -105,11 +105,15 @@ pub(crate) static BOXES: Experiment = Experiment {
     title: "boxes around objects: overlap and recall after the first step, half an epoch, one and two",
     source: "He: Stochastic Functional Descent for Learning Support Vector Machines (2014), Figures 5.5 to 5.9",
     about: "Task box on histograms of visual words, steps of a tenth of the images in their order, constant lambda_t = \
-        c/k, margins clamped, no average, 1-slack steps, two epochs; 1-slack cutting planes and auto to a gap of 2 % as \
+        c/k, margins clamped, no average, 1-slack steps, two epochs; 1-slack cutting planes and auto to a gap of 2 % \
+        as \
         batch solvers.\n\nDifferent: 328 Weizmann horses, every fifth held out, are in the place of four classes of \
-        Pascal VOC, and four photographs with 18 faces (five with 25 to test) in the place of Caltech's 450: too few for \
-        a claim. Horses have SIFT words in grey, histograms over the points of the image and branch and bound; faces HOG \
-        words, histograms of length 1 and windows of four sizes. At the quick size 130 horses are trained on. Areas are \
+        Pascal VOC, and four photographs with 18 faces (five with 25 to test) in the place of Caltech's 450: too few \
+        for \
+        a claim. Horses have SIFT words in grey, histograms over the points of the image and branch and bound; faces \
+        HOG \
+        words, histograms of length 1 and windows of four sizes. At the quick size 130 horses are trained on. Areas \
+        are \
         of the best box of an image, not of 500 candidates.",
     data: &[&HORSE_BOXES, &FACES],
     differs: &[

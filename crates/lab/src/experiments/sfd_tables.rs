@@ -168,7 +168,8 @@ pub(crate) static TABLES: Experiment = Experiment {
     about: "IJCNN, Adult and Web with Gaussian kernels (gamma = 1, 0.05, 0.1), 2 epochs, steps of 1 % of the \
             examples.\n\nDifferent: at the quick size the first 4000 training rows, 4 lambdas for the rivals and as \
             many test rows as the set has; at full size all rows and 10 lambdas. Web has no test part here and is \
-            sorted by class: rows are mixed, and those from 37001 on are tested on. TIMIT is licensed. Rivals are those of this program.",
+            sorted by class: rows are mixed, and those from 37001 on are tested on. TIMIT is licensed. Rivals are \
+            those of this program.",
     data: &[&IJCNN, &ADULT, &WEB],
     differs: &[
         (&IJCNN, Differs::Part("35000 training rows")),
