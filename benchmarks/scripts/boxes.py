@@ -2,7 +2,7 @@
 """Objects in photographs: task `box` on the Weizmann horses, fold by fold, beside a linear SVM on sliding windows; functional
 descent beside `one-slack`; norms; faces.
 
-    boxes.py --program target/release/multiplane --data DIR --out DIR [--only horses,svm,sfd,norms,faces] [--first 0] [--folds 5]
+    boxes.py --program target/release/multiplane --data DIR --out DIR [--only horses,svm,sfd,norms,faces,containers] [--first 0] [--folds 5]
 
 A fold: every fifth image is held out, and the vocabulary is made of the others alone (`python -m multiplane.vision words`). The
 SVM (scikit-learn's LinearSVC) sees the same words: pyramid histograms of length 1 of the true boxes against windows that
@@ -192,12 +192,18 @@ def norms(args, number):
         yield {"normalise": name, "lambda": float(value), "area": areas[0] / areas[1], **found}
 
 
-def faces(args):
-    """Four images to train and five to test, several faces in each: average precision of the best 10 windows of 4 sizes."""
+def face_words(args):
+    """Containers of four images to train and five to test, with several faces in each."""
     folder = args.data / "faces_voc2011"
     paths = [args.out / f"faces.{part}.safetensors" for part in ("train", "test")]
     vision.words(folder, folder / "training.xml", paths[0], descriptor="hog", words=200, size=500, jobs=args.jobs, progress=False)
     vision.words(folder, folder / "testing.xml", paths[1], like=paths[0], jobs=args.jobs, progress=False)
+    return paths
+
+
+def faces(args):
+    """Average precision of the best 10 windows of 4 sizes."""
+    paths = face_words(args)
     for name, value in (("none", "0.000001"), ("l2", "0.0001")):
         found, model = trained(args, *paths, "--lambda", value, "--gap", "5%", "--seconds", args.seconds, "--set",
                                f"task.normalise={name}", "--set", "task.search=windows", "--set", "task.windows=4")  # fmt: skip
@@ -224,6 +230,9 @@ def main():
             file.write(line + "\n")
 
     for what in args.only.split(","):
+        if what == "containers":  # those that `multiplane reproduce sfd-boxes` reads as boxes/ of its data folder
+            face_words(args), fold(args, 0)
+            continue
         if what == "faces":
             for result in faces(args):
                 told(what, None, result)

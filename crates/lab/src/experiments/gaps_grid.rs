@@ -266,11 +266,5 @@ pub(crate) static GRID: Experiment = Experiment {
             },
             reason: "At small lambda Frank-Wolfe steps with cache are ahead within the budget.",
         },
-        Claim::untested(
-            "C12",
-            ClaimSource::Paper,
-            "with exact gaps, sampling is up to n sqrt(n) times faster, and at worst sqrt(n) times slower",
-            |_| ClaimFinding::untested("an experiment with exact gaps at every step is not built"),
-        ),
     ],
 };

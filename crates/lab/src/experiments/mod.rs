@@ -6,9 +6,11 @@ mod div_m_best;
 mod gaps_cache;
 mod gaps_grid;
 mod gaps_path;
+mod gaps_theory;
 mod mp_bcfw;
 mod mp_bcfw_time;
 mod sfd;
+mod sfd_boxes;
 mod sfd_tables;
 
 use crate::reproduce::experiment::Experiment;
@@ -22,6 +24,7 @@ pub(crate) static EXPERIMENTS: &[&Experiment] = &[
     &gaps_path::PATH,
     &gaps_cache::STALENESS,
     &gaps_cache::CACHE,
+    &gaps_theory::THEORY,
     &div_m_best::FIG2,
     &div_m_best::FIG3,
     &div_m_best::SIDE_CHAINS,
@@ -29,5 +32,6 @@ pub(crate) static EXPERIMENTS: &[&Experiment] = &[
     &sfd::FIG1,
     &sfd::FIG2,
     &sfd_tables::TABLES,
+    &sfd_boxes::BOXES,
     &combinations::COMBINATIONS,
 ];

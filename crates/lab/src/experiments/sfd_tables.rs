@@ -167,8 +167,9 @@ pub(crate) static TABLES: Experiment = Experiment {
     source: SOURCE,
     about: "IJCNN, Adult and Web with Gaussian kernels (gamma = 1, 0.05, 0.1), 2 epochs, steps of 1 % of the \
             examples.\n\nDifferent: at the quick size the first 4000 training rows, 4 lambdas for the rivals and as \
-            many test rows as the set has; at full size all rows and 10 lambdas. Web has no test part here: rows \
-            from 37001 on are tested on. TIMIT is licensed. Rivals are those of this program.",
+            many test rows as the set has; at full size all rows and 10 lambdas. Web has no test part here and is \
+            sorted by class: rows are mixed, and those from 37001 on are tested on. TIMIT is licensed. Rivals are \
+            those of this program.",
     data: &[&IJCNN, &ADULT, &WEB],
     differs: &[
         (&IJCNN, Differs::Part("35000 training rows")),
@@ -267,14 +268,5 @@ pub(crate) static TABLES: Experiment = Experiment {
             },
             reason: "At few rows LaSVM keeps most of them as well.",
         },
-        Claim::untested("B76", ClaimSource::Paper, "boxes on cows and faces: overlap and examples", |_| {
-            ClaimFinding::untested("the photographs are not there, see B53 in docs/coverage.md")
-        }),
-        Claim::untested("B77", ClaimSource::Paper, "boxes on VOC: recall by overlap", |_| {
-            ClaimFinding::untested("the photographs are not there, see B53 in docs/coverage.md")
-        }),
-        Claim::untested("B78", ClaimSource::Paper, "running time on VOC cars against cutting planes", |_| {
-            ClaimFinding::untested("the photographs are not there, see B54 in docs/coverage.md")
-        }),
     ],
 };
