@@ -20,11 +20,11 @@ impl BinKernel {
     pub const MOST: usize = 3;
 
     /// Returns how many numbers the map of a bin has.
-    pub fn len(self) -> usize {
+    pub fn numbers(self) -> usize {
         if self == BinKernel::Linear { 1 } else { Self::MOST }
     }
 
-    /// Returns the map of a bin, of a number at least 0; 0 behind [`len`](Self::len).
+    /// Returns the map of a bin, of a number at least 0; 0 behind [`numbers`](Self::numbers).
     ///
     /// ```
     /// use multiplane_infer::boxes::BinKernel;
@@ -70,7 +70,7 @@ mod tests {
             }
             assert!(worst <= error, "{kernel:?}: {worst}");
             assert_eq!(kernel.map(0.0), [0.0; BinKernel::MOST]);
-            assert!(kernel.map(0.3)[kernel.len()..].iter().all(|rest| *rest == 0.0));
+            assert!(kernel.map(0.3)[kernel.numbers()..].iter().all(|rest| *rest == 0.0));
         }
     }
 }

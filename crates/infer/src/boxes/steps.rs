@@ -22,7 +22,7 @@ pub(super) struct BoxSteps {
 impl BoxSteps {
     /// Makes the steps for scores `[cell][word][number of the map]`.
     pub(super) fn prepare(&mut self, map: &WordMap, scores: &[f64], levels: usize, kernel: BinKernel) {
-        let (cells, parts) = (cells(levels), kernel.len());
+        let (cells, parts) = (cells(levels), kernel.numbers());
         let words = scores.len() / cells / parts;
         self.starts.clear();
         self.starts.resize(words + 1, 0);

@@ -50,7 +50,7 @@ impl Case {
         let norms = [Norm::None, Norm::Area, Norm::L1, Norm::L2].map(|norm| (norm, BinKernel::Linear));
         let kernel = [BinKernel::Intersection, BinKernel::ChiSquare][seed as usize / 5 % 2];
         let (norm, kernel) = if seed % 5 == 4 { (Norm::None, kernel) } else { norms[seed as usize % 4] };
-        let scores = (0..cells(levels) * WORDS as usize * kernel.len()).map(|_| dice.real() + shift).collect();
+        let scores = (0..cells(levels) * WORDS as usize * kernel.numbers()).map(|_| dice.real() + shift).collect();
         let truth = |dice: &mut Dice| {
             let (left, top) = (dice.below(width), dice.below(height));
             Rect::new(left, top, left + 1 + dice.below(width - left), top + 1 + dice.below(height - top))
@@ -70,7 +70,7 @@ impl Case {
 
     /// The score by its definition: histograms of cells, counted point by point.
     fn value(&self, rect: Rect) -> f64 {
-        let parts = self.kernel.len();
+        let parts = self.kernel.numbers();
         let mut histogram = vec![0.0; self.scores.len() / parts];
         let (width, height) = (rect.right - rect.left, rect.bottom - rect.top);
         let mut first = 0;

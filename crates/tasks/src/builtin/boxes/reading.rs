@@ -91,7 +91,7 @@ fn read(spec: &BoxSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(B
         let whose = if model.is_some() { "the model has" } else { "task.words is" };
         return Err(OpenError::new(format!("found vocabularies of {found:?} words, but {whose} {expected:?}")));
     }
-    check_dim(vocabulary.words.iter().sum(), cells(spec.levels) * BinKernel::from(spec.bin_kernel).len())?;
+    check_dim(vocabulary.words.iter().sum(), cells(spec.levels) * BinKernel::from(spec.bin_kernel).numbers())?;
     if model.is_none() {
         if let Some(image) = labels.iter().position(|truth| truth.boxes().is_empty()).filter(|_| !spec.none) {
             return Err(OpenError::new(format!(

@@ -82,7 +82,7 @@ fn histogram(question: &BoxQuestion<'_>, part: Rect, words: usize) -> Vec<usize>
 /// Returns the largest score of a kernel, cell by cell and word by word, of counts between those of the smaller and the
 /// larger part of each pair.
 fn of_kernel(question: &BoxQuestion<'_>, cells: impl Iterator<Item = [Rect; 2]>) -> f64 {
-    let numbers = question.kernel.len();
+    let numbers = question.kernel.numbers();
     let words = question.scores.len() / numbers / multiplane_infer::boxes::cells(question.levels);
     let points = question.map.points() as f64;
     let mut sum = 0.0;

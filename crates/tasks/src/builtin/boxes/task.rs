@@ -58,7 +58,7 @@ pub(super) fn tables(spec: &BoxSpec, vocabulary: &BoxVocabulary) -> Vec<WeightTa
         (0..parts * parts).map(move |k| format!("{parts}x{parts}:{},{}", k / parts, k % parts))
     });
     let mut axes = vec![Axis::own("cell", cells), Axis::numbers("word", vocabulary.all_words())];
-    let numbers = BinKernel::from(spec.bin_kernel).len();
+    let numbers = BinKernel::from(spec.bin_kernel).numbers();
     axes.extend((numbers > 1).then(|| Axis::numbers("number", numbers)));
     let bins = WeightTable::new("bin", axes);
     let none = spec.none.then(|| WeightTable::new("none", [Axis::numbers("none", 1)]));
@@ -107,7 +107,7 @@ impl BoxTask {
 
     /// Returns the number of weights of cells.
     fn bins(&self) -> usize {
-        cells(self.spec.levels) * self.vocabulary.all_words() * self.kernel.len()
+        cells(self.spec.levels) * self.vocabulary.all_words() * self.kernel.numbers()
     }
 
     /// Adds `scale` times the features of an image with these boxes: the mean over them.
@@ -125,7 +125,7 @@ impl BoxTask {
             let norm = self.norm_of(x, rect, &histogram);
             if norm > 0.0 {
                 let share = scale / y.boxes().len() as f64;
-                for (own, count) in dense.chunks_exact_mut(self.kernel.len()).zip(&histogram) {
+                for (own, count) in dense.chunks_exact_mut(self.kernel.numbers()).zip(&histogram) {
                     let map = self.kernel.map(count / norm);
                     own.iter_mut().zip(map).for_each(|(sum, value)| *sum += share * value);
                 }
