@@ -25,6 +25,9 @@ PAGES = [
     "docs/trees.md",
     "docs/integer-programmes.md",
     "docs/cluster.md",
+    "docs/wrong-labels.md",
+    "docs/confidence.md",
+    "docs/changed-data.md",
 ]
 
 
