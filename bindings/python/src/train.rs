@@ -228,7 +228,7 @@ impl ChangeRequest<'_> {
         let ChangeRequest(from, counterparts) = self;
         if let Ok(fit) = from.cast::<Fit>() {
             let warm = fit.get().warm.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let warm = warm.ok_or_else(|| value_error("the fit before was not kept".into()))?;
+            let warm = warm.ok_or_else(|| value_error("the fit before was not kept"))?;
             return Ok((warm.earlier().clone(), counterparts));
         }
         let path: PathBuf = from.extract()?;
