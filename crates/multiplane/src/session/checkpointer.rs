@@ -10,7 +10,7 @@ use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::run::{Outcome, Run, RunError, StopReason};
 use multiplane_tasks::problem::Problem;
 
-use super::update::StartPoint;
+use super::start_point::StartPoint;
 use crate::error::Error;
 use crate::file::{
     Checkpoint, CheckpointInfo, Lock, Outputs, check_writable, is_special, previous_checkpoint as previous, sweep,

@@ -11,8 +11,8 @@ use multiplane_core::run::{Outcome, Run, RunError, StopReason};
 
 use super::checkpointer::{CheckpointReport, Ending, RunOptions};
 use super::open::Session;
+use super::start_point::{StartPoint, UpdateStart};
 use super::summary::{KernelCost, Summary};
-use super::update::{StartPoint, UpdateStart};
 use crate::error::Error;
 use crate::file::{Checkpoint, Model, ModelInfo, Provenance};
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::checkpointer::CheckpointReport;
 use super::open::Session;
-use super::update::UpdateStart;
+use super::start_point::UpdateStart;
 use crate::file::LambdaChoice;
 
 /// The final report of a run; the names are those of `train --json`.

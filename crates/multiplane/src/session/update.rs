@@ -10,16 +10,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use multiplane_core::block_point::{BlockPoint, MassPlane};
-use multiplane_core::observe::Certificate;
 use multiplane_core::plane::Plane;
 use multiplane_core::run::{EvaluatedWeights, RunPoint};
 use multiplane_core::state;
 use multiplane_tasks::problem::Problem;
-use serde::Serialize;
 use serde_json::Value;
 
 use super::members::Members;
 use super::open::Session;
+use super::start_point::{Changes, StartPoint};
 use crate::error::Error;
 use crate::file::Checkpoint;
 
@@ -50,37 +49,6 @@ impl EarlierRun {
             .map_err(|error| Error::input(error.to_string()))?;
         Ok(EarlierRun { spec: info.spec, size, members, state })
     }
-}
-
-/// The changes of the data, and where the run begins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Changes {
-    /// Examples that were there before, with the same truth.
-    pub kept: usize,
-    /// Of these, those that count for more or less than the others do now.
-    pub reweighted: usize,
-    /// Examples that begin at their truths: new ones, or ones whose truth has changed.
-    pub added: usize,
-    /// Examples of before without a counterpart.
-    pub removed: usize,
-}
-
-/// The bounds of a changed problem before the first step, with the changes that led there.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct UpdateStart {
-    /// The changes.
-    #[serde(flatten)]
-    pub changes: Changes,
-    /// The bounds. The primal value is infinite if it took a call for every example.
-    #[serde(flatten)]
-    pub certificate: Certificate,
-}
-
-/// The point at which a run on changed data begins.
-pub struct StartPoint {
-    pub(crate) changes: Changes,
-    pub(crate) blocks: Box<dyn FnMut(usize) -> BlockPoint>,
-    pub(crate) best: Option<EvaluatedWeights>,
 }
 
 /// Which of the examples of before each example of now is, by their digests. Equal ones are taken in order.

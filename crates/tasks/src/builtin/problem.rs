@@ -19,7 +19,7 @@ use crate::data::SparseRows;
 use crate::metrics::{Counts, Evaluation, LabelReport, Measure};
 use crate::probe::{self, BoxedProbe};
 use crate::problem::{
-    AnswerSample, Completion, EachResult, FeatureSizes, GoOn, Judged, MarginPrediction, MarginalPrediction, OpenError,
+    AnswerSample, Completion, EachMargin, EachResult, FeatureSizes, GoOn, Judged, MarginalPrediction, OpenError,
     Oracles, Prediction, Predictor, ProblemFacts, ProblemReference, Tally, TaskVocabulary, TopPrediction, Vocabulary,
     WeightLayout, WholeProblem, decode_all, tables,
 };
@@ -257,13 +257,7 @@ impl<T: BuiltinTask> Predictor for TaskProblem<T> {
     fn predict_top(&self, w: &[f64], count: usize, threads: usize, each: &mut dyn FnMut(TopPrediction)) -> EachResult {
         self.list(w, count, threads, each)
     }
-    fn predict_margins(
-        &self,
-        w: &[f64],
-        trust: f64,
-        threads: usize,
-        each: &mut dyn FnMut(MarginPrediction),
-    ) -> EachResult {
+    fn predict_margins(&self, w: &[f64], trust: f64, threads: usize, each: EachMargin<'_>) -> EachResult {
         self.margins(w, trust, threads, each)
     }
     fn predict_marginals(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(MarginalPrediction)) -> EachResult {

@@ -19,7 +19,7 @@ use crate::probe::BoxedProbe;
 use crate::problem::error::OpenError;
 use crate::problem::reduced::Reduced;
 use crate::problem::sample::AnswerSample;
-use crate::problem::several::{MarginPrediction, MarginalPrediction, TopPrediction};
+use crate::problem::several::{EachMargin, MarginalPrediction, TopPrediction};
 use crate::problem::sizes::FeatureSizes;
 use crate::problem::vocabulary::Vocabulary;
 
@@ -236,13 +236,7 @@ pub trait Predictor: Send + Sync {
     /// # Errors
     ///
     /// An example cannot be decoded, or not exactly, or the task has no max-marginals.
-    fn predict_margins(
-        &self,
-        w: &[f64],
-        trust: f64,
-        threads: usize,
-        each: &mut dyn FnMut(MarginPrediction),
-    ) -> EachResult;
+    fn predict_margins(&self, w: &[f64], trust: f64, threads: usize, each: EachMargin<'_>) -> EachResult;
 
     /// Computes how probable every label is, of sequences and trees.
     ///

@@ -25,7 +25,9 @@ pub use error::{MAX_DIM, OpenError, check_dim};
 pub use reduced::Reduced;
 pub use sample::{AnswerSample, SampledAnswer, SampledLabel};
 pub use scale::FeatureScale;
-pub use several::{MOST_LISTED, MarginPrediction, MarginalPrediction, Rival, ScoredLabelling, TopPrediction};
+pub use several::{
+    EachMargin, MOST_LISTED, MarginPrediction, MarginalPrediction, Rival, ScoredLabelling, TopPrediction,
+};
 pub use sizes::FeatureSizes;
 pub use slack::{SlackProblem, slack_rescaled};
 pub(crate) use tally::{Judged, Tally, decode_all};

@@ -51,6 +51,9 @@ pub struct MarginPrediction {
     pub truth: Option<Vec<u32>>,
 }
 
+/// Takes the max-marginals of an example.
+pub type EachMargin<'a> = &'a mut dyn FnMut(MarginPrediction);
+
 /// The best rival of a true label.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rival {
