@@ -194,7 +194,7 @@ def test_a_chosen_lambda_is_not_chosen_again(tmp_path):
 
 def test_names_of_the_keywords():
     """Fits refuse what is like them with the right name."""
-    assert set(FitOptions.__annotations__) == {"callbacks", "checkpoint", "checkpoint_every", "resume"}
+    assert set(FitOptions.__annotations__) == {"callbacks", "checkpoint", "checkpoint_every", "resume", "update_from"}
     model, X, y = own()
     with pytest.raises(TypeError, match="did you mean 'checkpoint'"):
         model.fit(X, y, checkpoints="f")

@@ -384,12 +384,12 @@ class Estimator(Updated, Looked, Parameters):
         self._kept_data()
         fit = self.__dict__["_fit"]
         with self._in_users_words():
-            test = self._measured(X, self.predict(X) if y is None else y)  # type: ignore[attr-defined]
+            test = self._test_examples(X, self.predict(X) if y is None else y)  # type: ignore[attr-defined]
             tree = {**self._tree(), "lambda": self.lam_, "stop": {"passes": 1.0}}
             order = json.dumps(tree), self.__dict__["_source_kept"], test, None
             return np.array(_core.influence(order, fit, self._label_names()))
 
-    def _measured(self, X: Any, y: Any) -> Any:
+    def _test_examples(self, X: Any, y: Any) -> Any:
         """Test data, as a fit takes them."""
         return self._test_data(X, y)  # type: ignore[attr-defined]
 

@@ -196,7 +196,7 @@ class OracleEstimator(Estimator):
             tree["threads"] = 1
         return tree
 
-    def _measured(self, X: Any, y: Any) -> Any:
+    def _test_examples(self, X: Any, y: Any) -> Any:
         return self._tested(X, y)
 
     @with_options

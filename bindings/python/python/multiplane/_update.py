@@ -84,7 +84,7 @@ class Updated:
         kept.ids = found
 
     def _kept_data(self) -> Kept:
-        kept = self.__dict__.get("_kept")
+        kept: Kept | None = self.__dict__.get("_kept")
         if kept is None or "_fit" not in self.__dict__:
             raise AttributeError(
                 "there is no dual point to go on from: fit with dual=True (a pickle and a model file hold none; a checkpoint "
