@@ -131,10 +131,9 @@ fn figures(records: &Records) -> Vec<Figure> {
     let of_set = |(color, (set, _)): (usize, &(&DataSet, &str))| {
         banded(set.title, color, false, &[curve(&|at, _| gain(records, set.name, at))])
     };
-    let bounds: [(&str, fn(f64) -> f64); 2] =
-        [("best: n sqrt(n)", |n| n.powf(1.5)), ("worst: 1 / sqrt(n)", |n| n.powf(-0.5))];
+    let bounds = [("best: n sqrt(n)", 1.5), ("worst: 1 / sqrt(n)", -0.5)];
     let mut series: Vec<_> = BLOCKS.iter().enumerate().map(of_set).collect();
-    series.extend(bounds.iter().map(|(name, bound)| banded(name, 6, true, &[curve(&|_, n| bound(n))])));
+    series.extend(bounds.iter().map(|(name, power)| banded(name, 6, true, &[curve(&|_, n| n.powf(*power))])));
     let axes = Axes { x: "blocks n", y: "steps of uniform sampling / steps of gap sampling", x_log: true, y_log: true };
     let mut figures = vec![Figure {
         chart: axes.chart("Gap sampling with exact gaps".into(), series),
