@@ -57,7 +57,9 @@ fn examples_of_the_help_run() {
             continue;
         }
         for line in lines.replace("\\\n", " ").lines() {
-            if !line.contains("multiplane ") || ["man -l", "external", "--shards"].iter().any(|part| line.contains(part)) {
+            if !line.contains("multiplane ")
+                || ["man -l", "external", "--shards"].iter().any(|part| line.contains(part))
+            {
                 continue;
             }
             let line = line.replace("multiplane ", &format!("'{BINARY}' "));
