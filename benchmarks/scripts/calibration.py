@@ -2,8 +2,8 @@
 
     python calibration.py --data DIR --out FOLDER [--only ocr,conll,usps] [--splits 20]
 
-Needs the package `multiplane` and scikit-learn. One model is trained on a part of the examples; the others are split anew
-each time into those of `calibrate` and those that are measured. One line of JSON a split: the share of parts whose truth is
+Needs the package `multiplane` and scikit-learn. One model is trained on a part of the examples. The others are split at
+random, 20 times, into those of `calibrate` and those that are measured. One line of JSON a split: the share of parts whose truth is
 in its set at alpha = 0.1 (mean over examples, which is what is promised), the mean size of the sets, the share of whole
 examples at alpha = 0.1, and the expected calibration error of labels before, and after by temperature and by isotonic
 regression.

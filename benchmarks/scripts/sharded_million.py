@@ -1,4 +1,4 @@
-"""Synthetic sequences of 4 kB each in 16 shards, of which two at a time are in memory: memory, seconds and the gap.
+"""Synthetic sequences of 4 kB each in 16 shards, two of them in memory at a time: memory, seconds and the gap.
 
     python benchmarks/scripts/sharded_million.py --examples 1000000 --folder /tmp/million --out runs/DATE/million.jsonl
 

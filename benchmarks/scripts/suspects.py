@@ -84,7 +84,9 @@ def horses(data, limit):
 
 
 def noisy(labels, noise, rng):
-    """Labels of which about one in twenty is wrong, and where: drawn evenly, as a fixed other one, or three in a row."""
+    """Labels, about one in twenty of them wrong, and the places of the wrong ones. The wrong label is drawn evenly, the next
+    one, or the same for three in a row.
+    """
     count = 1 + max(int(y.max()) for y in labels)
     found, places = [], []
     for y in labels:

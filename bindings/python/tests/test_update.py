@@ -50,14 +50,14 @@ def test_an_update_is_a_fit_of_the_changed_data():
         now_y = [changed if k in changes.get("relabel", {}) else y[k] for k in left]
         weight = [changes.get("weights", {}).get(k, 1.0) for k in left]
         more_x, more_y = changes.get("add", ([], []))
-        anew = chain().fit([x[k] for k in left] + more_x, now_y + more_y, sample_weight=weight + [1.0] * len(more_x))
-        assert overlap(model, anew), changes
+        fresh = chain().fit([x[k] for k in left] + more_x, now_y + more_y, sample_weight=weight + [1.0] * len(more_x))
+        assert overlap(model, fresh), changes
         assert model.certified_ and model.gap_ <= 0.01 * model.primal_
         start = model.summary_["update"]
         relabelled = len(changes.get("relabel", {}))
         assert (start["kept"], start["removed"]) == (len(left) - relabelled, len(gone) + relabelled)
         assert start["added"] == len(more_x) + relabelled
-        assert start["dual"] <= anew.primal_ + 1e-9
+        assert start["dual"] <= fresh.primal_ + 1e-9
 
 
 def test_ids_stay_with_their_examples():

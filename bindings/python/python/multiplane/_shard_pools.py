@@ -24,7 +24,7 @@ LOOKS = 64
 
 
 class _Pool:
-    """Workers of which each has every ``workers``-th shard."""
+    """Workers that share the shards: each has every ``workers``-th one."""
 
     def __init__(self, start: Callable[[int], tuple[Any, ...]], count: int, workers: int) -> None:
         self.count, self.workers = count, workers

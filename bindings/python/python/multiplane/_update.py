@@ -115,16 +115,17 @@ class Updated:
         kept = self._kept_data()
         place = {name: k for k, name in enumerate(kept.ids)}
         removed = [self._place(place, name, "remove") for name in remove]
+        gone = set(removed)
         new_truths = {self._place(place, name, "relabel"): truth for name, truth in (relabel or {}).items()}
         new_weights = {self._place(place, name, "weights"): float(weight) for name, weight in (weights or {}).items()}
-        if len(set(removed)) != len(removed):
+        if len(gone) != len(removed):
             twice = next(k for k in removed if removed.count(k) > 1)
             raise ValueError(f"remove: the id {kept.ids[twice]!r} is named twice")
         for what, named in (("relabel", new_truths), ("weights", new_weights)):
             both = next((k for k in removed if k in named), None)
             if both is not None:
                 raise ValueError(f"{what}: the id {kept.ids[both]!r} is one of remove, too")
-        left = [k for k in range(len(kept.ids)) if k not in set(removed)]
+        left = [k for k in range(len(kept.ids)) if k not in gone]
         more = self._more(add, ids, kept, [kept.ids[k] for k in left])
         given, name = dict(kept.given), truths_of(kept.given)
         given["X"] = _taken(given["X"], left)
@@ -179,7 +180,7 @@ class Updated:
         if not isinstance(add, tuple) or len(add) != 2:
             raise ValueError("add: expected (X, y), as for fit")
         if "node_weights" in kept.given:
-            raise ValueError("add: not for a fit with node_weights: fit anew with update_from")
+            raise ValueError("add: not for a fit with node_weights; call fit with update_from")
         n = _count(add[0])
         if add[1] is not None and _count(add[1]) != n:
             raise ValueError(f"add: found {n} inputs and {_count(add[1])} truths")

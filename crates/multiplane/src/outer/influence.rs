@@ -5,7 +5,7 @@
 
 use multiplane_core::oracle::MaxOracle;
 use multiplane_core::plane::Plane;
-use multiplane_core::regularizer::{Constraint, Regularizer};
+use multiplane_core::regularizer::Constraint;
 
 use crate::error::Error;
 use crate::session::{EarlierRun, Session};
@@ -30,16 +30,18 @@ pub fn influences(session: &Session, run: &EarlierRun, by_order: bool) -> Result
         ));
     }
     let (problem, lambda) = (session.problem(), session.lambda());
-    let mut sum = vec![0.0; problem.dim()];
+    let regularizer = session.regularizer.with_lambda(lambda);
+    let mut w = vec![0.0; problem.dim()];
     for block in 0..problem.blocks() {
         let point = (start.blocks)(block);
         point
             .planes
             .iter()
             .filter(|part| part.mass > 0.0)
-            .for_each(|part| part.plane.view().star.add_to(part.mass, &mut sum));
+            .for_each(|part| part.plane.view().star.add_to(part.mass, &mut w));
     }
-    let w = weights(&session.regularizer, &sum, lambda);
+    regularizer.free_weights(&mut w);
+    regularizer.clip_all(&mut w);
     let in_test = test.from_file_layout(&problem.to_file_layout(&w));
     let (mut oracle, mut plane, mut slope) = (test.oracle()?, Plane::new(), vec![0.0; test.dim()]);
     for block in 0..test.blocks() {
@@ -50,7 +52,7 @@ pub fn influences(session: &Session, run: &EarlierRun, by_order: bool) -> Result
     }
     let mut slope = problem.from_file_layout(&test.to_file_layout(&slope));
     for (k, slope) in slope.iter_mut().enumerate() {
-        let is_held = session.regularizer.constraints().is_some_and(|constraints| match constraints[k] {
+        let is_held = regularizer.constraints().is_some_and(|constraints| match constraints[k] {
             Constraint::Free => false,
             Constraint::NonNegative => w[k] == 0.0,
             Constraint::Frozen => true,
@@ -62,15 +64,4 @@ pub fn influences(session: &Session, run: &EarlierRun, by_order: bool) -> Result
         parts.iter().filter(|part| part.mass > 0.0).map(|part| part.mass * part.plane.view().star.dot(&slope)).sum()
     };
     Ok((0..problem.blocks()).map(influence).collect())
-}
-
-/// Returns the weights of a dual point by the sum of its planes' linear parts.
-fn weights(regularizer: &Regularizer, sum: &[f64], lambda: f64) -> Vec<f64> {
-    let prior = |k: usize| regularizer.prior().map_or(0.0, |prior| prior[k]);
-    let weight = |(k, sum): (usize, &f64)| match regularizer.constraints().map_or(Constraint::Free, |signs| signs[k]) {
-        Constraint::Free => prior(k) - sum / lambda,
-        Constraint::NonNegative => (prior(k) - sum / lambda).max(0.0),
-        Constraint::Frozen => prior(k),
-    };
-    sum.iter().enumerate().map(weight).collect()
 }

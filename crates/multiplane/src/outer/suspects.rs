@@ -22,8 +22,8 @@ pub struct Suspect {
     /// The token, node or label of the example, from 0; nothing for the whole of it.
     pub part: Option<usize>,
     /// By how much the best labelling with the rival there scores higher than the best with the given label, if labels
-    /// given elsewhere are trusted in part: above 0 where the model would change it,
-    /// infinite where it allows no labelling with it. Of whole examples the task loss of the prediction.
+    /// given elsewhere are trusted in part: above 0 if the model would change it, infinite if it allows no labelling with
+    /// it. Of whole examples the task loss of the prediction.
     pub score: f64,
     /// The label in the data.
     pub given: String,
@@ -121,20 +121,35 @@ fn judge_by_folds(
 
 /// Adds the labels of a problem, in order.
 fn judge(problem: &dyn Problem, w: &[f64], threads: usize, found: &mut Vec<Suspect>) -> Result<(), Error> {
-    let (labels, mut example) = (&problem.vocabulary().labels, 0);
     if !find_task(problem.task()).is_ok_and(|task| task.several) {
+        let mut example = 0;
         return Ok(problem.predictor().predict(w, threads, &mut |one| {
             let suspect = |(given, score)| Suspect { example, part: None, score, given, rival: one.text };
             found.extend(one.truth.zip(one.loss).map(suspect));
             example += 1;
         })?);
     }
-    let mut sizes = Vec::new();
-    problem.predictor().predict_margins(w, 0.0, threads, &mut |one| {
-        sizes.extend(one.rivals().into_iter().map(|rival| rival.lead.abs()).filter(|size| size.is_finite()));
-    })?;
+    let start = found.len();
+    add_rivals(problem, w, 0.0, threads, found)?;
+    if found[start..].iter().all(|suspect| suspect.part == Some(0)) {
+        return Ok(()); // there is no label elsewhere
+    }
+    let sizes = found.drain(start..).map(|suspect| suspect.score.abs());
+    let mut sizes: Vec<f64> = sizes.filter(|size| size.is_finite()).collect();
     sizes.sort_by(f64::total_cmp);
     let trust = TRUST * sizes.get(sizes.len() / 2).copied().unwrap_or(0.0);
+    add_rivals(problem, w, trust, threads, found)
+}
+
+/// Adds the labels of a problem with max-marginals, scored with this trust in the labels elsewhere.
+fn add_rivals(
+    problem: &dyn Problem,
+    w: &[f64],
+    trust: f64,
+    threads: usize,
+    found: &mut Vec<Suspect>,
+) -> Result<(), Error> {
+    let (labels, mut example) = (&problem.vocabulary().labels, 0);
     Ok(problem.predictor().predict_margins(w, trust, threads, &mut |one| {
         let suspect = |Rival { variable, labels: numbers, lead }| {
             let is_shared = one.counts[variable] == labels.len();
