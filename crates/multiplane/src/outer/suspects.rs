@@ -22,8 +22,8 @@ pub struct Suspect {
     /// The token, node or label of the example, from 0; nothing for the whole of it.
     pub part: Option<usize>,
     /// By how much the best labelling with the rival there scores higher than the best with the given label, if labels
-    /// given elsewhere are trusted in part: above 0 if the model would change it, infinite if it allows no labelling with
-    /// it. Of whole examples the task loss of the prediction.
+    /// given elsewhere are trusted in part: above 0 if the model would change it, infinite if it allows no labelling
+    /// with it. Of whole examples the task loss of the prediction.
     pub score: f64,
     /// The label in the data.
     pub given: String,
