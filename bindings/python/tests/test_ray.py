@@ -236,16 +236,23 @@ def test_a_task_that_nodes_cannot_read():
 
 
 def test_an_address_that_does_not_answer(monkeypatch):
-    """Where nothing listens, and where something does that is no cluster: an error within a bounded time."""
+    """Where nothing listens, and where something does that is no cluster: an error within a bounded time. What Ray still tries does
+    not change which warnings are shown.
+    """
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     monkeypatch.setattr(_ray, "JOIN", 0.5)
-    monkeypatch.setattr(ray, "init", lambda **_: time.sleep(30))
+    ended = threading.Event()
+    monkeypatch.setattr(ray, "init", lambda **_: ended.wait(60))
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{listener.getsockname()[1]}"
         refused(ConnectionError, f"executor = 'ray://{address}': nothing answers there", executor=f"ray://{address}")
         listener.listen()
         refused(ConnectionError, "no Ray cluster answered within 0.5 s", executor=f"ray://{address}")
+        with pytest.warns(UserWarning, match="is seen"):
+            ended.set()
+            time.sleep(0.2)  # in which the thread leaves ray.init
+            warnings.warn("is seen", stacklevel=1)
         monkeypatch.setenv("RAY_ADDRESS", "somewhere")
         refused(ValueError, r"executor = 'ray' \(RAY_ADDRESS=somewhere\): expected HOST:PORT")
 

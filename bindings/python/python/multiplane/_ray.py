@@ -61,16 +61,17 @@ def loaded(executor: str) -> Any:
 
     def connect() -> None:
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", FutureWarning)  # of Ray to its own users
-                ray.init(address=address, logging_level="error", ignore_reinit_error=True)
+            ray.init(address=address, logging_level="error", ignore_reinit_error=True)
         except Exception as error:  # is raised below
             failed.append(error)
         connected.set()
         threading.Event().wait()  # the kernel ends a cluster that Ray has started with the thread that did so
 
-    threading.Thread(target=connect, daemon=True).start()  # Ray itself may wait for minutes
-    if not connected.wait(JOIN):
+    with warnings.catch_warnings():  # of this thread: the other one may end late, and would then undo the filters of others
+        warnings.simplefilter("ignore", FutureWarning)  # of Ray to its own users
+        threading.Thread(target=connect, daemon=True).start()  # Ray itself may wait for minutes
+        is_there = connected.wait(JOIN)
+    if not is_there:
         what = "something listens there, but" if address else "one ran on this machine (`ray stop` forgets it):"
         raise ConnectionError(f"{named}: {what} no Ray cluster answered within {JOIN:g} s")
     if failed:
