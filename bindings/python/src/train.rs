@@ -1,14 +1,16 @@
 //! Training: a specification as JSON text, data or a user's task, and somebody who watches.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use multiplane::observe::Observer;
 use multiplane::{
-    Checkpoint, Choice, EarlierRun, Error, Problem, Rescaling, RunOptions, RunSpec, Session, SlackProblem, WarmState,
-    hold_out, influences,
+    Checkpoint, Choice, EarlierRun, Error, Problem, Rescaling, RunOptions, RunSpec, Session, SlackProblem, StartPoint,
+    WarmState, hold_out, influences,
 };
+use multiplane_core::plane::Plane;
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
@@ -218,23 +220,50 @@ fn set(name: &str, value: &str) -> String {
     format!("{keyword}=\"{value}\"")
 }
 
+/// A change of truths: the example, and the linear and the constant part by which its planes change.
+type TruthMove = (usize, Vec<f64>, f64);
+
 /// A run on other data to begin at: a `Fit` that was kept, or the path of a checkpoint; which of its examples each
-/// example is (`None`: they are known by content); and how labels are called, by number.
+/// example is (`None`: they are known by content); and, where the examples are the same, which truths have changed.
 #[derive(FromPyObject)]
-pub(crate) struct ChangeRequest<'py>(Bound<'py, PyAny>, Option<Vec<Option<usize>>>);
+pub(crate) struct ChangeRequest<'py>(Bound<'py, PyAny>, Option<Vec<Option<usize>>>, Option<Vec<TruthMove>>);
+
+/// The start of a run on changed data, as it is asked for.
+struct Change {
+    earlier: EarlierRun,
+    counterparts: Option<Vec<Option<usize>>>,
+    moves: Option<HashMap<usize, Plane>>,
+}
+
+impl Change {
+    fn start(self, session: &Session) -> Result<Option<StartPoint>, Error> {
+        match self.moves {
+            Some(moves) => session.start_at_truths(&self.earlier, moves),
+            None => session.start_from(&self.earlier, self.counterparts).map(Some),
+        }
+    }
+}
+
+fn plane_of((example, linear, constant): TruthMove) -> (usize, Plane) {
+    let mut plane = Plane::new();
+    plane.dense(linear.len()).copy_from_slice(&linear);
+    plane.set_circ(constant);
+    (example, plane)
+}
 
 impl ChangeRequest<'_> {
-    fn read(self) -> PyResult<(EarlierRun, Option<Vec<Option<usize>>>)> {
-        let ChangeRequest(from, counterparts) = self;
+    fn read(self) -> PyResult<Change> {
+        let ChangeRequest(from, counterparts, moves) = self;
+        let moves = moves.map(|moves| moves.into_iter().map(plane_of).collect());
         if let Ok(fit) = from.cast::<Fit>() {
             let warm = fit.get().warm.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let warm = warm.ok_or_else(|| value_error("the fit before was not kept"))?;
-            return Ok((warm.earlier().clone(), counterparts));
+            return Ok(Change { earlier: warm.earlier().clone(), counterparts, moves });
         }
         let path: PathBuf = from.extract()?;
         let (checkpoint, generation, _) = Checkpoint::load_newest(&path).map_err(raised)?;
         let refuse = |error: Error| raised(Error::input(format!("{}: {error}", generation.display())));
-        Ok((EarlierRun::of(checkpoint).map_err(refuse)?, counterparts))
+        Ok(Change { earlier: EarlierRun::of(checkpoint).map_err(refuse)?, counterparts, moves })
     }
 }
 
@@ -268,8 +297,8 @@ pub(crate) fn train(
         if let Some(error) = &refused {
             warnings.push(format!("this fit starts anew: {error}"));
         }
-        if let Some((earlier, counterparts)) = change {
-            hooks.start = Some(session.start_from(&earlier, counterparts)?);
+        if let Some(change) = change {
+            hooks.start = change.start(&session)?;
         }
         let told = checkpoints.hook(&session, None, &mut hooks)?;
         let (model, summary, state) = session.run_warm(hooks, warm.as_ref().filter(|_| refused.is_none()), keep)?;
@@ -308,7 +337,7 @@ pub(crate) fn influence(
     names: Option<Vec<String>>,
 ) -> PyResult<Vec<f64>> {
     let job = FitJob::new(py, order)?;
-    let (earlier, _) = ChangeRequest(from, None).read()?;
+    let earlier = ChangeRequest(from, None, None).read()?.earlier;
     let work = move |session: Session, _: RunOptions| {
         influences(&session.calling_labels(names.unwrap_or_default()), &earlier, true)
     };

@@ -182,6 +182,7 @@ def test_completions_never_raise_the_objective(seed):
     model = IlpSSVM(lam=0.05, gap="0.1%", passes=500).fit(X, marked)
     found = [one["objective"] for one in model.rounds_]
     assert all(after <= before for before, after in itertools.pairwise(found))
+    assert model.history_[0]["iterations"] == 0 and model.history_[0]["dual"] <= model.primal_  # goes on from the turn before
     total = 0.05 * 0.5 * model.coef_ @ model.coef_
     for (_, features, costs), partly, vectors in zip(X, marked, every, strict=True):
         paid, known = features @ model.coef_ + costs, ~np.isnan(partly)

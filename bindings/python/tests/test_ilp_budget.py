@@ -32,7 +32,7 @@ class Slow(IntegerProgramme):
         return super().nearest(costs, values, weights, seconds if seconds >= self.pause else 0.0)
 
 
-@pytest.mark.parametrize("pause", [0.1, 0.2, 10.0])
+@pytest.mark.parametrize("pause", [0.1, 0.2, 60.0])
 @pytest.mark.parametrize("partly", [False, True])
 def test_a_fit_ends_with_its_seconds(pause, partly):
     X, Y, every = problem(np.random.default_rng(3))
@@ -43,7 +43,7 @@ def test_a_fit_ends_with_its_seconds(pause, partly):
     model = IlpSSVM(lam=0.01, gap=1e-12, seconds=1.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if partly and pause == 10.0:
+        if partly and pause == 60.0:
             with pytest.raises(ValueError, match=r"^Y\[0\]: no vector that agrees with what is known was found in time: seconds gives it more"):
                 model.fit(slow, Y)
         else:
@@ -52,11 +52,11 @@ def test_a_fit_ends_with_its_seconds(pause, partly):
             if not partly:
                 hinge = np.mean([hinges(model.coef_, x, y, lambda z, y=y: float(np.abs(z - y).sum()), of) for x, y, of in zip(X, Y, every, strict=True)])
                 assert 0.005 * model.coef_ @ model.coef_ + hinge <= model.primal_ + 1e-9
-    assert time.monotonic() - begun < 9.0  # a solution of 10 s fits in none
+    assert time.monotonic() - begun < 50.0  # a solution of 60 s fits in none
     given = [seconds for x in slow for seconds in x[0].given]
     assert given and max(given) <= 0.5
     model.seconds = None
-    assert pause == 10.0 or all(len(y) == 6 for y in model.predict(slow))  # which has no such limit
+    assert pause == 60.0 or all(len(y) == 6 for y in model.predict(slow))  # which has no such limit
 
 
 def test_what_is_cut_short_is_bounded_by_the_last_multipliers(engine):  # noqa: F811

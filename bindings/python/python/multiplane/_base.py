@@ -29,7 +29,7 @@ from multiplane._path import PathResult
 from multiplane._progress import Watcher
 from multiplane._solvers import DEFINITIONS, Solver, class_name
 from multiplane._task_docs import documented
-from multiplane._update import Updated
+from multiplane._update import Change, Updated
 
 logger = logging.getLogger("multiplane")
 
@@ -317,7 +317,8 @@ class Estimator(Updated, Looked, Parameters):
         with self._prior_in(tree) as named:
             try:
                 order = json.dumps(tree), source, test, watcher if watcher.needed() else None
-                fit = _core.train(order, start, bool(self.warm_start or self.dual), way, change, self._label_names())
+                is_kept = bool(self.warm_start or self.dual or self.__dict__.get("_goes_on"))
+                fit = _core.train(order, start, is_kept, way, change, self._label_names())
             finally:
                 watcher.close()
         history = History(json.loads(line) for line in fit.history.splitlines())
@@ -358,10 +359,10 @@ class Estimator(Updated, Looked, Parameters):
             raise interrupted
         self._report(None if fit.standstill is None else self._worded(fit.standstill))
 
-    def _change_of_data(self, tree: dict[str, Any], options: FitOptions) -> tuple[Any, list[int | None] | None] | None:
-        """The run on other data that a fit begins at, and which of its examples each example is."""
+    def _change_of_data(self, tree: dict[str, Any], options: FitOptions) -> Change | None:
+        """The run on other data that a fit begins at, and what has changed."""
         change, path = self.__dict__.pop("_change", None), options.get("update_from")
-        found = change if path is None else (os.fspath(path), None)
+        found: Change | None = change if path is None else (os.fspath(path), None, None)
         if found is None:
             return None
         if options.get("resume") is not None:

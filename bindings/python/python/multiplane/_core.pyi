@@ -198,6 +198,7 @@ def report(
 def run_command(arguments: list[str]) -> int: ...
 def load(path: str | os.PathLike[str]) -> tuple[Model | None, PathModel | None]: ...
 
+_Change = tuple[Fit | str, Sequence[int | None] | None, Sequence[tuple[int, Any, float]] | None]
 _Order = tuple[str, Dataset | UserTask, Dataset | UserTask | None, Callable[..., object] | None]
 _Checkpoints = tuple[str | os.PathLike[str] | None, float | None, str | os.PathLike[str] | None]
 
@@ -207,5 +208,5 @@ def path(
 def influence(order: _Order, from_: Fit, names: Sequence[str] | None) -> list[float]: ...
 def train(
     order: _Order, start: Fit | None, keep: bool, checkpoints: _Checkpoints,
-    change: tuple[Fit | str, Sequence[int | None] | None] | None, names: Sequence[str] | None,
+    change: _Change | None, names: Sequence[str] | None,
 ) -> Fit: ...  # fmt: skip

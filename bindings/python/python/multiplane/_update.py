@@ -7,11 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from multiplane._fit_options import FitOptions
+
+
+Change = tuple[Any, Sequence[int | None] | None, Sequence[tuple[int, NDArray[np.float64], float]] | None]
+"""The ``Fit`` or checkpoint that a fit begins at; which of its examples each one is, None if they are known by content; and where
+these are the same, the examples whose truths are others, with the linear and the constant part by which their planes change.
+"""
 
 
 @dataclass
@@ -150,7 +157,7 @@ class Updated:
             given[name] = np.array(truths) if _is_flat(kept.given[name]) else truths
         counterparts = [None if k in new_truths else k for k in left] + [None] * len(more)
         before = self.__dict__["_fit"]
-        self.__dict__["_change"] = (before, counterparts)
+        self.__dict__["_change"] = (before, counterparts, None)
         self.__dict__["_next_ids"] = [kept.ids[k] for k in left] + more
         try:
             fitted: Self = self.fit(**given, **options)  # type: ignore[attr-defined]

@@ -5,11 +5,13 @@
 //! with these. A round is a convex problem: its h is the best one at the weights of the round before.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use multiplane_core::observe::{Certificate, Observer, Record, RunCost, Tick};
+use multiplane_core::plane::Plane;
 use multiplane_core::run::{GapTarget, StopReason};
 use multiplane_tasks::problem::{Completion, Problem};
 use serde_json::json;
@@ -17,6 +19,7 @@ use serde_json::json;
 use super::checkpointer::RunOptions;
 use super::open::Session;
 use super::summary::{Round, Summary};
+use super::update::EarlierRun;
 use crate::error::Error;
 use crate::file::Model;
 
@@ -46,25 +49,44 @@ struct Rounds<'a> {
     options: RunOptions,
     observers: SharedObservers,
     cost: RunCost,
+    /// What the last round left, and by what planes change for the next.
+    before: Option<(EarlierRun, HashMap<usize, Plane>)>,
 }
 
 impl Rounds<'_> {
-    /// Runs to a gap on completed truths; passes count for each round, calls and seconds for all.
+    /// Runs to a gap on completed truths; passes count for each round, calls and seconds for all. Begins where the round
+    /// before ended, if its truths were complete.
     fn run(&mut self, problem: Arc<dyn Problem>, gap: GapTarget) -> Result<(Model, Summary), Error> {
         let mut stop = self.session.spec.stop.clone();
         stop.gap = Some(gap);
         stop.calls = stop.calls.map(|calls| calls.saturating_sub(self.cost.oracle_calls).max(1));
         stop.seconds = stop.seconds.map(|seconds| (seconds - self.cost.all_seconds()).max(f64::MIN_POSITIVE));
-        let options = RunOptions {
+        let session = self.session.on_truths(problem, stop);
+        let start = match self.before.take() {
+            Some((earlier, moves)) => session.start_at_truths(&earlier, moves)?,
+            None => None,
+        };
+        let mut options = RunOptions {
             observers: vec![Box::new(self.observers.clone())],
             interrupt: self.options.interrupt.clone(),
             abort: self.options.abort.clone(),
             losses: self.options.losses,
+            start,
             ..RunOptions::default()
         };
-        let (model, summary) = self.session.on_truths(problem, stop).run_once(options)?;
+        let ending = options.ending();
+        let mut run = session.prepare(session.lambda(), session.target(), options)?;
+        let ended = session.train(&mut run, ending)?;
+        self.before = Some((session.left_by(&mut run)?, HashMap::new()));
+        drop(run);
+        let (model, summary) = session.finish(ended, true)?;
         self.cost = sum(&self.cost, &summary.cost);
-        Ok((model, summary))
+        Ok((model, Summary { update: None, ..summary }))
+    }
+
+    /// Remembers that the next round has other truths than the last one; `None` if those of the last were incomplete.
+    fn go_on_at(&mut self, moves: Option<Vec<(usize, Plane)>>) {
+        self.before = self.before.take().zip(moves).map(|((earlier, _), moves)| (earlier, moves.into_iter().collect()));
     }
 
     /// Completes the truths at the weights of a model.
@@ -141,13 +163,14 @@ impl Session {
             return refused("takes several runs, of which there are no checkpoints");
         }
         let observers = SharedObservers(Rc::new(RefCell::new(std::mem::take(&mut options.observers))));
-        let mut rounds = Rounds { session: self, options, observers, cost: RunCost::default() };
+        let mut rounds = Rounds { session: self, options, observers, cost: RunCost::default(), before: None };
         rounds.complete(&*self.problem, None)?; // refuses what agrees with nothing, before a run
         let coarse = GapTarget::Percent(COARSE);
         let mut is_coarse = !matches!(asked, GapTarget::Percent(percent) if percent >= COARSE);
         let mut best = rounds.run(self.problem.clone(), if is_coarse { coarse } else { asked })?;
-        let (mut problem, mut lowered): (_, Vec<Round>) =
-            (rounds.complete(&*self.problem, Some(&best.0))?.problem, vec![]);
+        let first = rounds.complete(&*self.problem, Some(&best.0))?;
+        rounds.go_on_at(None);
+        let (mut problem, mut lowered): (_, Vec<Round>) = (first.problem, vec![]);
         while !is_over(&best.1) {
             let (model, summary) = rounds.run(problem.clone(), if is_coarse { coarse } else { asked })?;
             let next = rounds.complete(&*problem, Some(&model))?;
@@ -159,6 +182,7 @@ impl Session {
             if is_lower {
                 lowered.push(round);
                 (best, problem) = ((model, summary), next.problem);
+                rounds.go_on_at(Some(next.moves));
             } else if let Some(last) = lowered.last_mut() {
                 let proven = certificate.certified && last.certificate.certified;
                 last.certificate = Certificate::new(last.objective, certificate.dual, proven);

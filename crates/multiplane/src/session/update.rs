@@ -21,6 +21,7 @@ use super::open::Session;
 use super::start_point::{Changes, StartPoint};
 use crate::error::Error;
 use crate::file::Checkpoint;
+use crate::spec::RunSpec;
 
 /// The state that a run left, to be handed to a run on other examples.
 #[derive(Clone, Debug)]
@@ -78,6 +79,43 @@ impl Session {
     ) -> Result<StartPoint, Error> {
         let before = self.spec().of_same_task(&earlier.spec)?;
         self.check_update(&before)?;
+        let point = self.point_from(earlier, &before, counterpart, HashMap::new())?;
+        point.ok_or_else(|| without_point(self.spec().solver.entry.name))
+    }
+
+    /// Returns the point at which a run goes on after truths have changed: the planes of these examples change by
+    /// `moves`. `None` if the solver keeps no dual point example by example.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] if the run was on another task, or on other examples.
+    pub fn start_at_truths(
+        &self,
+        earlier: &EarlierRun,
+        moves: HashMap<usize, Plane>,
+    ) -> Result<Option<StartPoint>, Error> {
+        let (before, size) =
+            (self.spec().of_same_task(&earlier.spec)?, (self.problem().blocks(), self.problem().dim()));
+        if earlier.size != size {
+            let (n, d) = size;
+            return Err(Error::input(format!(
+                "changed truths: the run before had {} examples and {} weights, expected {n} and {d}",
+                earlier.size.0, earlier.size.1
+            )));
+        }
+        match self.spec().solver.entry.has_dual {
+            true => self.point_from(earlier, &before, Some((0..size.0).map(Some).collect()), moves),
+            false => Ok(None),
+        }
+    }
+
+    fn point_from(
+        &self,
+        earlier: &EarlierRun,
+        before: &RunSpec,
+        counterpart: Option<Vec<Option<usize>>>,
+        moves: HashMap<usize, Plane>,
+    ) -> Result<Option<StartPoint>, Error> {
         let (old, now) = (&earlier.members, self.members()?);
         let counterpart = match counterpart {
             Some(given) if given.len() != now.shares.len() => {
@@ -99,7 +137,7 @@ impl Session {
             before.solver.config.build(earlier.size.0, earlier.size.1, regularizer)
         });
         let point = read.map_err(|error| Error::input(format!("the run before: {error}")))?;
-        let Some(RunPoint { blocks, best }) = point else { return Err(without_point(self.spec().solver.entry.name)) };
+        let Some(RunPoint { blocks, best }) = point else { return Ok(None) };
         let ratio = |block: usize| {
             let (from, share) = (counterpart[block]?, now.shares[block]);
             (old.shares[from] > 0.0 && share > 0.0).then(|| share / old.shares[from])
@@ -120,7 +158,7 @@ impl Session {
         let best = best.filter(|_| same_hinges).map(|best| {
             let most = (0..counterpart.len()).filter_map(ratio).fold(0.0, f64::max);
             let hinges = counterpart.iter().enumerate().map(|(block, from)| {
-                let hinge = best.hinges[(*from)?]?;
+                let hinge = best.hinges[(*from)?].filter(|_| !moves.contains_key(&block))?;
                 if now.shares[block] == 0.0 { Some(0.0) } else { Some(ratio(block)? * hinge) }
             });
             let (hinges, mut terms) = (hinges.collect(), best.terms);
@@ -137,15 +175,16 @@ impl Session {
             labels: (old.labels != now.labels).then(|| moved(&old.labels, &now.labels)),
             weights,
             same_planes,
+            moves,
         };
         let source = move |block: usize| match (ratios[block], counterpart[block]) {
             (Some(ratio), Some(from)) => translation.block(block, &blocks[from], ratio),
             _ => BlockPoint::default(),
         };
-        Ok(StartPoint { changes, blocks: Box::new(source), best })
+        Ok(Some(StartPoint { changes, blocks: Box::new(source), best }))
     }
 
-    fn check_update(&self, before: &crate::spec::RunSpec) -> Result<(), Error> {
+    fn check_update(&self, before: &RunSpec) -> Result<(), Error> {
         let entry = self.spec().solver.entry;
         if self.problem().kernel().is_some() {
             return Err(Error::input(
@@ -221,22 +260,33 @@ struct Translation {
     weights: Option<Vec<Option<u32>>>,
     /// If a labelling has the plane of before, but for shares and places.
     same_planes: bool,
+    /// By what all planes of an example change, as its truth does.
+    moves: HashMap<usize, Plane>,
 }
 
 impl Translation {
     /// Returns the part of an example that was there before. A plane that cannot be translated leaves its mass to the
     /// truth.
     fn block(&self, block: usize, from: &BlockPoint, ratio: f64) -> BlockPoint {
+        let moved = self.moves.get(&block);
         let planes = from.planes.iter().filter_map(|part| {
             let has_code = !part.plane.code().is_empty();
             let is_as_before = self.same_planes && self.labels.is_none() && self.weights.is_none();
             let plane = match has_code && (part.by_code || !is_as_before) {
                 true => self.of_code(block, part.plane.code()),
-                false => self.of_numbers(&part.plane, ratio),
+                false => self.of_numbers(&part.plane, ratio).map(|plane| match moved {
+                    Some(by) => sum(&plane, by),
+                    None => plane,
+                }),
             };
             Some(MassPlane { mass: part.mass, plane: plane?, by_code: false, kept: part.kept })
         });
-        BlockPoint { planes: planes.collect(), gap: from.gap * ratio }
+        let mut planes: Vec<MassPlane> = planes.collect();
+        if let Some(old_truth) = moved {
+            let mass = 1.0 - planes.iter().map(|part| part.mass).sum::<f64>();
+            planes.extend((mass > 0.0).then(|| MassPlane { mass, ..MassPlane::all(old_truth, true) }));
+        }
+        BlockPoint { planes, gap: from.gap * ratio }
     }
 
     /// Makes the plane of a labelling anew.
@@ -279,6 +329,18 @@ impl Translation {
         plane.code_mut().extend_from_slice(from.code());
         Some(plane)
     }
+}
+
+/// Adds two planes; the code is that of the first.
+fn sum(one: &Plane, other: &Plane) -> Plane {
+    let mut plane = Plane::new();
+    for part in [one, other] {
+        part.view().star.each(|k, value| plane.push(k as u32, value));
+    }
+    plane.seal();
+    plane.set_circ(one.view().circ + other.view().circ);
+    plane.code_mut().extend_from_slice(one.code());
+    plane
 }
 
 #[cfg(test)]

@@ -100,8 +100,6 @@ impl Session {
     }
 
     fn state_of(&self, run: &mut Run<BoxedOracle>, summary: &Summary) -> Result<WarmState, Error> {
-        let mut state = Vec::new();
-        run.save(&mut state).map_err(|error| Error::failed(error.to_string()))?;
         Ok(WarmState {
             lambda: self.lambda(),
             fingerprint: self.problem().fingerprint().into(),
@@ -111,12 +109,19 @@ impl Session {
             evaluate: self.spec().evaluate,
             seconds: run.seconds_paid(),
             wall_seconds: summary.wall_seconds,
-            earlier: EarlierRun {
-                spec: self.spec().to_tree(),
-                size: (self.problem().blocks(), self.problem().dim()),
-                members: self.members()?,
-                state,
-            },
+            earlier: self.left_by(run)?,
+        })
+    }
+
+    /// Returns what a run hands to another one.
+    pub(super) fn left_by(&self, run: &mut Run<BoxedOracle>) -> Result<EarlierRun, Error> {
+        let mut state = Vec::new();
+        run.save(&mut state).map_err(|error| Error::failed(error.to_string()))?;
+        Ok(EarlierRun {
+            spec: self.spec().to_tree(),
+            size: (self.problem().blocks(), self.problem().dim()),
+            members: self.members()?,
+            state,
         })
     }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use multiplane_core::example::Examples;
 use multiplane_core::oracle::{OracleError, Quality};
-use multiplane_core::task::{DiversityPenalty, ExampleOf, Question, Task, TaskLabel, UNLABELLED};
+use multiplane_core::plane::Plane;
+use multiplane_core::task::{Case, DiversityPenalty, ExampleOf, Question, Task, TaskLabel, UNLABELLED};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,17 +42,30 @@ fn others(known: &[u32], labels: impl Fn(usize) -> usize) -> Vec<u32> {
     (1..most).flat_map(|k| (0..known.len()).map(move |v| (k, v))).map(|(k, v)| other(k, v)).collect()
 }
 
-/// Truths, how many have changed, and the rise of their mean score; `None` of tasks without such truths.
-type CompletedTruths<T> = Result<Option<(Vec<<T as Task>::Label>, usize, f64)>, OracleError>;
+/// Truths, and how they have changed.
+pub(super) struct Completed<L> {
+    pub(super) truths: Vec<L>,
+    /// The number of those that are others than before.
+    pub(super) changed: usize,
+    /// The rise of their mean score.
+    pub(super) rise: f64,
+    /// As in [`Completion`].
+    moves: Vec<(usize, Plane)>,
+}
+
+/// Completed truths; `None` of tasks without truths that are known in part.
+type CompletedTruths<T> = Result<Option<Completed<<T as Task>::Label>>, OracleError>;
 
 impl<T: BuiltinTask> TaskProblem<T> {
     /// Completes the truths as given at `w`; see [`Predictor::completed`](crate::problem::Predictor::completed).
     pub(super) fn complete(&self, w: &[f64], threads: usize) -> Result<Option<Completion>, OracleError> {
-        let Some((labels, changed, rise)) = self.completed_truths(w, threads)? else { return Ok(None) };
+        let Some(Completed { truths: labels, changed, rise, moves }) = self.completed_truths(w, threads)? else {
+            return Ok(None);
+        };
         let Examples { inputs, weights, .. } = &*self.examples;
         let examples = Arc::new(Examples { inputs: inputs.clone(), labels, weights: weights.clone() });
         let problem = Arc::new(self.with_truths(examples, self.as_given().clone()));
-        Ok(Some(Completion { problem, changed, rise }))
+        Ok(Some(Completion { problem, changed, rise, moves }))
     }
 
     /// Returns the examples with their truths as given.
@@ -59,7 +73,7 @@ impl<T: BuiltinTask> TaskProblem<T> {
         self.given.as_ref().unwrap_or(&self.examples)
     }
 
-    /// Returns the completed truths, how many of them are others than before, and the rise of their mean score.
+    /// Returns the completed truths.
     pub(super) fn completed_truths(&self, w: &[f64], threads: usize) -> CompletedTruths<T> {
         let (given, own) = (self.as_given(), self.task.capabilities().completion);
         let is_partly_known = |truth: &T::Label| is_partly_known(&*self.task, truth);
@@ -69,7 +83,8 @@ impl<T: BuiltinTask> TaskProblem<T> {
         if own.is_none() && (has_none || self.task.capabilities().kbest.is_none()) {
             return Ok(None);
         }
-        let (mut labels, mut changed, mut rise) = (Vec::with_capacity(given.labels.len()), 0, 0.0);
+        let n = self.examples.labels.len() as f64;
+        let share = |index: usize| self.examples.weights.get(index).copied().unwrap_or(1.0) / n;
         let ask = |example: ExampleOf<'_, T>, worker: &mut Worker<T>| {
             let partly = &given.labels[example.index];
             if !is_partly_known(partly) {
@@ -81,21 +96,34 @@ impl<T: BuiltinTask> TaskProblem<T> {
             };
             let Some(best) = best else { return Err("its labels have no numbers".into()) };
             if is_partly_known(example.truth) {
-                return Ok((best, Some(0.0)));
+                return Ok((best, Some((0.0, None))));
             }
             let features = &mut worker.2;
             let mut score = |y: &T::Label| self.task.score(example.input, y, w, features).0;
             let rise = score(&best) - score(example.truth);
-            Ok(if rise > 0.0 { (best, Some(rise)) } else { (example.truth.clone(), None) })
+            if rise <= 0.0 {
+                return Ok((example.truth.clone(), None));
+            }
+            let (mut plane, mut memory) = (Plane::new(), T::Memory::default());
+            let now = ExampleOf::<T> { truth: &best, ..example };
+            let case = Case::new(now, share(example.index), &mut worker.0, &mut memory);
+            self.task.plane(case, example.truth, &mut plane);
+            if plane.code().is_empty() {
+                plane.code_mut().extend_from_slice(example.truth.numbers().unwrap_or_default());
+            }
+            Ok((best, Some((rise, Some(plane)))))
         };
-        let n = self.examples.labels.len() as f64;
-        self.ask_all(threads, BATCH, ask, |(truth, risen): (T::Label, Option<f64>)| {
-            let weight = self.examples.weights.get(labels.len()).copied().unwrap_or(1.0);
-            rise += weight * risen.unwrap_or(0.0) / n;
-            changed += usize::from(risen.is_some());
-            labels.push(truth);
+        let mut all =
+            Completed { truths: Vec::with_capacity(given.labels.len()), changed: 0, rise: 0.0, moves: Vec::new() };
+        self.ask_all(threads, BATCH, ask, |(truth, change): (T::Label, Option<(f64, Option<Plane>)>)| {
+            let block = all.truths.len();
+            all.truths.push(truth);
+            let Some((rise, plane)) = change else { return };
+            all.changed += 1;
+            all.rise += share(block) * rise;
+            all.moves.extend(plane.map(|plane| (block, plane)));
         })?;
-        Ok(Some((labels, changed, rise)))
+        Ok(Some(all))
     }
 
     /// Finds the labelling of the highest score that agrees with the known labels. Others are penalised, more and more:

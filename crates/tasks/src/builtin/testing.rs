@@ -13,6 +13,7 @@ use multiplane_core::task_oracle::TaskOracle;
 use crate::builtin::TaskProblem;
 use crate::builtin::enumerate;
 use crate::builtin::pairwise::Labelling;
+use crate::builtin::partial::Completed;
 use crate::builtin::task::{BuiltinTask, to_file_layout};
 
 /// One example of a task with weights, and all labellings of it.
@@ -179,7 +180,7 @@ where
     let n = examples.labels.len() as f64;
     let problem =
         TaskProblem::new("small", task.clone(), Arc::new(examples.clone()), Default::default(), String::new(), vec![]);
-    let (completed, _, _) = problem.as_ref().map(|problem| problem.completed_truths(w, 1).unwrap().unwrap()).unwrap();
+    let completed = problem.as_ref().map(|problem| problem.completed_truths(w, 1).unwrap().unwrap().truths).unwrap();
     let made = Examples::new(examples.inputs.to_vec(), completed.clone());
     let mut oracle = TaskOracle::new(Arc::new(task.clone()), Arc::new(made)).unwrap();
     let (mut plane, mut rise, opposite) = (Plane::new(), 0.0, w.iter().map(|w| w.abs() * 0.5).collect::<Vec<f64>>());
@@ -221,8 +222,8 @@ where
     }
     let problem =
         problem.unwrap().with_truths(Arc::new(Examples::new(examples.inputs.to_vec(), completed)), Arc::new(examples));
-    assert_eq!(problem.completed_truths(w, 1).unwrap().unwrap().1, 0, "{context}: ties stay");
-    let (_, changed, found) = problem.completed_truths(&opposite, 2).unwrap().unwrap();
+    assert_eq!(problem.completed_truths(w, 1).unwrap().unwrap().changed, 0, "{context}: ties stay");
+    let Completed { changed, rise: found, .. } = problem.completed_truths(&opposite, 2).unwrap().unwrap();
     assert!((found - rise).abs() < 1e-9 && (changed > 0) == (found > 0.0), "{context}: {found} is not {rise}");
 }
 

@@ -18,7 +18,7 @@ from multiplane._labeller import listed
 from multiplane._structured import OracleEstimator, are_given, explained, parameters_of, with_parameters
 from multiplane._words import refuse_keywords
 from multiplane.ilp._doctor import examined
-from multiplane.ilp._examples import Given, agreeing, feasible, instances_of, parts_of, solutions_of, truths_with
+from multiplane.ilp._examples import Given, agreeing, changes, feasible, instances_of, parts_of, solutions_of, truths_with
 from multiplane.ilp._feasible import Box, Budget, Vector, no_slack
 from multiplane.ilp._programme import IntegerProgramme
 from multiplane.ilp._task import Instance, Labelled, LinearTask, Truth
@@ -168,8 +168,12 @@ class IlpSSVM(OracleEstimator):
             self._costed.budget = free
         return self
 
-    def _learn(self, instances: list[Instance], truths: list[Truth], test: dict[str, Any], options: FitOptions) -> None:
-        """Trains, and names the examples for which a solver had not even one vector in its time."""
+    def _learn(
+        self, instances: list[Instance], truths: list[Truth], test: dict[str, Any], options: FitOptions, before: list[Vector] | None = None
+    ) -> None:  # fmt: skip
+        """Trains, and names the examples for which a solver had not even one vector in its time. Goes on from the fit before, if
+        there are its true vectors and it was on the same parts.
+        """
         self._costed.without.clear()
         asked, lam, accuracy = (self.lam, self.solver, self.seconds), self._lambda(len(instances)), self._costed.accuracy
         parts = [x.feasible.parts() if lam is not None else [(np.arange(len(x.feasible)), x.feasible)] for x in instances]
@@ -180,11 +184,14 @@ class IlpSSVM(OracleEstimator):
             if math.isfinite(left := self._costed.budget.left()):
                 self.seconds = max(left, SHORT)
             self.solver = self._solver_for([len(x.feasible) for some in split for x, _ in some])
+            if before is not None and self.__dict__.get("_fit") is not None:
+                self.__dict__["_change"] = self._fit, None, changes(instances, before, truths, parts, scale)
             if self.solver == "bundle" and accuracy > 0.0:
                 options = {**options, "callbacks": [self._closing(accuracy), *callbacks_of(options)]}
             super().fit([x for some in split for x, _ in some], [truth for some in split for _, truth in some], **test, **options)
         finally:
             (self.lam, self.solver, self.seconds), self._costed.accuracy = asked, accuracy
+            self.__dict__.pop("_change", None)
         without = [i for i, some in enumerate(split) if any(id(x) in self._costed.without for x, _ in some)]
         self.summary_["without_solution"] = without
         if without:
@@ -236,6 +243,7 @@ class IlpSSVM(OracleEstimator):
         asked, lam, is_coarse = self.gap, self.lam, True
         choice: dict[str, Any] = {}
         rounds: list[dict[str, float]] = []
+        learned: list[Vector] | None = None  # the true vectors of the turn before
         while True:
             truths = truths_with(given, completed, instances)
             before = dict(self.__dict__)
@@ -243,9 +251,13 @@ class IlpSSVM(OracleEstimator):
                 self.gap = COARSE if is_coarse else asked
                 self._costed.accuracy = self._accuracy()
                 self.lam = lam if not rounds else self.lam_
-                self._learn(instances, truths, test, options)
+                self.__dict__["_goes_on"] = True
+                self._learn(instances, truths, test, options, learned)
             finally:
                 self.gap, self.lam = asked, lam
+                self.__dict__.pop("_goes_on", None)
+            learned = completed if rounds or self._lambda(len(instances)) is not None else None  # else lambda was chosen: for wholes
+            self.summary_.pop("update", None)  # which tells of the turns
             choice = choice or {key: value for key, value in self.summary_.items() if key == "lambda_choice"}
             self.summary_ |= choice
             again = agreeing(instances, given, self.coef_, budget, completed)

@@ -178,3 +178,18 @@ def parts_of(x: Instance, truth: Truth, parts: list[tuple[NDArray[np.int64], Fea
         labelled = Truth(values, scale * truth.costs[own], inside, scale * truth.weights[is_own], distances)
         found.append((Instance(of_part, scale * x.features[own], scale * x.costs[own]), labelled))
     return found
+
+
+def changes(
+    instances: list[Instance], before: list[Vector], truths: list[Truth], parts: list[list[tuple[NDArray[np.int64], FeasibleSet]]],
+    scale: float,
+) -> list[tuple[int, Vector, float]]:  # fmt: skip
+    """By how much planes change with the true vectors of parts: the part's number, and the linear and the constant part."""
+    found, number, count = [], 0, sum(map(len, parts))
+    for x, old, truth, of_x in zip(instances, before, truths, parts, strict=True):
+        change = (truth.values - old) * (scale / count)
+        for own, _ in of_x:
+            if np.any(change[own]):
+                found.append((number, x.features[own].T @ change[own], float(x.costs[own] @ change[own])))
+            number += 1
+    return found

@@ -190,7 +190,7 @@ fn truths_are_completed() {
         );
         let problem = problem.unwrap();
         assert_eq!(problem.facts.is_partly_known, examples.labels.iter().any(Solution::is_partly_known));
-        let (completed, ..) = problem.completed_truths(&w, 1).unwrap().unwrap();
+        let completed = problem.completed_truths(&w, 1).unwrap().unwrap().truths;
         for (block, truth) in completed.iter().enumerate() {
             let (x, given, all) = (&examples.inputs[block], &examples.labels[block], &lists[block]);
             let agrees = |y: &&Solution| y.values.iter().zip(&given.values).all(|(y, t)| t.is_nan() || y == t);
@@ -226,7 +226,7 @@ fn truths_are_completed() {
         }
         let made = Arc::new(Examples::new(examples.inputs.to_vec(), completed));
         let problem = problem.with_truths(made, Arc::new(examples));
-        let (_, _, found) = problem.completed_truths(&other, 2).unwrap().unwrap();
+        let found = problem.completed_truths(&other, 2).unwrap().unwrap().rise;
         assert!((found - rise).abs() < 1e-9, "seed {seed}: {found} is not {rise}");
     }
 }
