@@ -54,8 +54,8 @@ struct Rounds<'a> {
 }
 
 impl Rounds<'_> {
-    /// Runs to a gap on completed truths; passes count for each round, calls and seconds for all. Begins where the round
-    /// before ended, if its truths were complete.
+    /// Runs to a gap on completed truths; passes count for each round, calls and seconds for all. Begins where the
+    /// round before ended, if its truths were complete.
     fn run(&mut self, problem: Arc<dyn Problem>, gap: GapTarget) -> Result<(Model, Summary), Error> {
         let mut stop = self.session.spec.stop.clone();
         stop.gap = Some(gap);
@@ -175,7 +175,9 @@ impl Session {
             let (model, summary) = rounds.run(problem.clone(), if is_coarse { coarse } else { asked })?;
             let next = rounds.complete(&*problem, Some(&model))?;
             let (certificate, is_last) = (summary.certificate, is_over(&summary));
-            let round = Round { objective: certificate.primal - next.rise, certificate, changed: next.changed };
+            let w = problem.from_file_layout(&model.w);
+            let rise = -next.moves.iter().map(|(_, plane)| plane.view().score(&w)).sum::<f64>();
+            let round = Round { objective: certificate.primal - rise, certificate, changed: next.changed };
             let least = lowered.last().map_or(f64::INFINITY, |last| last.objective);
             let (is_lower, stop_reason) = (round.objective < least, summary.stop_reason);
             let is_settled = round.changed == 0 || !is_lower;

@@ -43,29 +43,27 @@ fn others(known: &[u32], labels: impl Fn(usize) -> usize) -> Vec<u32> {
 }
 
 /// Truths, and how they have changed.
-pub(super) struct Completed<L> {
+pub(super) struct CompletedTruths<L> {
     pub(super) truths: Vec<L>,
     /// The number of those that are others than before.
     pub(super) changed: usize,
-    /// The rise of their mean score.
-    pub(super) rise: f64,
     /// As in [`Completion`].
-    moves: Vec<(usize, Plane)>,
+    pub(super) moves: Vec<(usize, Plane)>,
 }
 
-/// Completed truths; `None` of tasks without truths that are known in part.
-type CompletedTruths<T> = Result<Option<Completed<<T as Task>::Label>>, OracleError>;
+/// CompletedTruths truths; `None` of tasks without truths that are known in part.
+type TruthsResult<T> = Result<Option<CompletedTruths<<T as Task>::Label>>, OracleError>;
 
 impl<T: BuiltinTask> TaskProblem<T> {
     /// Completes the truths as given at `w`; see [`Predictor::completed`](crate::problem::Predictor::completed).
     pub(super) fn complete(&self, w: &[f64], threads: usize) -> Result<Option<Completion>, OracleError> {
-        let Some(Completed { truths: labels, changed, rise, moves }) = self.completed_truths(w, threads)? else {
+        let Some(CompletedTruths { truths: labels, changed, moves }) = self.completed_truths(w, threads)? else {
             return Ok(None);
         };
         let Examples { inputs, weights, .. } = &*self.examples;
         let examples = Arc::new(Examples { inputs: inputs.clone(), labels, weights: weights.clone() });
         let problem = Arc::new(self.with_truths(examples, self.as_given().clone()));
-        Ok(Some(Completion { problem, changed, rise, moves }))
+        Ok(Some(Completion { problem, changed, moves }))
     }
 
     /// Returns the examples with their truths as given.
@@ -74,7 +72,7 @@ impl<T: BuiltinTask> TaskProblem<T> {
     }
 
     /// Returns the completed truths.
-    pub(super) fn completed_truths(&self, w: &[f64], threads: usize) -> CompletedTruths<T> {
+    pub(super) fn completed_truths(&self, w: &[f64], threads: usize) -> TruthsResult<T> {
         let (given, own) = (self.as_given(), self.task.capabilities().completion);
         let is_partly_known = |truth: &T::Label| is_partly_known(&*self.task, truth);
         let with = |truth: &T::Label, labels| self.task.capabilities().variables?.completed(truth, labels);
@@ -96,12 +94,11 @@ impl<T: BuiltinTask> TaskProblem<T> {
             };
             let Some(best) = best else { return Err("its labels have no numbers".into()) };
             if is_partly_known(example.truth) {
-                return Ok((best, Some((0.0, None))));
+                return Ok((best, Some(None)));
             }
             let features = &mut worker.2;
             let mut score = |y: &T::Label| self.task.score(example.input, y, w, features).0;
-            let rise = score(&best) - score(example.truth);
-            if rise <= 0.0 {
+            if score(&best) <= score(example.truth) {
                 return Ok((example.truth.clone(), None));
             }
             let (mut plane, mut memory) = (Plane::new(), T::Memory::default());
@@ -111,17 +108,14 @@ impl<T: BuiltinTask> TaskProblem<T> {
             if plane.code().is_empty() {
                 plane.code_mut().extend_from_slice(example.truth.numbers().unwrap_or_default());
             }
-            Ok((best, Some((rise, Some(plane)))))
+            Ok((best, Some(Some(plane))))
         };
-        let mut all =
-            Completed { truths: Vec::with_capacity(given.labels.len()), changed: 0, rise: 0.0, moves: Vec::new() };
-        self.ask_all(threads, BATCH, ask, |(truth, change): (T::Label, Option<(f64, Option<Plane>)>)| {
+        let mut all = CompletedTruths { truths: Vec::with_capacity(given.labels.len()), changed: 0, moves: Vec::new() };
+        self.ask_all(threads, BATCH, ask, |(truth, change): (T::Label, Option<Option<Plane>>)| {
             let block = all.truths.len();
             all.truths.push(truth);
-            let Some((rise, plane)) = change else { return };
-            all.changed += 1;
-            all.rise += share(block) * rise;
-            all.moves.extend(plane.map(|plane| (block, plane)));
+            all.changed += usize::from(change.is_some());
+            all.moves.extend(change.flatten().map(|plane| (block, plane)));
         })?;
         Ok(Some(all))
     }

@@ -13,7 +13,7 @@ use multiplane_core::task_oracle::TaskOracle;
 use crate::builtin::TaskProblem;
 use crate::builtin::enumerate;
 use crate::builtin::pairwise::Labelling;
-use crate::builtin::partial::Completed;
+use crate::builtin::partial::CompletedTruths;
 use crate::builtin::task::{BuiltinTask, to_file_layout};
 
 /// One example of a task with weights, and all labellings of it.
@@ -223,7 +223,8 @@ where
     let problem =
         problem.unwrap().with_truths(Arc::new(Examples::new(examples.inputs.to_vec(), completed)), Arc::new(examples));
     assert_eq!(problem.completed_truths(w, 1).unwrap().unwrap().changed, 0, "{context}: ties stay");
-    let Completed { changed, rise: found, .. } = problem.completed_truths(&opposite, 2).unwrap().unwrap();
+    let CompletedTruths { changed, moves, .. } = problem.completed_truths(&opposite, 2).unwrap().unwrap();
+    let found = -moves.iter().map(|(_, plane)| plane.view().score(&opposite)).sum::<f64>();
     assert!((found - rise).abs() < 1e-9 && (changed > 0) == (found > 0.0), "{context}: {found} is not {rise}");
 }
 

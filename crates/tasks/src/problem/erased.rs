@@ -16,7 +16,6 @@ use multiplane_core::rounding::Magnitudes;
 use crate::data::SparseRows;
 use crate::metrics::{Evaluation, LabelReport};
 use crate::probe::BoxedProbe;
-use crate::problem::completion::Completion;
 use crate::problem::error::OpenError;
 use crate::problem::reduced::Reduced;
 use crate::problem::sample::AnswerSample;
@@ -78,6 +77,16 @@ pub struct ProblemFacts {
     pub fingerprint: String,
     /// Warnings to the user.
     pub warnings: Vec<String>,
+}
+
+/// A problem whose truths have a label for every variable, or for none. Variables without one before cost nothing.
+pub struct Completion {
+    /// The problem.
+    pub problem: Arc<dyn Problem>,
+    /// The number of truths that are others than before.
+    pub changed: usize,
+    /// By how much the planes of examples change: the planes of complete truths of before, as the new ones see them.
+    pub moves: Vec<(usize, multiplane_core::plane::Plane)>,
 }
 
 /// A task opened on data.

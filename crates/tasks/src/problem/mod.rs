@@ -1,7 +1,6 @@
 //! The common parts of all opened tasks, whatever their types: the interface of a problem, what a model remembers of
 //! its data, what an evaluation sums up, and why a task cannot be opened.
 
-mod completion;
 mod detections;
 mod erased;
 mod error;
@@ -16,11 +15,10 @@ mod tally;
 mod vocabulary;
 
 pub use crate::metrics::Evaluation;
-pub use completion::Completion;
 pub use detections::Detections;
 pub(crate) use erased::WholeProblem;
 pub use erased::{
-    EachResult, GoOn, KernelModel, Oracles, Prediction, Predictor, Problem, ProblemFacts, ProblemReference,
+    Completion, EachResult, GoOn, KernelModel, Oracles, Prediction, Predictor, Problem, ProblemFacts, ProblemReference,
     WeightLayout, WrapProblem,
 };
 pub use error::{MAX_DIM, OpenError, check_dim};

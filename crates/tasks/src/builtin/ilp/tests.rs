@@ -226,7 +226,8 @@ fn truths_are_completed() {
         }
         let made = Arc::new(Examples::new(examples.inputs.to_vec(), completed));
         let problem = problem.with_truths(made, Arc::new(examples));
-        let found = problem.completed_truths(&other, 2).unwrap().unwrap().rise;
+        let moves = problem.completed_truths(&other, 2).unwrap().unwrap().moves;
+        let found = -moves.iter().map(|(_, plane)| plane.view().score(&other)).sum::<f64>();
         assert!((found - rise).abs() < 1e-9, "seed {seed}: {found} is not {rise}");
     }
 }
