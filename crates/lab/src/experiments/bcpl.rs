@@ -97,6 +97,8 @@ pub(crate) static CURVES: Experiment = Experiment {
         (&LETTER, Differs::Other("MSRC-12")),
     ],
     repeats: 5,
+    quick_seconds: None,
+    full_seconds: None,
     runs,
     figures,
     tables,

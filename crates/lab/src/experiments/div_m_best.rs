@@ -138,6 +138,8 @@ pub(crate) static FIG2: Experiment = Experiment {
     data: &[&HORSES, &OCR_SMALL],
     differs: &[(&HORSES, Differs::Other("iCoseg's 37 groups"))],
     repeats: 1,
+    quick_seconds: Some(136),
+    full_seconds: None,
     runs: |scale| {
         let mut cases = vec![("M = 1".to_owned(), solutions("map", 1, ""))];
         for planes in [2, 4, 10, 20] {
@@ -223,6 +225,7 @@ pub(crate) static FIG2: Experiment = Experiment {
 pub(crate) static FIG3: Experiment = Experiment {
     name: "div-m-best-fig3",
     title: "diverse planes beside the best ones and random ones",
+    quick_seconds: Some(53),
     runs: |scale| {
         let cases = [
             ("M = 1".to_owned(), solutions("map", 1, "")),
@@ -291,6 +294,7 @@ pub(crate) static FIG3: Experiment = Experiment {
 pub(crate) static SIDE_CHAINS: Experiment = Experiment {
     name: "div-m-best-protein",
     title: "diverse planes for energies of side chains",
+    quick_seconds: None,
     about: "Task mrf on synthetic folded chains with known rotamers, to a gap of 20 % of the objective at lambda = \
         1/n, without planes kept; TRW-S decodes.\n\nDifferent: the paper's data set was not found. The chains and \
         their terms are synthetic.",

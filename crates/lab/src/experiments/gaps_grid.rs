@@ -173,6 +173,8 @@ pub(crate) static GRID: Experiment = Experiment {
         (&HORSES, Differs::Other("HorseSeg")),
     ],
     repeats: 5,
+    quick_seconds: Some(201),
+    full_seconds: None,
     runs,
     figures,
     tables,

@@ -192,6 +192,8 @@ pub(crate) static THEORY: Experiment = Experiment {
     data: &[&ONE, &MIXED, &EQUAL, &CURVED, &SHARED],
     differs: &[],
     repeats: 5,
+    quick_seconds: Some(33),
+    full_seconds: None,
     runs,
     figures,
     tables,

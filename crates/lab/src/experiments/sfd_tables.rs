@@ -177,6 +177,8 @@ pub(crate) static TABLES: Experiment = Experiment {
         (&WEB, Differs::Part("49749 training rows")),
     ],
     repeats: 5,
+    quick_seconds: Some(236),
+    full_seconds: None,
     runs: comparison,
     figures: |records| {
         let series = PRINTED.iter().enumerate().map(|(color, (case, ..))| {
