@@ -112,7 +112,7 @@ fn listed(list: &[Value]) -> String {
         let times = format!("quick {}, full {}", time("quick"), time("full"));
         let sets = sets.collect::<Vec<_>>().join(" ");
         format!(
-            "{:<20}{}\n{2:20}{3}\n{2:20}{sets}\n{2:20}{times:<38}{state}\n",
+            "{:<20}{}\n{2:20}{3}\n{2:20}{sets}\n{2:20}{times}; {state}\n",
             text(of, "name"),
             text(of, "title"),
             "",

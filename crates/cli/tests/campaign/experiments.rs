@@ -8,8 +8,8 @@ use std::time::Duration;
 use crate::Chance;
 use crate::common::{Running, Scratch};
 
-/// An experiment of about 40 short runs on stand-ins.
-const EXPERIMENT: &str = "gaps-staleness";
+/// An experiment of more than 100 short runs on stand-ins.
+const EXPERIMENT: &str = "sfd-tables";
 
 /// The files of finished runs, by name.
 fn finished(folder: &Path) -> BTreeMap<String, Vec<u8>> {
