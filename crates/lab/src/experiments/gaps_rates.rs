@@ -11,7 +11,7 @@ use crate::reproduce::records::{Curve, Records, median, value_at};
 const METHODS: [(&str, &str); 4] = [
     ("bcfw", "solver=bcfw solver.order=uniform"),
     ("ssg", "solver=ssg"),
-    ("one-slack", "solver=one-slack"),
+    ("one-slack", "solver=one-slack solver.cache.max_planes=0"),
     ("fw", "solver=fw"),
 ];
 
@@ -24,7 +24,9 @@ fn runs(scale: &Scale) -> Vec<RunPlan> {
     let mut plan = Vec::new();
     for (set, (case, more)) in sets.into_iter().flat_map(|set| METHODS.map(|method| (set, method))) {
         let run = RunPlan::new(set, case, &format!("{more} lambda=c:0.01 stop.passes={passes} stop.gap=1e-8"));
-        plan.extend(run.on(scale.pick(0, 1000, 0)).repeated(scale));
+        // Batch methods leave nothing to chance.
+        let seeds = if matches!(case, "one-slack" | "fw") { 1 } else { scale.seeds };
+        plan.extend(run.on(scale.pick(0, 1000, 0)).repeated(&Scale { seeds, ..*scale }));
     }
     plan
 }
@@ -94,8 +96,8 @@ pub(crate) static RATES: Experiment = Experiment {
     title: "errors of BCFW, subgradient, cutting planes and Frank-Wolfe after K passes",
     source: "Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien: Minding the Gaps for Block Frank-Wolfe \
              Optimization of Structured SVMs (2016), rates of known methods; Shah, Kolmogorov, Lampert (2015), section 3.3",
-    about: "BCFW, stochastic subgradient, 1-slack cutting planes and batch Frank-Wolfe at lambda = 100/n, at most 1000 \
-            examples at the quick size.\n\nDifferent: the slides quote rates of theorems and show no curves.",
+    about: "BCFW, stochastic subgradient, 1-slack cutting planes (without planes kept per example) and batch \
+            Frank-Wolfe at lambda = 100/n, at most 1000 examples at the quick size.\n\nDifferent: the slides quote rates of theorems and show no curves.",
     data: &[&OCR_SMALL, &USPS, &SATIMAGE],
     differs: &[(&OCR_SMALL, Differs::Part("6877 words"))],
     repeats: 5,
