@@ -119,8 +119,8 @@ fn firsts(records: &Records, of: &[&str]) -> (usize, usize) {
     cells.fold((0, 0), |(first, all), cell| (first + usize::from(is_first(cell)), all + 1))
 }
 
-/// Counts the sets and lambdas at which a pairwise method's gap falls at least 10 times in each of the last two thirds of
-/// its calls, as linear convergence does: a gap that is inverse to the calls falls 2 and 1.5 times there.
+/// Counts the sets and lambdas at which a pairwise method's gap falls at least 10 times in each of the last two thirds
+/// of its calls, as linear convergence does: a gap that is inverse to the calls falls 2 and 1.5 times there.
 fn linear(records: &Records) -> ClaimFinding {
     let cells = records.sets().into_iter().flat_map(|set| LAMBDAS.map(|at| (set, at.0)));
     let falls = |curve: &Curve| {
@@ -284,7 +284,7 @@ pub(crate) static GRID: Experiment = Experiment {
             source: ClaimSource::Paper,
             sentence: "linear convergence of pairwise block steps is observed in some cases",
             printed: "",
-            threshold: "at some set and lambda the gap falls at least 10 times in each of the last two thirds of the calls",
+            threshold: "at some set and lambda the gap falls at least 10 times in each of the last two thirds of calls",
             needs: "",
             judge: linear,
             reason: "The budget ends before linear convergence begins.",

@@ -1,4 +1,4 @@
-//! The rates that Minding the Gaps quotes for stochastic subgradient, cutting planes and BCFW, as errors after K passes.
+//! The rates that Minding the Gaps quotes for subgradient steps, cutting planes and BCFW, as errors after K passes.
 
 use crate::reproduce::bands::{Axes, banded};
 use crate::reproduce::data_sets::{DataSet, OCR_SMALL, SATIMAGE, USPS};
@@ -95,9 +95,11 @@ pub(crate) static RATES: Experiment = Experiment {
     name: "gaps-rates",
     title: "errors of BCFW, subgradient, cutting planes and Frank-Wolfe after K passes",
     source: "Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien: Minding the Gaps for Block Frank-Wolfe \
-             Optimization of Structured SVMs (2016), rates of known methods; Shah, Kolmogorov, Lampert (2015), section 3.3",
+             Optimization of Structured SVMs (2016), rates of known methods; Shah, Kolmogorov, Lampert (2015), section \
+             3.3",
     about: "BCFW, stochastic subgradient, 1-slack cutting planes (without planes kept per example) and batch \
-            Frank-Wolfe at lambda = 100/n, at most 1000 examples at the quick size.\n\nDifferent: the slides quote rates of theorems and show no curves.",
+            Frank-Wolfe at lambda = 100/n, at most 1000 examples at the quick size.\n\nDifferent: the slides quote rates \
+            of theorems and show no curves.",
     data: &[&OCR_SMALL, &USPS, &SATIMAGE],
     differs: &[(&OCR_SMALL, Differs::Part("6877 words"))],
     repeats: 5,
