@@ -97,7 +97,7 @@ pub(crate) static CURVES: Experiment = Experiment {
         (&LETTER, Differs::Other("MSRC-12")),
     ],
     repeats: 5,
-    quick_seconds: None,
+    quick_seconds: Some(69),
     full_seconds: None,
     runs,
     figures,

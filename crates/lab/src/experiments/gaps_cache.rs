@@ -83,7 +83,7 @@ pub(crate) static STALENESS: Experiment = Experiment {
     data: &[&OCR_SMALL],
     differs: &[(&OCR_SMALL, Differs::Part("6877 words"))],
     repeats: 5,
-    quick_seconds: None,
+    quick_seconds: Some(35),
     full_seconds: None,
     runs: |scale| {
         let settings = EVERY.map(|passes| (every(passes), format!("solver.gap_check={passes}")));

@@ -128,7 +128,7 @@ pub(crate) static PATH: Experiment = Experiment {
     data: &[&OCR_SMALL, &USPS, &HORSES],
     differs: &[(&USPS, Differs::Other("a set of the slides")), (&HORSES, Differs::Other("HorseSeg-small"))],
     repeats: 3,
-    quick_seconds: None,
+    quick_seconds: Some(762),
     full_seconds: None,
     runs,
     figures,

@@ -103,7 +103,7 @@ pub(crate) static RATES: Experiment = Experiment {
     data: &[&OCR_SMALL, &USPS, &SATIMAGE],
     differs: &[(&OCR_SMALL, Differs::Part("6877 words"))],
     repeats: 5,
-    quick_seconds: None,
+    quick_seconds: Some(5),
     full_seconds: None,
     runs,
     figures,

@@ -121,7 +121,7 @@ pub(crate) static BOXES: Experiment = Experiment {
         (&FACES, Differs::Other("Caltech's 450 faces")),
     ],
     repeats: 1,
-    quick_seconds: None,
+    quick_seconds: Some(516),
     full_seconds: None,
     runs,
     figures,
