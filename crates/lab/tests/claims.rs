@@ -13,7 +13,7 @@ fn read_verdicts(dir: &Path) -> Option<Vec<Value>> {
     serde_json::from_slice(&fs::read(dir.join("verdicts.json")).ok()?).ok()
 }
 
-/// Returns the page: of each experiment the newest verdicts kept.
+/// Returns the page: of each experiment the newest verdicts kept, those of the paper's size first.
 fn page(root: &Path) -> String {
     let runs = root.join("benchmarks/runs");
     let mut folders: Vec<String> = fs::read_dir(&runs)
@@ -21,7 +21,7 @@ fn page(root: &Path) -> String {
         .filter_map(|entry| entry.unwrap().file_name().into_string().ok())
         .filter(|name| name.contains("-reproduce-"))
         .collect();
-    folders.sort();
+    folders.sort_by_key(|name| (name.contains("-full-"), name.clone()));
     let mut out = String::from(
         "# Claims of the papers\n\nMade from the verdicts of `multiplane reproduce` that are kept (`UPDATE_CLAIMS=1 \
         cargo test -p multiplane-lab claims`). Thresholds\nare in the program. Each section says what its verdicts \

@@ -310,6 +310,7 @@ pub(crate) static SIDE_CHAINS: Experiment = Experiment {
     name: "div-m-best-protein",
     title: "diverse planes for energies of side chains",
     quick_seconds: Some(1),
+    full_seconds: Some(3),
     about: "Task mrf on synthetic folded chains with known rotamers, to a gap of 20 % of the objective at lambda = \
         1/n, without planes kept; TRW-S decodes.\n\nDifferent: the paper's data set was not found. The chains and \
         their terms are synthetic.",

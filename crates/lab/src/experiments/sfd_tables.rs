@@ -236,7 +236,7 @@ pub(crate) static TABLES: Experiment = Experiment {
         (&WEB, Differs::Part("49749 training rows")),
     ],
     repeats: 5,
-    quick_seconds: None,
+    quick_seconds: Some(467),
     full_seconds: None,
     runs: comparison,
     figures,
