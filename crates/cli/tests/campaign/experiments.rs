@@ -18,8 +18,8 @@ fn finished(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files.filter(|file| file.0.ends_with(".json")).collect()
 }
 
-/// Interrupts an experiment at so many random moments. Every run that is finished then has the bytes that it has without
-/// an interruption, and so have records and verdicts at the end.
+/// Interrupts an experiment at so many random moments. Every run that is finished then has the bytes that it has
+/// without an interruption, and so have records and verdicts at the end.
 fn interrupted(moments: u64) {
     let scratch = Scratch::new();
     let command = |out: &str| format!("reproduce {EXPERIMENT} --data-dir . --threads 2 --quiet --out {out}");

@@ -98,8 +98,8 @@ pub(crate) static RATES: Experiment = Experiment {
              Optimization of Structured SVMs (2016), rates of known methods; Shah, Kolmogorov, Lampert (2015), section \
              3.3",
     about: "BCFW, stochastic subgradient, 1-slack cutting planes (without planes kept per example) and batch \
-            Frank-Wolfe at lambda = 100/n, at most 1000 examples at the quick size.\n\nDifferent: the slides quote rates \
-            of theorems and show no curves.",
+            Frank-Wolfe at lambda = 100/n, at most 1000 examples at the quick size.\n\nDifferent: the slides quote \
+            rates of theorems and show no curves.",
     data: &[&OCR_SMALL, &USPS, &SATIMAGE],
     differs: &[(&OCR_SMALL, Differs::Part("6877 words"))],
     repeats: 5,

@@ -160,8 +160,8 @@ fn figures(records: &Records) -> Vec<Figure> {
         });
         let axes = Axes { x, y: "test error (%)", x_log: true, y_log: true };
         let chart = axes.chart(format!("{}: test error against {x}", set.name), series.collect());
-        let caption = "SFD1 after half an epoch, one and two, LaSVM after one and two, the others after two; rivals at the lambda of \
-            lowest test error at each moment.";
+        let caption = "SFD1 after half an epoch, one and two, LaSVM after one and two, the others after two; rivals at \
+            the lambda of lowest test error at each moment.";
         figures.push(Figure { chart, caption: caption.into() });
     }
     figures
