@@ -207,7 +207,7 @@ fn verdict_of(experiment: &str, words: &str, lines: &[Value]) -> String {
 }
 
 /// A path is certified only if every gap is proven, and one that was cut short is never cheap; MP-BCFW is no slower
-/// only if it is so at every record, not at the last alone; 4 planes of 3 iterations fewer of 10 are 30 % fewer, and the
+/// only if it is so at every record, not at the last alone; 4 planes of 3 iterations fewer of 10 are 30 % fewer; the
 /// time of cutting planes is not judged.
 #[test]
 fn verdicts_need_every_record() {
