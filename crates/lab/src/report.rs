@@ -20,7 +20,6 @@ figcaption { margin-top: .6rem; font-size: .875rem; color: var(--soft); max-widt
 svg { display: block; width: 100%; height: auto; }
 .scroll { overflow-x: auto; }
 a { color: inherit; }
-@media screen and (max-width: 40rem) { .scroll svg, .scroll table { min-width: 34rem; } }
 table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; border-top: 2px solid var(--ink); border-bottom: 2px solid var(--ink); }
 th, td { padding: .35rem 1.4rem .35rem 0; text-align: left; vertical-align: baseline; }
 td:first-child { white-space: nowrap; }
@@ -28,6 +27,15 @@ th:last-child, td:last-child { padding-right: 0; }
 th { font-weight: 600; border-bottom: 1px solid var(--ink); vertical-align: bottom; }
 tbody tr + tr td { border-top: 1px solid var(--rule); }
 .n { text-align: right; white-space: nowrap; }
+@media screen and (max-width: 40rem) {
+  .scroll svg, .scroll table { min-width: 34rem; }
+  .scroll table.long { min-width: 0; width: 100%; }
+  .long thead, .long td:empty { display: none; }
+  .long tr { display: block; padding: .6rem 0; }
+  .long tr + tr { border-top: 1px solid var(--rule); }
+  .long td, .long tr + tr td { display: block; padding: 0; border: 0; text-align: left; white-space: normal; }
+  .long td::before { content: attr(data-name) ': '; color: var(--soft); }
+}
 pre { margin: 0; padding: .9rem 1rem; overflow-x: auto; background: var(--tint); border: 1px solid var(--rule); border-radius: 6px; font: .8rem/1.16 ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; }
 @media print {
   :root { color-scheme: light; --ink: #000; --soft: #444; --rule: #bbb; --tint: #fff; --ground: #fff; }
@@ -57,7 +65,8 @@ pub(crate) enum ReportSection {
     /// Paragraphs, divided by empty lines.
     Text { heading: String, body: String },
     /// A table. Columns in which most filled cells are numbers, with or without units, are set to the right as a
-    /// whole: single numbers flung right in a column of words read badly.
+    /// whole: single numbers flung right in a column of words read badly. On narrow screens the cells of a table with
+    /// sentences are set one below the other, each with the name of its column.
     Table { heading: String, columns: Vec<String>, rows: Vec<Vec<String>>, note: String },
     /// A picture; `svg` goes into the page as it is, so it must be trusted markup.
     Figure { heading: String, svg: String, caption: String },
@@ -117,9 +126,8 @@ impl ReportSection {
                 write_table(columns, &rows.iter().map(cells).collect::<Vec<_>>(), &mut table);
                 for (address, text, _) in rows {
                     let (address, text) = (escape(address), escape(text));
-                    let (from, to) =
-                        (format!("<tr><td>{text}</td>"), format!("<tr><td><a href=\"{address}\">{text}</a></td>"));
-                    table = table.replacen(&from, &to, 1);
+                    table =
+                        table.replacen(&format!(">{text}</td>"), &format!("><a href=\"{address}\">{text}</a></td>"), 1);
                 }
                 let _ = writeln!(out, "<div class=\"scroll\">\n{table}</div>");
             }
@@ -147,22 +155,29 @@ fn write_caption(caption: &str, out: &mut String) {
     *out += "</figure>\n";
 }
 
+/// Cells with more letters than this are sentences.
+const SENTENCE: usize = 60;
+
 /// Appends the table element.
 fn write_table(columns: &[String], rows: &[Vec<String>], out: &mut String) {
     let numeric: Vec<bool> = (0..columns.len()).map(|i| is_numeric_column(rows, i)).collect();
-    let cell = |tag: &str, text: &str, right: bool| {
+    let is_long = rows.iter().flatten().any(|cell| cell.chars().count() > SENTENCE);
+    let cell = |tag: &str, attributes: &str, text: &str, right: bool| {
         let class = if right { " class=\"n\"" } else { "" };
-        format!("<{tag}{class}>{}</{tag}>", escape(text))
+        format!("<{tag}{class}{attributes}>{}</{tag}>", escape(text))
     };
-    *out += "<table>\n<thead>\n<tr>";
+    let class = if is_long { " class=\"long\"" } else { "" };
+    let _ = write!(out, "<table{class}>\n<thead>\n<tr>");
     for (name, &right) in columns.iter().zip(&numeric) {
-        *out += &cell("th", name, right);
+        *out += &cell("th", "", name, right);
     }
     *out += "</tr>\n</thead>\n<tbody>\n";
     for row in rows {
         *out += "<tr>";
         for (i, text) in row.iter().enumerate() {
-            *out += &cell("td", text, numeric.get(i) == Some(&true));
+            let name = columns.get(i).filter(|_| is_long);
+            let name = name.map_or(String::new(), |name| format!(" data-name=\"{}\"", escape(name)));
+            *out += &cell("td", &name, text, numeric.get(i) == Some(&true));
         }
         *out += "</tr>\n";
     }
@@ -277,6 +292,18 @@ mod tests {
         assert!(table.contains("<td>ssg</td><td class=\"n\">—</td>"));
         assert!(table.contains("<tr><td>7</td></tr>"));
         assert!(table.contains("<td class=\"n\">2</td><td>x</td>"));
+    }
+
+    /// The cells of a table with sentences carry the names of their columns, those of other tables do not.
+    #[test]
+    fn sentences_carry_names() {
+        let table = |cell: &str| {
+            let mut out = String::new();
+            write_table(&strings(&["claim", "ours"]), &[strings(&["A72", cell])], &mut out);
+            out
+        };
+        assert!(table(&"word ".repeat(13)).contains("<table class=\"long\">") && !table("word").contains("data-name"));
+        assert!(table(&"word ".repeat(13)).contains("<td data-name=\"claim\">A72</td><td data-name=\"ours\">word "));
     }
 
     /// Empty lines divide paragraphs, single line breaks do not; empty captions leave no element.

@@ -101,18 +101,36 @@ fn text<'a>(object: &'a Value, key: &str) -> &'a str {
     object[key].as_str().unwrap_or_default()
 }
 
-/// The table of experiments.
+/// The table of experiments: four lines each.
 fn listed(list: &[Value]) -> String {
     let row = |of: &Value| {
         let sets = of["data"].as_array().into_iter().flatten();
         let sets =
             sets.map(|set| format!("{}{}", text(set, "name"), if text(set, "state") == "original" { "" } else { "*" }));
+        let state = format!("{}, {} of {} runs", text(of, "state"), of["finished"], of["runs"]);
+        let time = |size: &str| of["cpu_seconds"][size].as_f64().map_or("not measured".into(), minutes);
+        let times = format!("quick {}, full {}", time("quick"), time("full"));
         let sets = sets.collect::<Vec<_>>().join(" ");
-        let runs = format!("{} of {} runs", of["finished"], of["runs"]);
-        format!("{:<19} {:<8} {runs:<16} {sets}\n{:20}{}\n", text(of, "name"), text(of, "state"), "", text(of, "title"))
+        format!(
+            "{:<20}{}\n{2:20}{3}\n{2:20}{sets}\n{2:20}{times}; {state}\n",
+            text(of, "name"),
+            text(of, "title"),
+            "",
+            text(of, "source")
+        )
     };
-    let rows: String = list.iter().map(row).collect();
-    format!("{rows}\n* files not found under --data-dir: a synthetic stand-in is used\n")
+    let rows: Vec<String> = list.iter().map(row).collect();
+    format!(
+        "{}\nTimes: CPU time of all runs on the original data, as kept under benchmarks/runs.\n* files not found under \
+         --data-dir: a synthetic stand-in is used\n",
+        rows.join("\n")
+    )
+}
+
+/// A time in minutes, with one digit below ten.
+fn minutes(seconds: f64) -> String {
+    let minutes = seconds / 60.0;
+    if minutes < 10.0 { format!("{minutes:.1} min") } else { format!("{minutes:.0} min") }
 }
 
 /// The verdicts of a report, and the page.

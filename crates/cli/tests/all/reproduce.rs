@@ -10,7 +10,7 @@ fn objects(text: &str) -> Vec<Value> {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// The list has a line for every experiment, and as JSON its name, source, data and state.
+/// The list has for every experiment its name, source, data, times at both sizes and state, and so has it as JSON.
 #[test]
 fn experiments_are_listed() {
     let scratch = Scratch::new();
@@ -23,7 +23,23 @@ fn experiments_are_listed() {
         assert!(!entry["source"].as_str().unwrap().is_empty() && entry["state"] == "not run", "{entry}");
         let data = entry["data"].as_array().unwrap();
         assert!(data.iter().all(|set| set["name"].is_string() && set["state"] == "stand-in"), "{entry}");
+        assert!(text.contains(entry["source"].as_str().unwrap()), "{name}: {text}");
+        let times = &entry["cpu_seconds"];
+        assert!(
+            ["quick", "full"].iter().all(|size| times[size].is_null() || times[size].as_u64() > Some(0)),
+            "{entry}"
+        );
     }
+}
+
+/// Times are in minutes, or said not to be measured.
+#[test]
+fn the_list_says_times() {
+    let text = Scratch::new().succeed("reproduce --data-dir .").stdout;
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| line.starts_with("quick ")).collect();
+    assert!(lines.iter().all(|line| line.ends_with(" runs") && line.contains("; not run, 0 of ")), "{text}");
+    assert!(lines.iter().any(|line| line.contains("full not measured")), "{text}");
+    assert!(lines.iter().any(|line| line.contains(" min, full")), "{text}");
 }
 
 /// An experiment without its data runs on stand-ins and says so; a second call finds all runs done and writes the same.

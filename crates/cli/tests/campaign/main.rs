@@ -7,6 +7,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod experiments;
 mod field;
 mod injections;
 mod kills;

@@ -116,6 +116,8 @@ pub(crate) static COMBINATIONS: Experiment = Experiment {
     data: &[&OCR_SMALL, &USPS, &ADULT],
     differs: &[],
     repeats: 5,
+    quick_seconds: Some(98),
+    full_seconds: None,
     runs,
     figures,
     tables,

@@ -83,6 +83,8 @@ pub(crate) static STALENESS: Experiment = Experiment {
     data: &[&OCR_SMALL],
     differs: &[(&OCR_SMALL, Differs::Part("6877 words"))],
     repeats: 5,
+    quick_seconds: Some(35),
+    full_seconds: Some(260),
     runs: |scale| {
         let settings = EVERY.map(|passes| (every(passes), format!("solver.gap_check={passes}")));
         dial(scale, "bcfw-gap", scale.pick(6, 100, 200), settings.into())
@@ -144,6 +146,8 @@ fn regime((factor, nu): (f64, f64)) -> String {
 pub(crate) static CACHE: Experiment = Experiment {
     name: "gaps-cache",
     title: "regimes of the cache: local and global criterion",
+    quick_seconds: Some(223),
+    full_seconds: None,
     about: "BCFW with gap sampling and cache on OCR fold 0. A cached corner is used if its gap is at least F times \
             the block's last exact gap and nu times the mean gap of the last gap pass. F = nu = 0 uses the cache \
             whenever it gains anything.",

@@ -14,6 +14,7 @@ const LAST: f64 = 0.1;
 
 fn runs(scale: &Scale) -> Vec<RunPlan> {
     let mut plan = Vec::new();
+    let seeds = &Scale { seeds: scale.pick(scale.seeds, 1, scale.seeds), ..*scale };
     // 1/n of the training part; the stand-ins have 30 or 300 examples there.
     let sets: [(&DataSet, usize, f64); 3] = [
         (&OCR_SMALL, 0, 626.0),
@@ -25,7 +26,7 @@ fn runs(scale: &Scale) -> Vec<RunPlan> {
         let common = format!("path.eps=10% path.lambda_min={end:e} stop.passes={}", scale.pick(200, 3000, 20000));
         let mut add = |case: &str, more: &str| {
             let run = RunPlan::new(set, case, &format!("{common} {more} evaluate=auto")).on(examples);
-            plan.extend(run.repeated(scale));
+            plan.extend(run.repeated(seeds));
         };
         add("path", "solver=bcpfw-gap-cache");
         add("path, mp-bcfw", "solver=mp-bcfw");
@@ -55,10 +56,7 @@ fn cost(records: &Records, set: &str, case: &str) -> (f64, f64) {
 /// Returns true if every run of a method went down to the smallest lambda.
 fn is_complete(records: &Records, set: &str, case: &str) -> bool {
     let runs = records.of(set, "", case);
-    !runs.is_empty()
-        && runs
-            .iter()
-            .all(|run| run.summary["stop_reason"] == "lambda_min" || run.end("lambda_end") <= run.end("lambda_min"))
+    !runs.is_empty() && runs.iter().all(|run| run.summary["stop_reason"] == "lambda-min")
 }
 
 fn figures(records: &Records) -> Vec<Figure> {
@@ -91,20 +89,29 @@ fn tables(records: &Records) -> Vec<PageTable> {
     vec![table]
 }
 
-/// Compares the calls of two methods on every set on which both are complete.
-fn compared(records: &Records, of: &str, to: &str, holds: fn(f64) -> bool) -> ClaimFinding {
-    let both = |set: &&str| is_complete(records, set, of) && is_complete(records, set, to);
-    let ratios =
-        records.sets().into_iter().filter(both).map(|set| (set, cost(records, set, of).0 / cost(records, set, to).0));
-    let ratios: Vec<(&str, f64)> = ratios.collect();
-    let measured: Vec<String> = ratios.iter().map(|(set, ratio)| format!("{set} {ratio:.2}")).collect();
-    match ratios.is_empty() {
-        true => ClaimFinding::untested("no path and grid reached the last lambda within the budget"),
-        false => ClaimFinding::of(
-            ratios.iter().all(|pair| holds(pair.1)),
-            format!("{} times the calls", measured.join(", ")),
-        ),
+/// Compares the calls of two methods on every set on which the second one ends. If the first does not end there, its
+/// calls so far are a lower bound, which can refute `holds` and not confirm it.
+fn compared(records: &Records, of: &str, to: &str, most: f64) -> ClaimFinding {
+    let (mut measured, mut verdicts) = (Vec::new(), Vec::new());
+    for set in records.sets() {
+        let ratio = cost(records, set, of).0 / cost(records, set, to).0;
+        match (is_complete(records, set, of), is_complete(records, set, to)) {
+            (true, true) => {
+                verdicts.push(Some(ratio <= most));
+                measured.push(format!("{set} {ratio:.2}"));
+            }
+            (false, true) => {
+                verdicts.push(if ratio > most { Some(false) } else { None });
+                measured.push(format!("{set} more than {ratio:.2}, cut short"));
+            }
+            _ => measured.push(format!("{set} not to the end")),
+        }
     }
+    let holds = match verdicts.contains(&Some(false)) {
+        true => Some(false),
+        false => verdicts.iter().copied().collect::<Option<Vec<bool>>>().filter(|all| !all.is_empty()).map(|_| true),
+    };
+    ClaimFinding { measured: format!("{} times the calls", measured.join("; ")), holds }
 }
 
 /// The experiment on paths.
@@ -121,6 +128,8 @@ pub(crate) static PATH: Experiment = Experiment {
     data: &[&OCR_SMALL, &USPS, &HORSES],
     differs: &[(&USPS, Differs::Other("a set of the slides")), (&HORSES, Differs::Other("HorseSeg-small"))],
     repeats: 3,
+    quick_seconds: Some(762),
+    full_seconds: None,
     runs,
     figures,
     tables,
@@ -169,24 +178,30 @@ pub(crate) static PATH: Experiment = Experiment {
         },
         Claim {
             id: "C41",
-            source: ClaimSource::Paper,
+            source: ClaimSource::Ours,
             sentence: "a path has all lambdas for about the cost of a grid search",
-            printed: "",
+            printed: "\"better than the grid search, but usually expensive\"",
             threshold: "at most 2 times the calls of a grid of 12 points without warm start",
             needs: "",
-            judge: |records| compared(records, "path", "grid, none", |ratio| ratio <= 2.0),
+            judge: |records| compared(records, "path", "grid, none", 2.0),
             reason: "There are many more breakpoints than points of the grid.",
         },
         Claim {
             id: "C41",
-            source: ClaimSource::Paper,
+            source: ClaimSource::Ours,
             sentence: "warm starts save calls of a grid",
             printed: "",
-            threshold: "keep-primal needs fewer calls than no warm start on every set",
+            threshold: "keep-primal needs at most 0.95 times the calls of no warm start on every set",
             needs: "",
-            judge: |records| compared(records, "grid, keep-primal", "grid, none", |ratio| ratio < 1.0),
+            judge: |records| compared(records, "grid, keep-primal", "grid, none", 0.95),
             reason: "",
         },
+        Claim::untested(
+            "C41",
+            ClaimSource::Paper,
+            "for larger data sets both grid search and paths exceed time limits",
+            |_| ClaimFinding::untested("there is no limit of time here, and the larger sets are not run"),
+        ),
         Claim {
             id: "X6",
             source: ClaimSource::Ours,
@@ -194,7 +209,7 @@ pub(crate) static PATH: Experiment = Experiment {
             printed: "",
             threshold: "at most as many calls as the path by BC-PFW with gap sampling and cache",
             needs: "",
-            judge: |records| compared(records, "path, mp-bcfw", "path", |ratio| ratio <= 1.0),
+            judge: |records| compared(records, "path, mp-bcfw", "path", 1.0),
             reason: "",
         },
     ],

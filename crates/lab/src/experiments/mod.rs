@@ -6,6 +6,7 @@ mod div_m_best;
 mod gaps_cache;
 mod gaps_grid;
 mod gaps_path;
+mod gaps_rates;
 mod gaps_theory;
 mod mp_bcfw;
 mod mp_bcfw_time;
@@ -25,6 +26,7 @@ pub(crate) static EXPERIMENTS: &[&Experiment] = &[
     &gaps_cache::STALENESS,
     &gaps_cache::CACHE,
     &gaps_theory::THEORY,
+    &gaps_rates::RATES,
     &div_m_best::FIG2,
     &div_m_best::FIG3,
     &div_m_best::SIDE_CHAINS,

@@ -159,6 +159,8 @@ pub(crate) static FIG4: Experiment = Experiment {
         (&STANFORD, Differs::Part("715 images")),
     ],
     repeats: 10,
+    quick_seconds: Some(85),
+    full_seconds: None,
     runs,
     figures: |records| convergence(records, "pass", "exact passes (oracle calls / n)", false),
     tables: |_| Vec::new(),

@@ -95,6 +95,7 @@ fn shares_table(records: &Records) -> Vec<PageTable> {
 pub(crate) static FIG5: Experiment = Experiment {
     name: "mp-bcfw-fig5",
     title: "convergence of MP-BCFW against time",
+    quick_seconds: Some(85),
     source: "Shah, Kolmogorov, Lampert: A Multi-Plane Block-Coordinate Frank-Wolfe Algorithm (2015), Figure 5, \
         section 4.1",
     figures: |records| convergence(records, "seconds", "training time (s, work clock)", true),
@@ -279,6 +280,7 @@ fn thirds(records: &Records, start: &str) -> [f64; 4] {
 pub(crate) static FIG6: Experiment = Experiment {
     name: "mp-bcfw-fig6",
     title: "planes kept and approximate passes of MP-BCFW",
+    quick_seconds: Some(85),
     source: "Shah, Kolmogorov, Lampert: A Multi-Plane Block-Coordinate Frank-Wolfe Algorithm (2015), Figure 6",
     figures: fig6,
     tables: |_| Vec::new(),

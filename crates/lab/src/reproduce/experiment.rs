@@ -51,6 +51,10 @@ pub struct Experiment {
     pub(crate) differs: &'static [(&'static DataSet, Differs)],
     /// Repeats at the paper's size.
     pub(crate) repeats: u64,
+    /// CPU seconds of the quick size as kept under `benchmarks/runs`; `None` if not measured.
+    pub quick_seconds: Option<u32>,
+    /// The same of the paper's size.
+    pub full_seconds: Option<u32>,
     /// Lists the runs.
     pub(crate) runs: fn(&Scale) -> Vec<RunPlan>,
     /// Draws finished runs.
@@ -62,9 +66,9 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// Lists the claims that are judged, each as a sentence.
-    pub fn sentences(&self) -> impl Iterator<Item = &'static str> {
-        self.claims.iter().map(|claim| claim.sentence)
+    /// Lists the claims that are judged: the identifier in `docs/coverage.md`, and the sentence.
+    pub fn claims(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.claims.iter().map(|claim| (claim.id, claim.sentence))
     }
 }
 

@@ -69,15 +69,14 @@ pub(crate) fn kind_of(experiment: &Experiment, records: &Records) -> &'static st
     }
 }
 
-/// Returns the facts that verdicts rest on, in a line: size, seeds, build, clock and data.
+/// Returns the facts that verdicts rest on, in a line: size, seeds, clock and data.
 fn basis(experiment: &Experiment, records: &Records, size: Size) -> String {
     let repeats = records.0.iter().map(|run| records.of(&run.set, &run.at, &run.case).len()).max().unwrap_or(0);
     let size = if size == Size::Full { "the paper's size" } else { "quick size" };
-    let build = if cfg!(debug_assertions) { "dev" } else { "release" };
-    let clock = if records.0.iter().any(|run| run.summary["clock"] == "wall") {
-        ", some runs on that of the machine"
-    } else {
-        ""
+    let clock = match records.0.iter().find(|run| run.summary["clock"] == "wall") {
+        Some(run) if run.build.is_empty() => ", some runs on that of the machine".to_owned(),
+        Some(run) => format!(", some runs on that of the machine ({} build)", run.build),
+        None => String::new(),
     };
     let of = |set: &str| {
         let sizes = records.0.iter().filter(|run| run.set == set).map(|run| run.end("n"));
@@ -91,7 +90,7 @@ fn basis(experiment: &Experiment, records: &Records, size: Size) -> String {
     };
     let sets: Vec<String> = records.sets().into_iter().map(of).collect();
     let seeds = if repeats == 1 { "1 seed".into() } else { format!("{repeats} seeds") };
-    format!("{size}, {seeds}, {build} build, work clock{clock}; {}", sets.join(", "))
+    format!("{size}, {seeds}, work clock{clock}; {}", sets.join(", "))
 }
 
 /// Writes the files of an experiment; returns its verdicts.
@@ -199,7 +198,7 @@ pub(crate) fn write_index(out: &Path, experiments: &[&Experiment]) -> Result<(),
         let cells = [of.title.into(), of.source.into(), data].into_iter().chain(counts).collect();
         (format!("{}/index.html", of.name), of.name.to_owned(), cells)
     });
-    let columns = ["experiment", "", "source", "data", "holds", "does not hold", "could not be tested"];
+    let columns = ["experiment", "shows", "source", "data", "holds", "does not hold", "could not be tested"];
     let section =
         ReportSection::Links { heading: "Experiments".into(), columns: strings(&columns), rows: rows.collect() };
     let lead = "Figures and tables of the papers, run again, with a verdict on each claim.".into();

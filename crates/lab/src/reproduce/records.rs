@@ -19,6 +19,8 @@ pub(crate) struct FinishedRun {
     pub(crate) at: String,
     /// True if it ran on a synthetic stand-in.
     pub(crate) stand_in: bool,
+    /// The build of the program, `dev` or `release`; empty if the record does not say.
+    pub(crate) build: String,
     /// The final report, as `train --json` and `path --json` have it.
     pub(crate) summary: Value,
     /// The figures of the records by name, a number for each record; NaN if there is none.
@@ -37,6 +39,7 @@ impl FinishedRun {
             case: text("case")?,
             at: text("at")?,
             stand_in: line.get("stand_in")?.as_bool()?,
+            build: text("build").unwrap_or_default(),
             summary: line.get("summary")?.clone(),
             curve: curve.iter().filter_map(|(name, values)| Some((name.clone(), numbers(values)?))).collect(),
         })

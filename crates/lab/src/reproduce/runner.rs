@@ -210,6 +210,7 @@ fn carry_out(run: &RunPlan, interrupt: &Arc<AtomicBool>, data: &OpenData) -> Res
     Ok(Some(json!({
         "set": run.set.name, "case": run.case, "at": run.at, "seed": run.seed, "spec": run.spec,
         "examples": run.examples, "stand_in": data.stand_in, "fingerprint": session.problem().fingerprint(),
-        "version": env!("CARGO_PKG_VERSION"), "summary": summary, "curve": columns(&keeper.records()),
+        "version": env!("CARGO_PKG_VERSION"), "build": if cfg!(debug_assertions) { "dev" } else { "release" },
+        "summary": summary, "curve": columns(&keeper.records()),
     })))
 }

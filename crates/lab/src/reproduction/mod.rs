@@ -96,6 +96,7 @@ impl Reproduction<'_> {
         json!({
             "name": of.name, "title": of.title, "source": of.source, "state": state, "runs": runs,
             "finished": finished, "claims": claims, "data": of.data.iter().map(set).collect::<Vec<_>>(),
+            "cpu_seconds": {"quick": of.quick_seconds, "full": of.full_seconds},
         })
     }
 

@@ -206,8 +206,9 @@ fn verdict_of(experiment: &str, words: &str, lines: &[Value]) -> String {
     found["verdict"].as_str().unwrap().to_owned()
 }
 
-/// A path is certified only if every gap is proven; MP-BCFW is no slower only if it is so at every record, not at the
-/// last alone; 4 planes of 3 iterations fewer of 10 are 30 % fewer, and the time of cutting planes is not judged.
+/// A path is certified only if every gap is proven, and one that was cut short is never cheap; MP-BCFW is no slower
+/// only if it is so at every record, not at the last alone; 4 planes of 3 iterations fewer of 10 are 30 % fewer; the
+/// time of cutting planes is not judged.
 #[test]
 fn verdicts_need_every_record() {
     let path = |certified: bool| {
@@ -217,6 +218,21 @@ fn verdicts_need_every_record() {
     };
     assert_eq!(verdict_of("gaps-path", "certified", &[path(true)]), "holds");
     assert_eq!(verdict_of("gaps-path", "certified", &[path(false)]), "does not hold");
+    let calls = |case: &str, end: &str, calls: u32| {
+        let summary = json!({"stop_reason": end, "oracle_calls": calls, "evaluation_calls": 0, "breakpoints": [{}]});
+        json!({"set": "usps", "case": case, "at": "", "stand_in": false, "summary": summary, "curve": {}})
+    };
+    let against_grid = |end: &str, own: u32| {
+        verdict_of("gaps-path", "all lambdas", &[calls("path", end, own), calls("grid, none", "lambda-min", 10)])
+    };
+    assert_eq!(
+        (against_grid("lambda-min", 19), against_grid("lambda-min", 21)),
+        ("holds".into(), "does not hold".into())
+    );
+    assert_eq!(
+        (against_grid("passes", 19), against_grid("passes", 21)),
+        ("could not be tested".into(), "does not hold".into())
+    );
     let run = |case: &str, seconds: [f64; 3]| {
         let curve = json!({"pass": [1, 2, 3], "seconds": seconds, "dual": [0.1, 0.2, 0.3], "primal": [1.0, 0.9, 0.8]});
         json!({"set": "usps", "case": case, "at": "", "stand_in": false, "summary": {}, "curve": curve})

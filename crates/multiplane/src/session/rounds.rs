@@ -49,7 +49,7 @@ struct Rounds<'a> {
     options: RunOptions,
     observers: SharedObservers,
     cost: RunCost,
-    /// What the last round left, and by what planes change for the next.
+    /// The state that the last round left, and the change of planes for the next.
     before: Option<(EarlierRun, HashMap<usize, Plane>)>,
 }
 
