@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 /// Version of all saved states. Raise it with every change of a saved struct, and of code that decides how a run goes
 /// on.
-pub const FORMAT: u32 = 10;
+pub const FORMAT: u32 = 11;
 
 /// Why bytes are no state of what is to be restored, or a state has no bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -175,6 +175,7 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Handover<O> for BlockFrankWolfeSolver<
             self.gaps.learn(block, gap, 0.0);
         }
         if matches!(self.config.planes, Planes::MultiPlane(planes) if planes.pass_limit() > 0) {
+            self.pace.follow_update();
             self.begin_replay(ctx); // what is known of the examples may be enough
         }
     }

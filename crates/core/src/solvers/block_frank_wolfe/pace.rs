@@ -24,6 +24,12 @@ const SETTLED: f64 = 0.03;
 /// Seconds of a run for extra passes. They gain less a second than calls, but save calls.
 const EXTRA_SECONDS: f64 = 0.05;
 
+/// After an update, approximate passes go on until they meet at most this share of the gap that the run is to end at.
+const SETTLED_AFTER_UPDATE: f64 = 0.1;
+
+/// Most such passes between calls: coordinate ascent fills the hole that an example leaves only slowly.
+const PASSES_AFTER_UPDATE: u32 = 100;
+
 /// The cost and gain of the exact pass in hand so far, and the decisions that follow.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct PassBudget {
@@ -43,17 +49,30 @@ pub(super) struct PassBudget {
     joint_share: f64,
     /// Seconds of joint solves so far.
     joint_seconds: f64,
-    /// If the approximate pass in hand is an extra one, and the seconds of all such passes.
-    is_extra: bool,
+    end: ReplayEnd,
+    /// The seconds of all extra passes.
     extra_seconds: f64,
 }
 
+/// What ends approximate passes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+enum ReplayEnd {
+    /// The slope rule, or the share of time between batches of calls.
+    #[default]
+    Slope,
+    /// The same, but the pass in hand is an extra one.
+    Extra,
+    /// Small gaps: the run began at the point of another one, whose planes are good and whose masses are not.
+    Settled,
+}
+
 /// The gaps that decide whether an extra pass follows: the sum over the blocks that the last pass visited, and that over
-/// all blocks at their last calls.
+/// all blocks at their last calls; and the gap that the run is to end at, 0 without one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GapsMet {
     pub(super) in_pass: f64,
     pub(super) by_calls: f64,
+    pub(super) wanted: f64,
 }
 
 /// The measurements of an automatic solver in the current outer iteration, and its decisions by them.
@@ -87,9 +106,14 @@ impl PassBudget {
             decisions,
             joint_share: FIRST_SHARE,
             joint_seconds: 0.0,
-            is_extra: false,
+            end: ReplayEnd::Slope,
             extra_seconds: 0.0,
         }
+    }
+
+    /// Learns that the run began at the point of another one.
+    pub(super) fn follow_update(&mut self) {
+        self.end = ReplayEnd::Settled;
     }
 
     /// Returns what was measured, and decided by it, for records.
@@ -150,7 +174,16 @@ impl PassBudget {
     pub(super) fn forget_pass(&mut self) {
         self.steps = 0;
         self.balance = Balance::default();
-        self.is_extra = false;
+        self.end_extra();
+    }
+
+    /// Ends an extra pass; returns whether the pass in hand was one.
+    fn end_extra(&mut self) -> bool {
+        let was_extra = self.end == ReplayEnd::Extra;
+        if was_extra {
+            self.end = ReplayEnd::Slope;
+        }
+        was_extra
     }
 
     /// Returns whether a further approximate pass follows the calls or the pass that just ended.
@@ -162,6 +195,10 @@ impl PassBudget {
         now: f64,
         value: f64,
     ) -> bool {
+        if self.end == ReplayEnd::Settled && met.wanted > 0.0 {
+            let limit = planes.pass_limit().min(PASSES_AFTER_UPDATE);
+            return self.passes < limit && (after_calls || met.in_pass > SETTLED_AFTER_UPDATE * met.wanted);
+        }
         let goes_on = match self.batch {
             Some(share) => {
                 match after_calls {
@@ -175,8 +212,11 @@ impl PassBudget {
         let (may, settled) = (self.passes < planes.pass_limit(), met.in_pass <= SETTLED * met.by_calls.max(0.0));
         let seconds = self.extra_seconds + self.slope.of_pass(now, value).1;
         let affords = planes.joint == Joint::ByCost && seconds <= EXTRA_SECONDS;
-        self.is_extra = may && !goes_on && !after_calls && !settled && affords;
-        may && (goes_on || self.is_extra)
+        let is_extra = may && !goes_on && !after_calls && !settled && affords && self.end == ReplayEnd::Slope;
+        if is_extra {
+            self.end = ReplayEnd::Extra;
+        }
+        may && (goes_on || is_extra)
     }
 
     /// Returns whether to solve jointly for `price` seconds: there is time left for it, and it promises more gain a
@@ -219,7 +259,7 @@ impl PassBudget {
         recombine: Recombine,
         ctx: &Ctx<'_, O>,
     ) {
-        if std::mem::take(&mut self.is_extra) {
+        if self.end_extra() {
             self.extra_seconds += ctx.now() - self.pass_start;
         }
         let decisions = &mut self.decisions;

@@ -254,7 +254,8 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             self.begin_batch(ctx);
         }
         let solved = !exact && self.solve_jointly(ctx);
-        let met = GapsMet { in_pass: self.gap_met(), by_calls: self.gaps.seen().unwrap_or(f64::INFINITY) };
+        let (by_calls, wanted) = (self.gaps.seen().unwrap_or(f64::INFINITY), ctx.gap_wanted(self.dual.value()));
+        let met = GapsMet { in_pass: self.gap_met(), by_calls, wanted };
         if let Planes::MultiPlane(planes) = &self.config.planes
             && !solved
             && self.pace.another_pass(planes, exact, met, ctx.now(), self.dual.value())
