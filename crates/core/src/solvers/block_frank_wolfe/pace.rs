@@ -54,7 +54,7 @@ pub(super) struct PassBudget {
     extra_seconds: f64,
 }
 
-/// What ends approximate passes.
+/// The rule that ends approximate passes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 enum ReplayEnd {
     /// The slope rule, or the share of time between batches of calls.
