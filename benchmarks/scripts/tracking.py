@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares weights of trackers learned by this package with those of structsvm, on synthetic movies of cells.
 
-    OMP_NUM_THREADS=1 tracking.py one|many|coarse|overhead|branching|partial [--movies small medium large] [--repeats 3]
+    OMP_NUM_THREADS=1 tracking.py one|seeds|many|coarse|overhead|branching|partial [--movies small medium large] [--repeats 3]
 
 Needs motile, structsvm, PySCIPOpt and highspy. Cells move, divide, appear and die; detections are noisy, some are false and some
 are missing; candidate edges join detections of successive frames that are near. CPU seconds are those of whole fits, from a
@@ -243,6 +243,26 @@ def one(options):
         compared(size, mine, mine[0], options.repeats, options.limit, options.solvers, **limits)
 
 
+def seeds(options):
+    """Calls on further small movies, to structsvm's eps; structsvm has ``--limit`` seconds for each."""
+    row("lambda", "seed", "structsvm", "auto", "auto / structsvm", "auto, clock work", "CPU seconds / structsvm", "objective - structsvm's")
+    row(*["---"] * 8)
+    global LAMBDA
+    ratios = []
+    for LAMBDA in (1.0, 10.0):
+        for seed in range(6):
+            (mine,) = trackers("small", first_seed=seed)
+            w, told, seconds, _ = theirs(mine, options.limit)
+            if w is None:
+                row(LAMBDA, seed, f"{told}, not done", *[""] * 5)
+                continue
+            (fit, made, taken), work = ours([mine]), ours([mine], clock="work")
+            ratios.append(calls(made) / told)
+            objective = 0.5 * LAMBDA * float(w @ w) + sum(loss.value_and_gradient(w)[0] for loss in losses([mine]))
+            row(LAMBDA, seed, told, calls(made), ratios[-1], calls(work[1]), taken / seconds, f"{fit.primal / objective - 1.0:+.1e}")
+    print(f"\nmedian of auto / structsvm {statistics.median(ratios):.3g}, at most {max(ratios):.3g}")
+
+
 def many(options):
     for size in options.movies:
         compared(size, trackers(size, 10), trackers(size, 10, True)[0], options.repeats, options.limit, ("auto",))
@@ -407,7 +427,7 @@ def partial(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts = {part.__name__: part for part in (one, many, coarse, overhead, branching, partial)}
+    parts = {part.__name__: part for part in (one, seeds, many, coarse, overhead, branching, partial)}
     parser.add_argument("part", choices=parts)
     parser.add_argument("--movies", nargs="+", choices=SIZES, default=list(SIZES))
     parser.add_argument("--repeats", type=int, default=3)
