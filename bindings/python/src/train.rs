@@ -246,7 +246,7 @@ impl Change {
 
 fn plane_of((example, linear, constant): TruthMove) -> (usize, Plane) {
     let mut plane = Plane::new();
-    plane.dense(linear.len()).copy_from_slice(&linear);
+    (0..).zip(linear).filter(|(_, value)| *value != 0.0).for_each(|(k, value)| plane.push(k, value));
     plane.set_circ(constant);
     (example, plane)
 }

@@ -191,20 +191,22 @@ def test_completions_never_raise_the_objective(seed):
     assert found[-1] == pytest.approx(total, abs=1e-6)
 
 
-def test_turns_go_on_from_the_turn_before(monkeypatch):
-    """Bounds are known at the start of each but the first on complete truths, and calls are fewer than there are examples."""
-    starts, learn = [], IlpSSVM._learn
+@pytest.mark.parametrize("options", [{}, {"sense": "max", "loss": "hamming-mean"}])
+def test_turns_go_on_from_the_turn_before(monkeypatch, options):
+    """Each but the first on complete truths begins at bounds of its own problem, without a call."""
+    turns, learn = [], IlpSSVM._learn
 
     def watched(self, *given):
         learn(self, *given)
-        starts.append(self.summary_.get("update"))
+        turns.append((self.summary_.get("update"), self.history_[0], self.primal_, self.dual_))
 
     monkeypatch.setattr(IlpSSVM, "_learn", watched)
     rng = np.random.default_rng(7)
     X, Y, _ = problem(rng, count=20)
-    model = IlpSSVM(lam=0.05, gap="0.1%", passes=500).fit(X, [np.where(rng.random(6) < 0.5, true, np.nan) for true in Y])
-    assert starts[:2] == [None, None] and len(starts) > 3 and "update" not in model.summary_
-    assert all(start["certified"] and 0.0 <= start["dual"] <= start["primal"] for start in starts[2:])
+    model = IlpSSVM(lam=0.05, gap="0.1%", passes=500, **options).fit(X, [np.where(rng.random(6) < 0.5, true, np.nan) for true in Y])
+    assert [start for start, *_ in turns[:2]] == [None, None] and len(turns) > 3 and "update" not in model.summary_
+    for start, first, primal, dual in turns[2:]:
+        assert start["certified"] and start["dual"] <= primal and start["primal"] >= dual and first["oracle_calls"] == 0
 
 
 def test_zeros_are_biased_and_completions_are_not():

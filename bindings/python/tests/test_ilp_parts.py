@@ -41,6 +41,25 @@ def test_parts_have_the_objective_of_the_whole(monkeypatch, seed, top):
     assert model.score([x for x, _ in pairs], [y for _, y in pairs]) == pytest.approx(1.0 - 3.0 * (1.0 - model.score(X, Y)))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_parts_are_completed_as_the_whole(monkeypatch, seed):
+    """Over the turns, which go on from each other; the objective is that of the wholes, by enumeration of each part."""
+    monkeypatch.setattr(_programme, "SMALL", 1)
+    rng = np.random.default_rng(800 + seed)
+    X, Y, every = problem(rng, count=12)
+    marked = [np.where(rng.random(6) < 0.5, true, np.nan) for true in Y]
+    order = rng.permutation(18)
+    pairs = [joined(X[k : k + 3], marked[k : k + 3], order) for k in range(0, 12, 3)]
+    model = IlpSSVM(lam=0.2, gap="0.1%", passes=500).fit(*map(list, zip(*pairs, strict=True)))
+    w, total = model.coef_, 0.1 * model.coef_ @ model.coef_
+    for (_, features, costs), partly, vectors in zip(X, marked, every, strict=True):
+        paid, known = features @ w + costs, ~np.isnan(partly)
+        agree = vectors[(vectors[:, known] == partly[known]).all(axis=1)]
+        loss = np.abs(vectors - np.where(known, partly, 0.0))[:, known].sum(axis=1)
+        total += ((loss - vectors @ paid).max() + (agree @ paid).min()) / 4
+    assert model.rounds_[-1]["objective"] == pytest.approx(total, abs=1e-6)
+
+
 def test_parts_divide_the_variables(monkeypatch):
     """In order, with their rows; few variables are put together."""
     monkeypatch.setattr(_programme, "SMALL", 16)

@@ -309,10 +309,11 @@ class Estimator(Updated, Looked, Parameters):
         free = ("lambda", "stop", "seed", "threads", "evaluate")  # what a warm start may change
         problem = copy.deepcopy({key: value for key, value in tree.items() if key not in free})
         same = same_data and getattr(self, "_problem", None) == problem
-        start = getattr(self, "_fit", None) if self.warm_start and same and resume is None else None
-        if self.warm_start and start is None and resume is None:
-            self._tell_of_new_start(same_data, problem)
         change = self._change_of_data(tree, options)
+        is_warm = self.warm_start and resume is None and change is None
+        start = getattr(self, "_fit", None) if is_warm and same else None
+        if is_warm and start is None:
+            self._tell_of_new_start(same_data, problem)
         watcher = self._watcher(tree, start is not None, callbacks)
         with self._prior_in(tree) as named:
             try:
@@ -360,7 +361,7 @@ class Estimator(Updated, Looked, Parameters):
         self._report(None if fit.standstill is None else self._worded(fit.standstill))
 
     def _change_of_data(self, tree: dict[str, Any], options: FitOptions) -> Change | None:
-        """The run on other data that a fit begins at, and what has changed."""
+        """The earlier run that this fit begins at, with the changes; None without one."""
         change, path = self.__dict__.pop("_change", None), options.get("update_from")
         found: Change | None = change if path is None else (os.fspath(path), None, None)
         if found is None:

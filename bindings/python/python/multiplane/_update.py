@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
 
 Change = tuple[Any, Sequence[int | None] | None, Sequence[tuple[int, NDArray[np.float64], float]] | None]
-"""The ``Fit`` or checkpoint that a fit begins at; which of its examples each one is, None if they are known by content; and where
-these are the same, the examples whose truths are others, with the linear and the constant part by which their planes change.
+"""The start of a fit at another one:
+
+- the ``Fit``, or the path of a checkpoint;
+- the example of before that each example is; None: they are known by content;
+- where the examples are the same, those whose truths have changed, with the linear and the constant part to add to their planes.
 """
 
 

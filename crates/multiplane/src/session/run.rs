@@ -59,11 +59,17 @@ impl Session {
     /// Runs to the end, from a checkpoint if there is one; once it is aborted, to where it stands.
     pub(super) fn train(&self, run: &mut Run<BoxedOracle>, ending: Ending) -> Result<EndedRun, Error> {
         ending.resume.iter().try_for_each(|checkpoint| self.restore(run, checkpoint))?;
-        let start = ending.start.map(|StartPoint { changes, mut blocks, best }| {
-            Ok::<_, RunError>(UpdateStart { changes, certificate: run.take_over(&mut blocks, best)? })
-        });
-        let start = start.transpose()?;
         let is_aborted = || is_aborted(ending.abort.as_ref());
+        let mut start = None;
+        if let Some(StartPoint { changes, mut blocks, best }) = ending.start {
+            start = match run.take_over(&mut blocks, best) {
+                Err(RunError::Oracle(_)) if is_aborted() => {
+                    let outcome = run.outcome_so_far(StopReason::Interrupt);
+                    return Ok(EndedRun { outcome, checkpoints: None, start, abort: ending.abort });
+                }
+                certificate => Some(UpdateStart { changes, certificate: certificate? }),
+            };
+        }
         let (outcome, checkpoints) = match ending.checkpointer {
             Some(mut checkpointer) => {
                 let (outcome, report) = checkpointer.drive(run, &self.origin()?, &is_aborted)?;

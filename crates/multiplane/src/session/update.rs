@@ -2,9 +2,10 @@
 //! ([ADR 0076](../../../../docs/adr/0076-changed-data.md)).
 //!
 //! Every change is a map from the examples of now to those of before, and their new shares of the mean. An example that
-//! is there no more, that is new or whose truth has changed has no counterpart: it begins at its truth. Planes of the
-//! others are multiplied by the change of their share, or made anew from their labellings, so the point is feasible
-//! whatever has changed, and F bounds the optimum at once.
+//! is there no more, that is new or relabelled has no counterpart: it begins at its truth. Planes of the others are
+//! multiplied by the change of their share, or made anew from their labellings, so the point is feasible whatever has
+//! changed, and F bounds the optimum at once. Where a completed truth has changed, one plane is added to all planes of
+//! the example.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -96,8 +97,13 @@ impl Session {
     ) -> Result<Option<StartPoint>, Error> {
         let (before, size) =
             (self.spec().of_same_task(&earlier.spec)?, (self.problem().blocks(), self.problem().dim()));
-        if earlier.size != size {
-            let (n, d) = size;
+        let (n, d) = size;
+        let fits = |(block, plane): (&usize, &Plane)| {
+            let mut inside = *block < n;
+            plane.view().star.each(|k, _| inside &= k < d);
+            inside
+        };
+        if earlier.size != size || !moves.iter().all(fits) {
             return Err(Error::input(format!(
                 "changed truths: the run before had {} examples and {} weights, expected {n} and {d}",
                 earlier.size.0, earlier.size.1
@@ -157,12 +163,16 @@ impl Session {
         };
         let best = best.filter(|_| same_hinges).map(|best| {
             let most = (0..counterpart.len()).filter_map(ratio).fold(0.0, f64::max);
-            let hinges = counterpart.iter().enumerate().map(|(block, from)| {
-                let hinge = best.hinges[(*from)?].filter(|_| !moves.contains_key(&block))?;
-                if now.shares[block] == 0.0 { Some(0.0) } else { Some(ratio(block)? * hinge) }
-            });
-            let (hinges, mut terms) = (hinges.collect(), best.terms);
+            let mut terms = best.terms;
             [&mut terms.score, &mut terms.length, &mut terms.constant].into_iter().for_each(|term| *term *= most);
+            let hinges = counterpart.iter().enumerate().map(|(block, from)| {
+                let hinge = best.hinges[(*from)?]?;
+                let hinge = if now.shares[block] == 0.0 { 0.0 } else { ratio(block)? * hinge };
+                let Some(by) = moves.get(&block) else { return Some(hinge) };
+                terms.add(1.0, by.view(), &best.w);
+                Some((hinge + by.view().score(&best.w)).max(0.0)) // all planes change alike, so their maximum does
+            });
+            let hinges = hinges.collect();
             let w = weights
                 .as_ref()
                 .map_or_else(|| best.w.clone(), |map| moved_weights(&best.w, map, self.problem().dim()));
@@ -260,7 +270,7 @@ struct Translation {
     weights: Option<Vec<Option<u32>>>,
     /// If a labelling has the plane of before, but for shares and places.
     same_planes: bool,
-    /// By what all planes of an example change, as its truth does.
+    /// The plane to add to each plane of an example whose truth changed.
     moves: HashMap<usize, Plane>,
 }
 
@@ -331,13 +341,18 @@ impl Translation {
     }
 }
 
-/// Adds two planes; the code is that of the first.
+/// Adds two planes, without the coordinates that cancel; the code is that of the first.
 fn sum(one: &Plane, other: &Plane) -> Plane {
-    let mut plane = Plane::new();
+    let (mut all, mut plane) = (Plane::new(), Plane::new());
     for part in [one, other] {
-        part.view().star.each(|k, value| plane.push(k as u32, value));
+        part.view().star.each(|k, value| all.push(k as u32, value));
     }
-    plane.seal();
+    all.seal();
+    all.view().star.each(|k, value| {
+        if value != 0.0 {
+            plane.push(k as u32, value)
+        }
+    });
     plane.set_circ(one.view().circ + other.view().circ);
     plane.code_mut().extend_from_slice(one.code());
     plane

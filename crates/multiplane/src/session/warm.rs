@@ -113,7 +113,7 @@ impl Session {
         })
     }
 
-    /// Returns what a run hands to another one.
+    /// Returns the saved state of a run, for the next one.
     pub(super) fn left_by(&self, run: &mut Run<BoxedOracle>) -> Result<EarlierRun, Error> {
         let mut state = Vec::new();
         run.save(&mut state).map_err(|error| Error::failed(error.to_string()))?;

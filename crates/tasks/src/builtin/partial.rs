@@ -81,8 +81,6 @@ impl<T: BuiltinTask> TaskProblem<T> {
         if own.is_none() && (has_none || self.task.capabilities().kbest.is_none()) {
             return Ok(None);
         }
-        let n = self.examples.labels.len() as f64;
-        let share = |index: usize| self.examples.weights.get(index).copied().unwrap_or(1.0) / n;
         let ask = |example: ExampleOf<'_, T>, worker: &mut Worker<T>| {
             let partly = &given.labels[example.index];
             if !is_partly_known(partly) {
@@ -103,10 +101,11 @@ impl<T: BuiltinTask> TaskProblem<T> {
             }
             let (mut plane, mut memory) = (Plane::new(), T::Memory::default());
             let now = ExampleOf::<T> { truth: &best, ..example };
-            let case = Case::new(now, share(example.index), &mut worker.0, &mut memory);
+            let case = Case::new(now, self.examples.share(example.index), &mut worker.0, &mut memory);
             self.task.plane(case, example.truth, &mut plane);
-            if plane.code().is_empty() {
-                plane.code_mut().extend_from_slice(example.truth.numbers().unwrap_or_default());
+            if let (Some(_), Some(labels)) = (self.task.capabilities().variables, example.truth.numbers()) {
+                plane.code_mut().clear();
+                plane.code_mut().extend_from_slice(labels); // as the oracle does
             }
             Ok((best, Some(Some(plane))))
         };

@@ -85,7 +85,7 @@ pub struct Completion {
     pub problem: Arc<dyn Problem>,
     /// The number of truths that are others than before.
     pub changed: usize,
-    /// By how much the planes of examples change: the planes of complete truths of before, as the new ones see them.
+    /// For each example whose complete truth changed: the plane to add to all of its planes.
     pub moves: Vec<(usize, multiplane_core::plane::Plane)>,
 }
 

@@ -184,7 +184,7 @@ def changes(
     instances: list[Instance], before: list[Vector], truths: list[Truth], parts: list[list[tuple[NDArray[np.int64], FeasibleSet]]],
     scale: float,
 ) -> list[tuple[int, Vector, float]]:  # fmt: skip
-    """By how much planes change with the true vectors of parts: the part's number, and the linear and the constant part."""
+    """Returns, for each part whose true vector changed, its number and the linear and the constant part to add to its planes."""
     found, number, count = [], 0, sum(map(len, parts))
     for x, old, truth, of_x in zip(instances, before, truths, parts, strict=True):
         change = (truth.values - old) * (scale / count)

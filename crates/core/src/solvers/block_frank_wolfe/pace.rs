@@ -24,10 +24,10 @@ const SETTLED: f64 = 0.03;
 /// Seconds of a run for extra passes. They gain less a second than calls, but save calls.
 const EXTRA_SECONDS: f64 = 0.05;
 
-/// After an update, approximate passes go on until they meet at most this share of the gap that the run is to end at.
+/// Passes after an update end once the gaps they met sum to at most this share of the target gap.
 const SETTLED_AFTER_UPDATE: f64 = 0.1;
 
-/// Most such passes between calls: coordinate ascent fills the hole that an example leaves only slowly.
+/// The maximum of such passes between calls: coordinate ascent redistributes masses slowly.
 const PASSES_AFTER_UPDATE: u32 = 100;
 
 /// The cost and gain of the exact pass in hand so far, and the decisions that follow.
@@ -62,7 +62,7 @@ enum ReplayEnd {
     Slope,
     /// The same, but the pass in hand is an extra one.
     Extra,
-    /// Small gaps: the run began at the point of another one, whose planes are good and whose masses are not.
+    /// Small gaps: after an update, whose planes are good and whose masses are not.
     Settled,
 }
 
@@ -195,10 +195,6 @@ impl PassBudget {
         now: f64,
         value: f64,
     ) -> bool {
-        if self.end == ReplayEnd::Settled && met.wanted > 0.0 {
-            let limit = planes.pass_limit().min(PASSES_AFTER_UPDATE);
-            return self.passes < limit && (after_calls || met.in_pass > SETTLED_AFTER_UPDATE * met.wanted);
-        }
         let goes_on = match self.batch {
             Some(share) => {
                 match after_calls {
@@ -209,6 +205,10 @@ impl PassBudget {
             }
             None => after_calls || self.slope.go_on(now, value, planes.slope_rule),
         };
+        if self.end == ReplayEnd::Settled && met.wanted > 0.0 {
+            let limit = planes.pass_limit().min(PASSES_AFTER_UPDATE);
+            return self.passes < limit && (after_calls || met.in_pass > SETTLED_AFTER_UPDATE * met.wanted);
+        }
         let (may, settled) = (self.passes < planes.pass_limit(), met.in_pass <= SETTLED * met.by_calls.max(0.0));
         let seconds = self.extra_seconds + self.slope.of_pass(now, value).1;
         let affords = planes.joint == Joint::ByCost && seconds <= EXTRA_SECONDS;
