@@ -136,7 +136,7 @@ def objective(kind, model, x, known):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_objective_never_rises(kind):
     several = 0
-    for seed in range(40):
+    for seed in range(60):
         rng = np.random.default_rng(seed)
         x, _, known = data(kind, rng, 5, 4, 0.5)
         fit = kind.estimator(lam=[0.02, 0.1][seed % 2], partial="masked", clock="work", **kind.settings)
