@@ -4,6 +4,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, Final, final
 
+from multiplane._update import Change
+
 __all__ = [
     "Coordinator", "Dataset", "Energies", "Fit", "Learner", "Model", "PathModel", "Progress", "UserTask", "__version__", "check",
     "check_data", "dataset", "describe", "detections", "feature_names", "feature_rows", "fitted", "influence", "load", "look",
@@ -198,7 +200,6 @@ def report(
 def run_command(arguments: list[str]) -> int: ...
 def load(path: str | os.PathLike[str]) -> tuple[Model | None, PathModel | None]: ...
 
-_Change = tuple[Fit | str, Sequence[int | None] | None, Sequence[tuple[int, Any, float]] | None]
 _Order = tuple[str, Dataset | UserTask, Dataset | UserTask | None, Callable[..., object] | None]
 _Checkpoints = tuple[str | os.PathLike[str] | None, float | None, str | os.PathLike[str] | None]
 
@@ -208,5 +209,5 @@ def path(
 def influence(order: _Order, from_: Fit, names: Sequence[str] | None) -> list[float]: ...
 def train(
     order: _Order, start: Fit | None, keep: bool, checkpoints: _Checkpoints,
-    change: _Change | None, names: Sequence[str] | None,
+    change: Change | None, names: Sequence[str] | None,
 ) -> Fit: ...  # fmt: skip

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// The changes of the data, and where the run begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Changes {
-    /// Examples that were there before, with the same truth, or one that was completed anew.
+    /// Examples that were there before and were not relabelled.
     pub kept: usize,
     /// Of these, those that count for more or less than the others do now.
     pub reweighted: usize,

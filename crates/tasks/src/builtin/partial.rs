@@ -51,7 +51,7 @@ pub(super) struct CompletedTruths<L> {
     pub(super) moves: Vec<(usize, Plane)>,
 }
 
-/// CompletedTruths truths; `None` of tasks without truths that are known in part.
+/// The completed truths; `None` if the task cannot complete any.
 type TruthsResult<T> = Result<Option<CompletedTruths<<T as Task>::Label>>, OracleError>;
 
 impl<T: BuiltinTask> TaskProblem<T> {
