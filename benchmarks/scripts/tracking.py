@@ -352,7 +352,7 @@ class AlwaysInteger(FeasibleSet):
 
     def __init__(self, programme):
         self.programme, self.lower, self.upper = programme, programme.lower, programme.upper
-        self.rows, self.calls, self.branched, self.searched = programme._rows(), 0, 0, 0
+        self.rows, self.calls, self.branched, self.searched = _solver.Rows(programme._core()), 0, 0, 0
         self.engine = _solver.Highspy(self.rows)
         self.solver, self.own = self, None
 

@@ -20,6 +20,7 @@ mod model;
 mod parts;
 mod path;
 mod probe;
+mod programme;
 mod progress;
 mod remote;
 mod shard;
@@ -44,6 +45,7 @@ mod _core {
         model::{ModelObject, PathModelObject, load},
         path::path,
         probe::{check, check_data},
+        programme::ProgrammeObject,
         progress::{Progress, fitted},
         shard::{CoordinatorObject, ShardData, ShardObject, merge_facts, verify_parts},
         task::UserTask,

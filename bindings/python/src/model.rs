@@ -41,7 +41,7 @@ type Doubt = (usize, Option<usize>, f64, String, String);
 type Buffers<'py, const N: usize> = [Bound<'py, PyBytes>; N];
 
 /// Numbers as the bytes of a float64 array.
-fn floats<'py>(py: Python<'py>, numbers: &[f64]) -> PyResult<Bound<'py, PyBytes>> {
+pub(crate) fn floats<'py>(py: Python<'py>, numbers: &[f64]) -> PyResult<Bound<'py, PyBytes>> {
     PyBytes::new_with(py, 8 * numbers.len(), |bytes| {
         bytes.as_chunks_mut().0.iter_mut().zip(numbers).for_each(|(chunk, number)| *chunk = number.to_ne_bytes());
         Ok(())

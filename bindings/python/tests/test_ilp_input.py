@@ -26,7 +26,7 @@ WRONG = {
     "none": (lambda: IlpSSVM().fit([], []), "^X has 0 examples"),
     "length": (lambda: IlpSSVM().fit(X, [y[:3] for y in Y]), r"^Y\[0\] has the shape \(3,\): expected \(6,\)"),
     "bounds": (lambda: IlpSSVM().fit(X, [Y[0] + 2, *Y[1:]]), r"^Y\[0\]\[0\] is \d: the variable is between 0 and 1"),
-    "infeasible": (lambda: IlpSSVM().fit([(NARROW, np.ones((2, 1)))], [[1, 1]]), r"^Y\[0\] is not feasible: row 0 is 2: expected 3 to inf"),
+    "infeasible": (lambda: IlpSSVM().fit([(NARROW, np.ones((2, 1)))], [[1, 1]]), r"^Y\[0\] is not feasible: row 0 is 2, expected 3 to inf"),
     "known": (
         lambda: IlpSSVM().fit([(IntegerProgramme([[1.0, 1.0, 0.0]], -np.inf, 1.0), np.eye(3))], [[1, 1, np.nan]]),
         r"^what is known of Y\[0\] is not feasible: of the nearest feasible vector variable [01] is 0",
@@ -102,7 +102,7 @@ def test_the_doctor_finds(kind):
     examined = IlpSSVM().check(x, y)
     assert ("calls a second" in str(examined)) == bool(examined.profile) == ("infeasible" not in kind)
     if kind == "truth-infeasible":
-        assert "row 0 is 2: expected 1 to 1" in found[kind].message
+        assert "row 0 is 2, expected 1 to 1" in found[kind].message
 
 
 def test_a_sense_that_is_changed_is_checked():

@@ -50,7 +50,7 @@
 //! * [`grid`]: images, whose edges follow from their size: two labels are cut without a list of edges;
 //! * [`marginals`]: sum-product: how probable labels are, and the log-partition;
 //! * [`maxflow`]: maximum flow and minimum cut by themselves;
-//! * `programme`, with the feature `highs`: integer programmes, solved by HiGHS;
+//! * [`programme`]: integer programmes, with the feature `highs` solved by HiGHS;
 //! * [`boxes`]: the best rectangle in a map of visual words, by branch and bound;
 //! * [`parts`]: trees of parts on the cells of a grid, by distance transforms;
 //! * [`mod@file`]: how data files are opened, plain or gzip, with errors that name line and column.
@@ -97,7 +97,6 @@ pub mod mrf;
 mod pairs;
 pub mod parts;
 pub mod persistency;
-#[cfg(feature = "highs")]
 pub mod programme;
 mod proof;
 pub mod registry;

@@ -2,6 +2,7 @@
 
 use super::matrix::SparseMatrix;
 use crate::file::number;
+use crate::sum::Sum;
 
 /// The distance from a whole number at which a value still stands for it. What it is rounded to must keep the rows.
 pub(super) const WHOLE: f64 = 1e-6;
@@ -15,7 +16,7 @@ const LARGEST: f64 = 1e14;
 /// Ends of rows from here on are infinite to HiGHS.
 const HUGE: f64 = 1e20;
 
-/// A bound on the relative error of one operation.
+/// Twice a bound on the relative error of one operation, so that errors of errors need no count.
 const EPSILON: f64 = 2.3e-16;
 
 /// The vectors with `row_lower <= matrix y <= row_upper` and `lower <= y <= upper`, some variables whole.
@@ -128,7 +129,7 @@ impl Programme {
 
     /// Returns `y` between the bounds, with whole numbers where they must be; `None` if they are too far away, or break
     /// a row.
-    pub(super) fn rounded(&self, y: &[f64], (lower, upper): Bounds<'_>) -> Option<Vec<f64>> {
+    pub fn rounded(&self, y: &[f64], (lower, upper): Bounds<'_>) -> Option<Vec<f64>> {
         let near = |v: usize| {
             let value = if self.integral[v] { y[v].round() } else { y[v] };
             value.clamp(lower[v], upper[v]) + 0.0 // no -0
@@ -142,39 +143,49 @@ impl Programme {
     ///
     /// By weak duality any multipliers of the rows prove one, so nothing depends on the tolerances of a solver. What
     /// rounding may have added is taken away.
-    pub(super) fn bound(
+    pub fn bound(
         &self,
         costs: &[f64],
         duals: &[f64],
         (lower, upper): Bounds<'_>,
-        (rest, sizes): (&mut Vec<f64>, &mut Vec<f64>),
+        (rest, errors): (&mut Vec<f64>, &mut Vec<f64>),
     ) -> f64 {
         rest.clear();
         rest.extend_from_slice(costs);
-        sizes.clear();
-        sizes.extend(costs.iter().map(|cost| cost.abs()));
-        let (mut bound, mut size, mut entries) = (0.0, 0.0, 0usize);
+        errors.clear();
+        errors.resize(costs.len(), 0.0);
+        let mut bound = Sum::default();
         for (row, &dual) in duals.iter().enumerate() {
             let (low, high) = (self.row_lower[row], self.row_upper[row]);
             let end = if dual > 0.0 { low } else { high };
             if dual == 0.0 || !dual.is_finite() || !end.is_finite() {
                 continue;
             }
-            bound += dual * end;
-            size += (dual * end).abs();
+            bound.add(dual * end);
             for (column, value) in self.matrix.row(row) {
-                rest[column] -= dual * value;
-                sizes[column] += (dual * value).abs();
-                entries += 1;
+                let product = dual * value;
+                rest[column] -= product;
+                errors[column] += product.abs() + rest[column].abs(); // of the product and of the difference
             }
         }
+        let mut error = 0.0;
         for (v, &rest) in rest.iter().enumerate() {
-            bound += rest * if rest > 0.0 { lower[v] } else { upper[v] };
-            size += (sizes[v] + rest.abs()) * lower[v].abs().max(upper[v].abs());
+            bound.add(rest * if rest > 0.0 { lower[v] } else { upper[v] });
+            error += errors[v] * lower[v].abs().max(upper[v].abs());
         }
-        // No sum has more terms than there are entries in all; each column's has no more than there are rows.
-        let terms = (4 + entries.min(duals.len()) + rest.len() + duals.len()) as f64;
-        bound - EPSILON * terms * size
+        bound.floor() - EPSILON * (error + bound.sizes()) // the products' own errors are in the sizes
+    }
+
+    /// Marks the variables that share a row with some of `some`, these among them where a row has them.
+    pub fn tied(&self, some: &[bool]) -> Vec<bool> {
+        let mut tied = vec![false; self.variables()];
+        for row in 0..self.matrix.rows() {
+            let mut entries = self.matrix.row(row).filter(|entry| entry.1 != 0.0);
+            if entries.clone().any(|(column, _)| some[column]) {
+                entries.by_ref().for_each(|(column, _)| tied[column] = true);
+            }
+        }
+        tied
     }
 
     /// Returns the programme with two more variables for each variable `inside`: its distance from its value, which is

@@ -46,7 +46,23 @@ pub struct Least {
     pub bound: f64,
 }
 
-/// The state of a search between two questions, and its counts.
+/// Solves a programme for one cost vector after the other with HiGHS: the relaxation first, bounds that duals prove,
+/// few variables in the search. Keeps the state of the search between questions.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use multiplane_infer::programme::{Costs, Programme, ProgrammeSolver, SparseMatrix};
+///
+/// // At most one of two items, of which the second is worth more.
+/// let matrix = SparseMatrix::new(vec![0, 2], vec![0, 1], vec![1.0, 1.0], 2)?;
+/// let (row_lower, row_upper) = (vec![f64::NEG_INFINITY], vec![1.0]);
+/// let (lower, upper, integral) = (vec![0.0; 2], vec![1.0; 2], vec![true; 2]);
+/// let programme = Programme { matrix, row_lower, row_upper, lower, upper, integral }.checked()?;
+/// let found = ProgrammeSolver::new(Arc::new(programme))?.minimise(Costs::of(&[-1.0, -2.0]))?;
+/// assert!(found.y == Some(vec![0.0, 1.0]) && (found.bound + 2.0).abs() < 1e-9);
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Debug)]
 pub struct ProgrammeSolver {
     programme: Arc<Programme>,
@@ -88,10 +104,10 @@ impl ProgrammeSolver {
         let Costs { costs, gap, bounds, .. } = question;
         let bounds = bounds.unwrap_or(programme.bounds());
         let begun = self.linear.seconds();
-        let [mut values, mut duals, mut rest, mut sizes] = std::mem::take(&mut self.room);
+        let [mut values, mut duals, mut rest, mut errors] = std::mem::take(&mut self.room);
         let ended = self.relax(costs, bounds);
         self.linear.solution(&mut values, &mut duals);
-        let bound = programme.bound(costs, &duals, bounds, (&mut rest, &mut sizes));
+        let bound = programme.bound(costs, &duals, bounds, (&mut rest, &mut errors));
         let gap = gap * bound.abs();
         let is_near = |y: &Vec<f64>| {
             let size: f64 = costs.iter().zip(y).map(|(cost, y)| (cost * y).abs()).sum();
@@ -110,7 +126,7 @@ impl ProgrammeSolver {
             }
             None => Ok(Least { y: question.known.map(<[f64]>::to_vec), bound }), // the relaxation was not solved
         };
-        self.room = [values, duals, rest, sizes];
+        self.room = [values, duals, rest, errors];
         match answer? {
             Least { y: None, bound: f64::INFINITY } => Err("no vector is feasible".into()),
             // A vector that breaks rows within the tolerance may cost less than those that keep them.

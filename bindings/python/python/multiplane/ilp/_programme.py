@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import block_array, csr_array, diags_array, issparse
+from scipy.sparse import csr_array, issparse
 
-from multiplane.ilp._closer import closer, tightened
+from multiplane import _core
 from multiplane.ilp._feasible import FeasibleSet, Infeasible, Least, Slack, Vector, decided, no_slack, numbers
 from multiplane.ilp._solver import Rows, Solver, opened
 
@@ -100,57 +99,37 @@ class IntegerProgramme(FeasibleSet):
     def solver(self) -> Solver:
         """What solves it, with its counts of calls."""
         if self._solver is None:
-            self._solver = Solver(tightened(closer(self._rows())))
+            self._solver = Solver(Rows(self._core().closer()))
         return self._solver
 
-    def _rows(self) -> Rows:
-        return Rows(self.matrix, self.row_lower, self.row_upper, self.lower, self.upper, self.integral)
+    def _core(self) -> _core.Programme:
+        matrix = self.matrix.indptr, self.matrix.indices, self.matrix.data
+        return _core.Programme(matrix, (self.row_lower, self.row_upper), (self.lower, self.upper), self.integral.tolist())
 
     def minimise(self, costs: Vector, slack: Slack = no_slack, seconds: float = math.inf) -> Least:
         return self.solver.minimise(numbers(costs, len(self), "costs"), slack, seconds)
 
     def fault(self, y: Vector) -> str | None:
-        excess = self._rows().excess(y)
-        worst = int(np.argmax(excess)) if len(excess) else 0
-        if len(excess) and excess[worst] > 0.0:
-            low, high = self.row_lower[worst], self.row_upper[worst]
-            return f"row {worst} is {(self.matrix @ y)[worst]:g}: expected {low:g} to {high:g}"
-        wrong = np.flatnonzero(self.integral & (y != np.round(y)))
-        return f"variable {wrong[0]} is {y[wrong[0]]:g}: expected a whole number" if len(wrong) else None
+        return self._core().fault(y)
 
     def parts(self) -> list[tuple[NDArray[np.int64], FeasibleSet]]:
         """As for every set: components of the variables that rows connect. Those of few variables are put together."""
         if self._parts is None:
-            self._parts = list(self._parted()) if type(self).minimise is IntegerProgramme.minimise else super().parts()
+            self._parts = self._parted() if type(self).minimise is IntegerProgramme.minimise else super().parts()
         return self._parts
 
-    def _parted(self) -> Iterator[tuple[NDArray[np.int64], FeasibleSet]]:
-        from scipy.sparse.csgraph import connected_components
+    def _parted(self) -> list[tuple[NDArray[np.int64], FeasibleSet]]:
+        found = self._core().components(SMALL)
+        return super().parts() if len(found) == 1 else [(np.array(own), self._of(Rows(part))) for own, part in found]
 
-        starts, columns, size = self.matrix.indptr, self.matrix.indices, len(self)
-        is_inner = np.ones(len(columns), dtype=bool)
-        is_inner[starts[:-1][np.diff(starts) > 0]] = False  # all but the first of each row
-        later = np.flatnonzero(is_inner)
-        tied = csr_array((np.ones(len(later)), (columns[later - 1], columns[later])), (size, size))
-        count, component = connected_components(tied, directed=False)
-        sizes = np.bincount(component, minlength=count)
-        order = np.argsort(-sizes, kind="stable")
-        before = np.concatenate([[0], np.cumsum(sizes[order])[:-1]])
-        group = np.empty(count, dtype=np.int64)
-        is_small = sizes[order] < SMALL
-        group[order] = np.where(is_small, count + before // SMALL, np.arange(count))
-        _, own = np.unique(group[component], return_inverse=True)
-        if own.max() == 0:
-            yield from super().parts()
-            return
-        of_row = np.full(len(starts) - 1, -1)
-        of_row[np.diff(starts) > 0] = own[columns[starts[:-1][np.diff(starts) > 0]]]
-        for number in range(own.max() + 1):
-            inside, rows = np.flatnonzero(own == number), np.flatnonzero(of_row == number)
-            yield inside, IntegerProgramme(
-                self.matrix[rows][:, inside], self.row_lower[rows], self.row_upper[rows],
-                lower=self.lower[inside], upper=self.upper[inside], integral=self.integral[inside],
-            )  # fmt: skip
+    @classmethod
+    def _of(cls, rows: Rows) -> IntegerProgramme:
+        """A programme of rows that were checked."""
+        found = object.__new__(IntegerProgramme)
+        for name in ("matrix", "row_lower", "row_upper", "lower", "upper", "integral"):
+            setattr(found, name, getattr(rows, name))
+        found._solver = found._parts = None
+        return found
 
     def nearest(self, costs: Vector, values: Vector, weights: Vector, seconds: float = math.inf) -> Vector:
         """As for every set, with values between the bounds: held where that is feasible, else nearest."""
@@ -167,25 +146,7 @@ class IntegerProgramme(FeasibleSet):
         between its bounds, and the side it is on. Distances are the first ``len(inside)`` of the new variables. The rows only limit
         them from above, so costs on them must be negative.
         """
-        size, count = len(self), len(inside)
-        below, above = values - self.lower[inside], self.upper[inside] - values
-        one, place = np.ones(count), np.arange(count)
-        own = csr_array((one, (place, inside)), (count, size))
-        new = block_array(
-            [
-                [self.matrix, None, None],
-                [-own, diags_array(one), diags_array(2.0 * below)],  # distance <= y - value, if on the upper side
-                [own, diags_array(one), diags_array(-2.0 * above)],  # distance <= value - y, if not
-            ]
-        )
-        return IntegerProgramme(
-            new,
-            np.concatenate([self.row_lower, np.full(2 * count, -np.inf)]),
-            np.concatenate([self.row_upper, 2.0 * below - values, values]),
-            lower=np.concatenate([self.lower, np.zeros(2 * count)]),
-            upper=np.concatenate([self.upper, np.maximum(below, above), one]),
-            integral=np.concatenate([self.integral, np.zeros(count, dtype=bool), np.ones(count, dtype=bool)]),
-        )
+        return self._of(Rows(self._core().with_distances(list(zip(inside.tolist(), values.tolist(), strict=True)))))
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_solver": None, "_parts": None}

@@ -16,7 +16,9 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
+from multiplane import _core
 from multiplane.ilp._feasible import Infeasible, Least, Slack, Vector
 
 EXACT = 1e-10
@@ -31,28 +33,21 @@ LARGEST = 1e4
 NEAR = 1e-7
 """How far a solution of the relaxation may be above its bound, relative to its costs."""
 
-KEPT = 1e-7
-"""By how much a row may be missed, relative to the sizes that are summed in it."""
-
-EPSILON = 2.3e-16
-"""A bound on the relative error of one operation."""
-
-
 class Rows:
     """Rows and bounds: ``row_lower <= matrix @ y <= row_upper``, ``lower <= y <= upper``, the integral variables whole.
 
-    ``matrix`` is a SciPy array by rows, ``[rows, variables]``.
+    Attributes:
+        core: They as the core has them, which examines vectors and proves bounds.
+        matrix: By rows, a SciPy array ``[rows, variables]``.
     """
 
-    def __init__(
-        self, matrix: Any, row_lower: Vector, row_upper: Vector, lower: Vector, upper: Vector, integral: NDArray[np.bool_]
-    ) -> None:
-        self.matrix, self.row_lower, self.row_upper = matrix, row_lower, row_upper
-        self.lower, self.upper, self.integral = lower, upper, integral
-        self._by_columns = matrix.T.tocsr()
-        self._sizes = abs(self._by_columns)
-        self._longest = 2.0 + float(np.diff(self._by_columns.indptr).max(initial=0))
-        self._reach = np.maximum(np.abs(lower), np.abs(upper))
+    def __init__(self, core: _core.Programme) -> None:
+        self.core = core
+        shape, numbers = core.shape(), core.numbers()
+        starts, columns = (np.frombuffer(one, np.int32) for one in shape[:2])
+        self.integral = np.frombuffer(shape[2], np.bool_)
+        values, self.row_lower, self.row_upper, self.lower, self.upper = map(np.frombuffer, numbers)
+        self.matrix = csr_array((values, columns, starts), (len(starts) - 1, len(self.integral)))
 
     def between(self, lower: Vector, upper: Vector) -> Self:
         """Returns the rows with further bounds on the variables. Raises Infeasible if bounds contradict each other."""
@@ -60,26 +55,12 @@ class Rows:
         found.lower, found.upper = np.maximum(lower, self.lower), np.minimum(upper, self.upper)
         if np.any(found.lower > found.upper):
             raise Infeasible("no vector is feasible")
-        found._reach = np.maximum(np.abs(found.lower), np.abs(found.upper))
-        return found
-
-    def tied(self, some: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Returns which variables share a row with some of these."""
-        found: NDArray[np.bool_] = self._sizes @ (self._sizes.T @ some.astype(np.float64)) > 0.0
         return found
 
     def rounded(self, y: Vector) -> Vector | None:
         """Returns ``y`` with whole numbers where they must be; None if they are too far away, or break a row."""
-        nearest = np.clip(np.where(self.integral, np.round(y), y), self.lower, self.upper)
-        if np.abs(nearest - y).max(initial=0.0) > WHOLE or self.excess(nearest).max(initial=0.0) > 0.0:
-            return None
-        return nearest
-
-    def excess(self, y: Vector) -> Vector:
-        """Returns by how much more than rounding allows each row is broken, ``[rows]``; at most 0 where it is kept."""
-        sums = self.matrix @ y
-        found: Vector = np.maximum(self.row_lower - sums, sums - self.row_upper) - KEPT * (1.0 + self._sizes.T @ np.abs(y))
-        return found
+        found = self.core.rounded(y, (self.lower, self.upper))
+        return None if found is None else np.frombuffer(found)
 
     def bound(self, costs: Vector, duals: Vector) -> tuple[float, Vector]:
         """Returns a lower bound on ``costs @ y``, and by how much one more of each variable raises it, ``[variables]``.
@@ -87,15 +68,8 @@ class Rows:
         By weak duality any multipliers of the rows prove one, so nothing depends on the tolerances of a solver; what rounding may
         have added is taken away.
         """
-        duals = np.where(np.isinf(self.row_lower), np.minimum(duals, 0.0), duals)
-        duals = np.where(np.isinf(self.row_upper), np.maximum(duals, 0.0), duals)
-        rest = costs - self._by_columns @ duals
-        ends = np.where(duals > 0.0, self.row_lower, self.row_upper)
-        of_rows = duals * np.where(duals != 0.0, ends, 0.0)
-        of_bounds = rest * np.where(rest > 0.0, self.lower, self.upper)
-        size = np.abs(costs) + np.abs(rest) + self._sizes @ np.abs(duals)
-        rounding = EPSILON * (self._longest * float(size @ self._reach) + len(rest) * float(np.abs(of_rows).sum()))
-        return float(of_rows.sum() + of_bounds.sum()) - rounding, rest
+        bound, rest = self.core.bound(costs, duals, (self.lower, self.upper))
+        return bound, np.frombuffer(rest)
 
 
 @contextmanager
@@ -210,21 +184,17 @@ class Highspy:
         highs.run()
 
     def _made(self, is_integral: bool) -> Any:
-        rows, highs, model = self.rows, opened(), self.highspy.HighsLp()
+        rows, highs = self.rows, opened()
         options = {"threads": 1, "mip_rel_gap": 0.0, "dual_feasibility_tolerance": EXACT}
         for name, value in options.items():
             highs.setOptionValue(name, value)
-        model.num_row_, model.num_col_ = rows.matrix.shape
-        model.col_cost_ = np.zeros(model.num_col_)
-        model.col_lower_, model.col_upper_ = rows.lower, rows.upper
-        model.row_lower_, model.row_upper_ = rows.row_lower, rows.row_upper
-        model.a_matrix_.format_ = self.highspy.MatrixFormat.kRowwise
-        model.a_matrix_.start_, model.a_matrix_.index_ = rows.matrix.indptr, rows.matrix.indices
-        model.a_matrix_.value_ = rows.matrix.data
-        if is_integral:
-            kinds = self.highspy.HighsVarType.kContinuous, self.highspy.HighsVarType.kInteger
-            model.integrality_ = [kinds[int(is_whole)] for is_whole in rows.integral]
-        if highs.passModel(model) == self.highspy.HighsStatus.kError:
+        height, width = rows.matrix.shape
+        passed = highs.passModel(
+            width, height, rows.matrix.nnz, int(self.highspy.MatrixFormat.kRowwise), int(self.highspy.ObjSense.kMinimize), 0.0,
+            np.zeros(width), rows.lower, rows.upper, rows.row_lower, rows.row_upper,
+            rows.matrix.indptr, rows.matrix.indices, rows.matrix.data, (rows.integral & is_integral).astype(np.int32),
+        )  # fmt: skip
+        if passed == self.highspy.HighsStatus.kError:
             largest = float(np.abs(rows.matrix.data).max(initial=0.0))
             raise ValueError(f"HiGHS refuses the rows, whose largest coefficient is {largest:g}: expected sizes below 1e15")
         return highs
@@ -336,7 +306,7 @@ class Solver:
         nearest, last = np.round(relaxed), self._last
         whole = rows.integral & (np.abs(relaxed - nearest) < WHOLE)
         y, _ = self._among(rows, costs, abs_gap, until, whole, nearest)
-        apart = whole & ~rows.tied(~whole)
+        apart = whole & ~np.array(rows.core.tied((~whole).tolist()))
         if y is None and np.count_nonzero(apart) > 0.5 * len(apart):
             y, _ = self._among(rows, costs, abs_gap, until, apart, nearest)
         is_inside = last is not None and bool(np.all((last >= rows.lower) & (last <= rows.upper)))
