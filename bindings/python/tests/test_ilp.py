@@ -139,7 +139,7 @@ def test_fits_are_the_optimum_of_enumeration(engine, seed, top):
         assert objective(w, 0.1, X, Y, every, losses) >= model.dual_ - 1e-9
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(100))
 def test_lax_solvers_are_certified_truly(seed):
     """With a gap of 5 % for each solution the optimum is between the bounds."""
     rng = np.random.default_rng(200 + seed)
@@ -173,9 +173,9 @@ def test_fixed_is_the_objective_with_zeros(seed):
     assert np.array_equal(again.coef_, model.coef_) and again.primal_ == model.primal_
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(200))
 def test_completions_never_raise_the_objective(seed):
-    """The last is the objective of the concave-convex procedure at the weights, by enumeration."""
+    """The last is the objective of the concave-convex procedure at the weights, by enumeration, or above it by what solvers left open."""
     rng = np.random.default_rng(400 + seed)
     X, Y, every = problem(rng)
     marked = [np.where(rng.random(6) < 0.5, true, np.nan) for true in Y]
@@ -188,7 +188,7 @@ def test_completions_never_raise_the_objective(seed):
         agree = vectors[(vectors[:, known] == partly[known]).all(axis=1)]
         loss = np.abs(vectors - np.where(known, partly, 0.0))[:, known].sum(axis=1)
         total += ((loss - vectors @ paid).max() + (agree @ paid).min()) / len(X)
-    assert found[-1] == pytest.approx(total, abs=1e-6)
+    assert -1e-9 <= found[-1] - total <= 0.2 * 0.001 * total + 1e-9
 
 
 @pytest.mark.parametrize("options", [{}, {"sense": "max", "loss": "hamming-mean"}])
