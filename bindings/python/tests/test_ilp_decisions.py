@@ -310,3 +310,25 @@ def test_one_decision_for_all_is_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         DecisionSSVM(Knapsack([1, 2, 3, 4], 5), sense="max").fit(X, gains)
+
+
+def test_functions_that_promise_nothing_stop_at_the_estimate():
+    """As they would at a certified gap, and say that it is none."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(20, 3))
+    C = rng.uniform(1.0, 2.0, (20, 4)) + X @ rng.normal(size=(3, 4))
+
+    def cheapest(costs):
+        return np.eye(4)[int(np.argmin(costs))]
+
+    model = DecisionSSVM(cheapest).fit(X, C)
+    assert model.stop_reason_ == "gap" and not model.certified_ and model.summary_["passes"] < 200
+
+
+def test_names_are_those_of_the_inputs():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(5)
+    frame = pandas.DataFrame(rng.normal(size=(12, 2)), columns=["rain", "heat"])
+    model = DecisionSSVM(TopK(3, 1), passes=3).fit(frame, rng.uniform(size=(12, 3)))
+    assert model.get_feature_names_out().tolist() == ["rain", "heat"] and model.n_features_in_ == 2
+    assert DecisionSSVM(TopK(3, 1), passes=3).fit(frame.to_numpy(), rng.uniform(size=(12, 3))).get_feature_names_out().tolist() == ["x0", "x1"]

@@ -9,7 +9,6 @@ import math
 import os
 import tempfile
 import traceback
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, solvers
-from multiplane._errors import BrokenPromiseWarning, ConvergenceWarning, UnusedParameterWarning
+from multiplane._errors import BrokenPromiseWarning, ConvergenceWarning, UnusedParameterWarning, warn
 from multiplane._fit_options import Callback, FitOptions, callbacks_of, checkpoints
 from multiplane._given import STOPS, USUAL, changed, keywords, refuse_twice, task_keywords, task_names
 from multiplane._history import History
@@ -348,13 +347,13 @@ class Estimator(Updated, Looked, Parameters):
         self.history_, self._problem, self._fit = history, problem, fit
         self._source_kept = source if self.dual else None
         for unused in self._unused():
-            warnings.warn(unused, UnusedParameterWarning, stacklevel=3)
+            warn(unused, UnusedParameterWarning)
         for warning in fit.warnings:
-            warnings.warn(named(self._worded(warning)), stacklevel=3)
+            warn(named(self._worded(warning)))
         if fit.doubt is not None:
-            warnings.warn(self._worded(fit.doubt), ConvergenceWarning, stacklevel=3)
+            warn(self._worded(fit.doubt), ConvergenceWarning)
         if broken is not None:
-            warnings.warn(broken, BrokenPromiseWarning, stacklevel=3)
+            warn(broken, BrokenPromiseWarning)
         if interrupted is not None:
             self._tell_of_interrupt(interrupted)
             raise interrupted
@@ -408,10 +407,9 @@ class Estimator(Updated, Looked, Parameters):
         summary["without_bound"] = without
         if without:
             others = f" and {len(without) - 1} others" if len(without) > 1 else ""
-            warnings.warn(
+            warn(
                 f"decode gave no bound (inf) in its last answer for example {without[0]}{others} of {len(loose)}, so nothing is certified "
-                'by these answers: give it more time; summary_["without_bound"] lists them',
-                stacklevel=4,
+                'by these answers: give it more time; summary_["without_bound"] lists them'
             )
 
     def _tell_of_new_start(self, same_data: bool | None, problem: dict[str, Any]) -> None:
@@ -424,7 +422,7 @@ class Estimator(Updated, Looked, Parameters):
             reason = "its data is not that of the last fit; prior=model goes on with other data, toward the weights of a model"
         else:
             reason = "other parameters than lam, stops, seed and threads have changed since the last fit"
-        warnings.warn(f"warm_start: this fit starts from zero: {reason}", stacklevel=4)
+        warn(f"warm_start: this fit starts from zero: {reason}")
 
     @contextmanager
     def _prior_in(self, tree: dict[str, Any]) -> Iterator[Callable[[str], str]]:
@@ -564,7 +562,7 @@ class Estimator(Updated, Looked, Parameters):
                 text += f"; {standstill}"
         else:
             return
-        warnings.warn(text, ConvergenceWarning, stacklevel=4)
+        warn(text, ConvergenceWarning)
 
     def _unfitted(self) -> Self:
         """An estimator of the same parameters, for a path: what it learns of the data is not of this one's weights."""
@@ -600,14 +598,14 @@ class Estimator(Updated, Looked, Parameters):
         if interrupted is not None:
             owner.path_ = found
         for warning in told:
-            warnings.warn(self._worded(warning), stacklevel=3)
+            warn(self._worded(warning))
         if interrupted is not None:
             _hand_out(interrupted, owner)
             interrupted.add_note(f"path_ of the {type(owner).__name__} holds the path down to lambda = {found.lambda_end_:.4g}")
             raise interrupted
         if found.stop_reason_ != "lambda-min":
             text = f"the path was stopped by {found.stop_reason_} at lambda = {found.lambda_end_:.4g}"
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+            warn(text, ConvergenceWarning)
         return found
 
     def _named_path(self, model: _core.PathModel) -> _core.PathModel:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar, Never, Self
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from multiplane import _core, _costs, _labels
 from multiplane._base import Estimator
 from multiplane._check import Findings, diagnosed
+from multiplane._errors import warn
 from multiplane._given import STOPS, USUAL, task_names
 from multiplane._path import PathResult, further
 from multiplane._sklearn import tags
@@ -245,7 +245,9 @@ def _loaded(path: str | os.PathLike[str]) -> Any:
     if task == "graph" and "edge_features" not in info:
         raise ValueError(f"{os.fspath(path)}: sets of labels trained as task 'graph': train them as task 'multilabel'")
     if task == "user":
-        raise ValueError(f"{os.fspath(path)}: a user's task: StructuredSVM.load(path, task) reads it")
+        kind = json.loads((model.own("estimator") if model else None) or '"StructuredSVM"')
+        ways = {"IlpSSVM": "multiplane.ilp.IlpSSVM.load(path)", "DecisionSSVM": "multiplane.ilp.DecisionSSVM.load(path, feasible)"}
+        raise ValueError(f"{os.fspath(path)}: {ways.get(kind, 'StructuredSVM.load(path, task)')} reads it, a model of {kind}")
     if task not in _TASKS:
         raise ValueError(f"{os.fspath(path)}: a model of task {task!r}, which this package cannot use")
     kind = next(kind for kind in _TASKS[task] if kind._reads(info["spec"]["task"]))
@@ -293,9 +295,8 @@ def _params(spec: dict[str, Any]) -> dict[str, Any]:
     if (spec.get("oracle") or {}).get("delay_us"):
         params["oracle.delay_us"] = spec["oracle"]["delay_us"]
     if regularizer.get("prior") or regularizer.get("prior_sha256"):
-        warnings.warn(
-            "the model was trained toward prior weights, which its file does not hold: another fit will not use them",
-            stacklevel=5,
+        warn(
+            "the model was trained toward prior weights, which its file does not hold: another fit will not use them"
         )
     named = {"solver": spec["solver"]["name"], "seed": spec["seed"], "clock": spec["clock"], "params": params or None}
     return {**named, "lam": spec.get("lambda", "1/n"), **stop}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _labels
+from multiplane._errors import warn
 from multiplane._several import NO_LABEL, Several
 
 STEP = 0.005
@@ -170,7 +170,7 @@ class Calibrated(Several):
         """
         data, model, _ = self._truths(X, y)
         if is_told and getattr(getattr(self, "_fit", None), "fingerprint", None) == data.fingerprint():
-            warnings.warn("calibrated on the examples of the fit: it will claim too much; hold some out", stacklevel=3)
+            warn("calibrated on the examples of the fit: it will claim too much; hold some out")
         parts, _, truths = self._margins(X, (data, model))
         found = [
             (example, np.asarray(row), int(label))

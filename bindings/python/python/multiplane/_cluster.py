@@ -8,7 +8,6 @@ import os
 import re
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 
 from multiplane import _ray
 from multiplane._call_price import estimate, shown
+from multiplane._errors import warn
 from multiplane._jobs import cores, effective
 from multiplane._oracle_actor import HELD, Oracles
 from multiplane._ray import CONNECT, ClusterWarning, first_line, loaded, room, unpicklable
@@ -161,7 +161,7 @@ class Cluster:
                 raise TimeoutError(f"executor = {self.executor!r}: no actor was there within {limit:g} s: {self._asked()}")
             if waited > CONNECT and not is_told:
                 is_told = True
-                warnings.warn(f"executor = {self.executor!r}: still no actor: {self._asked()}", ClusterWarning, stacklevel=2)
+                warn(f"executor = {self.executor!r}: still no actor: {self._asked()}", ClusterWarning)
             time.sleep(0.005)
 
     def _asked(self) -> str:

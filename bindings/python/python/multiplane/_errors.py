@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -19,6 +20,14 @@ class ConvergenceWarning(UserWarning):
 
 class UnusedParameterWarning(UserWarning):
     """A parameter was given that has no effect beside the others."""
+
+
+def warn(text: str, category: type[Warning] = UserWarning) -> None:
+    """Warns at the line outside this package that led here."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("multiplane", "contextlib"):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)
 
 
 def not_fitted(message: str) -> Exception:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, Never, overload
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from multiplane import _core
 from multiplane._costs import labels_named
+from multiplane._errors import warn
 from multiplane._words import like
 
 
@@ -131,7 +131,7 @@ def _fitted(parts: tuple[Any, ...], features: int | None) -> tuple[Any, ...]:
     if features is None or columns <= features:
         return offsets, indices, values, features or columns, ends, labels
     kept = indices < features
-    warnings.warn(f"{int((~kept).sum())} values of features beyond {features} are left out", stacklevel=4)
+    warn(f"{int((~kept).sum())} values of features beyond {features} are left out")
     before = np.concatenate([[0], np.cumsum(kept)])
     return before[offsets], indices[kept], values[kept], features, ends, labels
 
@@ -192,7 +192,7 @@ def load_multilabel(
             else:
                 left_out += 1
     if left_out:
-        warnings.warn(f"{left_out} labels that are not among those given are left out", stacklevel=2)
+        warn(f"{left_out} labels that are not among those given are left out")
     return _matrix(offsets, indices, values, columns, sparse), y, labels_named(known)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, Never, Self, Unpack
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from multiplane import _core, _labels, _validation
 from multiplane._costs import in_order
+from multiplane._errors import warn
 from multiplane._fit_options import FitOptions, refuse_others, with_options
 from multiplane._report import Labellings
 from multiplane._calibration import Calibrated
@@ -190,9 +190,8 @@ class PartLabeller(Calibrated):
         bias = bool(json.loads(self._model.info())["spec"]["task"].get("bias", False))
         unknown = total - len(indices) + int(bias) * (len(offsets) - 1)
         if 2 * unknown > total:
-            warnings.warn(
-                f"{unknown} of {total} features in X have names that the model does not know, and are ignored: were they made as for fit?",
-                stacklevel=3,
+            warn(
+                f"{unknown} of {total} features in X have names that the model does not know, and are ignored: were they made as for fit?"
             )
 
     def _labelling(self, numbers: NDArray[np.uint32]) -> Any:

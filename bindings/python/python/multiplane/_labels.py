@@ -8,7 +8,6 @@ data may have together, as files know labels by their names. A model file holds 
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane._costs import labels_named
+from multiplane._errors import warn
 from multiplane._validation import is_missing, label_array
 
 NO_LABEL = -1
@@ -113,16 +113,14 @@ class Unknown:
         others = numbers - {*_VOID, NO_LABEL}
         for void in sorted(numbers & {*_VOID}):
             if others and (void < 0 <= min(others) or 0 <= min(others) <= max(others) < void - 1):
-                warnings.warn(
+                warn(
                     f"y holds the label {void:g}, which elsewhere stands for no label, and is one here: unknown={void:g} leaves such "
-                    "parts out",
-                    stacklevel=6,
+                    "parts out"
                 )
         if NO_LABEL in numbers and len(others) > 1 and min(others) >= 0:
             self.given = [NO_LABEL]
-            warnings.warn(
-                "y holds -1: such parts are left out, as their labels are not known; unknown=[] makes it a label, unknown=-1 says so",
-                stacklevel=6,
+            warn(
+                "y holds -1: such parts are left out, as their labels are not known; unknown=[] makes it a label, unknown=-1 says so"
             )
 
 
@@ -130,10 +128,9 @@ def warn_of_signs(y: Iterable[Any], known: Iterable[NDArray[Any]]) -> None:
     """Warns if all known labels of nodes are 1 and there are nodes of -1: they look like two classes."""
     found = {label for one in known for label in np.unique(one).tolist()}
     if found == {1} and any(np.ma.filled(np.ma.asarray(one) == NO_LABEL, False).any() for one in y):
-        warnings.warn(
+        warn(
             "y holds 1 and -1 alone, and -1 marks nodes whose label is not known, so there is one class: write two as 0 and 1; "
-            "unknown=-1 says that no label is meant",
-            stacklevel=5,
+            "unknown=-1 says that no label is meant"
         )
 
 
@@ -145,7 +142,7 @@ def warn_of_new(labels: Iterable[Any], classes: NDArray[Any] | None) -> None:
     new = sorted(str(label) for label in set(labels) if label not in known and str(label) not in known)
     if new:
         others = f" and {len(new) - 1} others" if len(new) > 1 else ""
-        warnings.warn(f"y has labels that training never saw, which count as errors: {new[0]!r}{others}", stacklevel=3)
+        warn(f"y has labels that training never saw, which count as errors: {new[0]!r}{others}")
 
 
 def equal(found: NDArray[Any], truth: NDArray[Any]) -> int:

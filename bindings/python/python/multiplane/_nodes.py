@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Never, Self, Unpack
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from multiplane import _core, _labels, _validation
 from multiplane._arrays import is_path, numbers, offsets
+from multiplane._errors import warn
 from multiplane._fit_options import FitOptions, refuse_others, with_options
 from multiplane._report import Labellings
 from multiplane._calibration import Calibrated
@@ -232,12 +232,12 @@ class NodeLabeller(Calibrated):
         if share is None:
             raise ValueError(f"no node of these {self._things} has a known label: there is nothing to measure")
         if unlabelled:
-            warnings.warn(f"{unlabelled} of {every} {self._things} have no known label: they are left out", stacklevel=2)
+            warn(f"{unlabelled} of {every} {self._things} have no known label: they are left out")
         return share
 
     def _read(self, path: Any) -> _core.Dataset:
         """A container to use the model on; what is amiss beside the model is warned of."""
         data = _core.Dataset.read(path, self._task)
         for warning in self._model.warnings(data):
-            warnings.warn(warning, stacklevel=3)
+            warn(warning)
         return data

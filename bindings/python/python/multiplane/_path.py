@@ -5,12 +5,12 @@ from __future__ import annotations
 import copy
 import json
 import os
-import warnings
 from typing import Any
 
 import numpy as np
 
 from multiplane import _core
+from multiplane._errors import warn
 from multiplane._fit_options import checkpoints
 from multiplane._history import axes
 
@@ -75,7 +75,7 @@ class PathResult:
         """A fitted estimator for one lambda of the path."""
         model, warning = self._model.at(lam), self._model.warning_at(lam)
         if warning is not None:
-            warnings.warn(warning, stacklevel=2)
+            warn(warning)
         found = copy.copy(self._estimator)
         found.lam = lam
         found._from_model(model)

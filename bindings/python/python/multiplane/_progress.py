@@ -7,13 +7,13 @@ import logging
 import os
 import sys
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 import numpy as np
 
 from multiplane import _core
+from multiplane._errors import warn
 
 logger = logging.getLogger("multiplane")
 
@@ -135,7 +135,7 @@ class Watcher:
     def __call__(self, first: Any, calls: Any = None, seconds: float | None = None) -> bool:
         """Hears of a record, of progress between them, or of what is to be said before. Returns True if a callback ends the fit."""
         if first == "hint":
-            warnings.warn(self.worded(calls), stacklevel=4)
+            warn(self.worded(calls))
             return False
         if first == "choosing":
             self.line.show_ranked(lambda: [(0, calls)])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, Never, Self, Unpack
 
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, _labels, _validation
-from multiplane._errors import UnusedParameterWarning
+from multiplane._errors import UnusedParameterWarning, warn
 from multiplane._fit_options import WeightedFitOptions, refuse_others, with_options
 from multiplane._given import STOPS
 from multiplane._kernel import Kernels, kernel_docs, matrix_of
@@ -159,7 +158,7 @@ class _RowClassifier(Kernels):
                 self._begin(labels, classes)
                 told = self._learning.core.lambda_warning()
                 if told:
-                    warnings.warn(told, stacklevel=3)
+                    warn(told)
             elif classes is not None and not np.array_equal(np.unique(_validation.label_array(classes)), self.classes_):
                 raise ValueError(f"classes = {classes!r} is not the same as on the last call of partial_fit")
             else:
@@ -171,10 +170,10 @@ class _RowClassifier(Kernels):
             model = self._learning.core.model()
             self._take(model, self._learning.summary(model))
             for unused in self._learning.untold([*self._unused(), *self._unused_by_streams()]):
-                warnings.warn(unused, UnusedParameterWarning, stacklevel=2)
+                warn(unused, UnusedParameterWarning)
             warning = self._learning.core.length_warning()
             if warning:
-                warnings.warn(warning, stacklevel=2)
+                warn(warning)
             for stale in ("_fit", "_problem", "history_"):
                 self.__dict__.pop(stale, None)
         return self
@@ -186,9 +185,8 @@ class _RowClassifier(Kernels):
                 "partial_fit cannot go on from a model file: it holds weights, but not the state of the solver that learned them. A "
                 "pickle of the estimator holds it, and goes on; a new estimator of the same parameters (sklearn.base.clone) begins anew"
             )
-        warnings.warn(
-            "partial_fit begins a stream from zero and forgets what fit has learned: give all rows to partial_fit, or all to fit",
-            stacklevel=3,
+        warn(
+            "partial_fit begins a stream from zero and forgets what fit has learned: give all rows to partial_fit, or all to fit"
         )
 
     def _begin(self, labels: NDArray[Any], classes: Any) -> None:

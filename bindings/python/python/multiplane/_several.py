@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from multiplane import _core
 from multiplane._builtin import BuiltIn
+from multiplane._errors import warn
 from multiplane._report import Report
 
 _MOST = 100_000
@@ -194,7 +194,7 @@ class Several(BuiltIn):
         proven = np.frombuffer(exact, dtype=np.uint32)
         if not proven.all():
             told = f"{len(proven) - proven.sum()} of {len(proven)} examples are decoded approximately"
-            warnings.warn(f"{told}: their margins are lower bounds, and their max-marginals upper bounds", stacklevel=3)
+            warn(f"{told}: their margins are lower bounds, and their max-marginals upper bounds")
         ends = np.cumsum(sizes)[:-1]
         parts = [part.copy() for part in np.split(np.frombuffer(margins, dtype=np.float64), ends)]
         return self._tables(sizes, counts, scores), parts, np.split(np.frombuffer(truth, dtype=np.uint32), ends)

@@ -6,11 +6,11 @@ import os
 import shutil
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from multiplane import _ray
+from multiplane._errors import warn
 from multiplane._shards import Worker
 
 PATIENCE = 0.2
@@ -105,10 +105,10 @@ class Actors(_Pool):
         self.kind, self.options = self.ray.remote(Worker), {"num_cpus": 1, **options}
         fit = max(_ray.room(self.ray, self.options), 1)
         if workers is not None and workers > fit:
-            warnings.warn(f"workers = {workers}: the cluster has room for {fit}, others wait until there is more", _ray.ClusterWarning, 5)
+            warn(f"workers = {workers}: the cluster has room for {fit}, others wait until there is more", _ray.ClusterWarning)
         elif workers is None and fit < count:
             told = f"the cluster has room for {fit} workers, which take {count} shards in turn: each turn reads its shard again"
-            warnings.warn(told, _ray.ClusterWarning, stacklevel=5)
+            warn(told, _ray.ClusterWarning)
         super().__init__(start, count, min(fit if workers is None else workers, count))
         self.held: list[Any] = [None] * self.workers
         for worker in range(self.workers):

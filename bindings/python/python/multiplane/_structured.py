@@ -8,7 +8,6 @@ import math
 import os
 import pickle
 import time
-import warnings
 from collections.abc import Iterator
 from dataclasses import field
 from functools import partial
@@ -21,6 +20,7 @@ from multiplane import _core
 from multiplane._base import Estimator
 from multiplane._check import Findings, examine
 from multiplane._cluster import Cluster
+from multiplane._errors import warn
 from multiplane._fit_options import FitOptions, refuse_others, with_options
 from multiplane._labeller import listed
 from multiplane._path import PathResult, further
@@ -125,10 +125,9 @@ class OracleEstimator(Estimator):
             return None
         reason = refusal(task, x, y)
         if reason is not None:
-            warnings.warn(
+            warn(
                 f"n_jobs={self.n_jobs}: {self._identity()} does not declare releases_gil = True, so threads would run "
-                f"its calls one at a time, and it cannot be sent to processes ({reason}): its calls run one at a time",
-                stacklevel=4,
+                f"its calls one at a time, and it cannot be sent to processes ({reason}): its calls run one at a time"
             )
             return None
         if not self.timeout > 0:
@@ -158,7 +157,7 @@ class OracleEstimator(Estimator):
             found = self._on_cluster(cluster, x, y)
             needs_more = bool(self.ray_options and self.ray_options.keys() - {"num_cpus"})
             if advice := cluster.weigh(task, x, y, not needs_more):
-                warnings.warn(advice, ClusterWarning, stacklevel=3)
+                warn(advice, ClusterWarning)
             return found
         spread = self._user_task(x, y) if len(x) == len(y) else None  # or the core says so
         return spread or _core.UserTask(self._pooled(task), x, y, self._identity())
@@ -188,10 +187,9 @@ class OracleEstimator(Estimator):
         elif tree["threads"] == 0:
             tree["threads"] = 1
         elif tree["threads"] != 1:
-            warnings.warn(
+            warn(
                 f"threads={tree['threads']}: {self._identity()} does not declare releases_gil = True, so its calls "
-                "run one at a time; for parallel calls in processes pass n_jobs",
-                stacklevel=4,
+                "run one at a time; for parallel calls in processes pass n_jobs"
             )
             tree["threads"] = 1
         return tree
@@ -226,11 +224,10 @@ class OracleEstimator(Estimator):
                 if self.warm_start and getattr(self, "_fit", None) is not before:
                     self._last = self._content(X, Y)
         if _declared(self._adapted(), "quality") is None:
-            warnings.warn(
+            warn(
                 f"{self._identity()} does not declare the quality of its decoder, so gap_ is an estimate and "
                 'certified_ is False; if decode always finds the best labelling, set quality = "exact" on the class',
-                HeuristicWarning,
-                stacklevel=2,
+                HeuristicWarning
             )
         return self
 
@@ -256,10 +253,9 @@ class OracleEstimator(Estimator):
                 return hashlib.sha256(pickle.dumps((identity, X, Y))).hexdigest()
             except Exception as error:  # whatever the pickling of a user's object raises
                 reason = f"the examples cannot be pickled ({error})"
-        warnings.warn(
+        warn(
             f"warm_start: {reason}, so nothing tells whether task and examples have changed, and every fit starts anew; "
-            "`fingerprint()` of a task returns what identifies it, such as its parameters",
-            stacklevel=3,
+            "`fingerprint()` of a task returns what identifies it, such as its parameters"
         )
         return None
 
@@ -325,8 +321,9 @@ class OracleEstimator(Estimator):
         self._refuse("margins")
 
     def _refuse(self, what: str) -> NoReturn:
+        own = type(self._brought()).__name__ + ", a task of your own," if isinstance(self, StructuredSVM) else type(self).__name__
         raise NotImplementedError(
-            f"{what}: {type(self._brought()).__name__}, a task of your own, knows its best labelling only; more is known by "
+            f"{what}: {own} knows its best labelling only; more is known by "
             "BinarySSVM, MulticlassSSVM, ChainSSVM, TreeSSVM, ArborescenceSSVM, GraphSSVM, MrfSSVM and MultiLabelSSVM"
         )
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+
+from multiplane._errors import warn
 
 REQUESTS = {"sample_weight": None}
 """What scikit-learn's routing of metadata shall know of fits whose signatures do not have it."""
@@ -16,7 +17,7 @@ REQUESTS = {"sample_weight": None}
 def rows(x: Any, estimator: Any, reset: bool) -> Any:
     """A 2D array or CSR matrix of float64; sets or checks ``n_features_in_`` and ``feature_names_in_``."""
     name = type(estimator).__name__
-    names = _column_names(x)
+    names = column_names(x)
     if not reset:  # before values are looked at: where columns are others, these may be no numbers
         _check_names(names, estimator)
     if hasattr(x, "tocsr"):
@@ -87,9 +88,9 @@ def _check_names(names: Any, estimator: Any) -> None:
     known = getattr(estimator, "feature_names_in_", None)
     kind = type(estimator).__name__
     if names is None and known is not None:
-        warnings.warn(f"X does not have valid feature names, but {kind} was fitted with feature names", stacklevel=5)
+        warn(f"X does not have valid feature names, but {kind} was fitted with feature names")
     if names is not None and known is None:
-        warnings.warn(f"X has feature names, but {kind} was fitted without feature names", stacklevel=5)
+        warn(f"X has feature names, but {kind} was fitted without feature names")
     if names is None or known is None or names.tolist() == known.tolist():
         return
     message = "The feature names should match those that were passed during fit.\n"
@@ -160,7 +161,7 @@ def _refuse_not_finite(found: Any, names: Any, name: str) -> None:
     raise ValueError(f"Input X contains {kind}: {_place(row, column, names)} is {value}, {name} expects finite numbers{hint}")
 
 
-def _column_names(x: Any) -> Any:
+def column_names(x: Any) -> Any:
     """The columns of a data frame whose names are all text."""
     columns = getattr(x, "columns", None)
     if columns is None or not all(isinstance(column, str) for column in columns):
@@ -192,7 +193,7 @@ def labels(y: Any, n: int, what: str = "y") -> np.ndarray[Any, Any]:
     found = label_array(y)
     if found.ndim == 2 and found.shape[1] == 1:
         advice = "Please change the shape of y to (n_samples, ), for example using ravel()."
-        warnings.warn(_COLUMN + advice, _conversion_warning(), stacklevel=4)
+        warn(_COLUMN + advice, _conversion_warning())
         found = found.ravel()
     if found.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {found.shape} instead.")
@@ -254,7 +255,7 @@ def tell_of_column(y: Any) -> None:
     """Warns of a column, as scikit-learn's classifiers do; there they take it for a 1D array."""
     if not hasattr(y, "tocsr") and np.shape(y)[1] == 1:
         taken = "It is taken as an indicator matrix of one label, and predictions are columns, too; "
-        warnings.warn(f"{_COLUMN}{taken}for 1D predictions pass y.ravel().", _conversion_warning(), stacklevel=4)
+        warn(f"{_COLUMN}{taken}for 1D predictions pass y.ravel().", _conversion_warning())
 
 
 def indicators(y: Any, n: int, what: str = "y") -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Self, Unpack
 
@@ -12,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core
+from multiplane._errors import warn
 from multiplane._fit_options import FitOptions
 from multiplane._path import PathResult
 from multiplane._structured import OracleEstimator, are_given, explained, parameters_of, with_parameters
 from multiplane._tasks import Bounded
+from multiplane._validation import column_names
 from multiplane.ilp._feasible import Budget, FeasibleSet, Least, Vector, decided, no_slack
 from multiplane.ilp._shortcuts import FromFunction
 from multiplane.solvers import Bundle
@@ -121,7 +122,8 @@ class DecisionSSVM(OracleEstimator):
         feasible: The decisions: a :class:`FeasibleSet`, or a function that returns a decision ``[variables]`` of low cost for costs
             ``[variables]`` (high gain for gains, with ``sense="max"``).
         sense: ``"min"``, or ``"max"`` where ``C`` are gains.
-        quality: What the function promises: ``"exact"`` or ``"heuristic"``, whose gaps are estimates. Feasible sets know their own.
+        quality: What the function promises: ``"exact"`` or ``"heuristic"``, whose gaps are estimates, at which a fit stops too. Feasible
+            sets know their own.
         fit_intercept: If False, predicted costs are ``X @ coef_.T``.
 
     On paths, assignments and top-k choices ``solver="auto"`` is a ``Bundle`` if the gap is in percent.
@@ -187,9 +189,9 @@ class DecisionSSVM(OracleEstimator):
         self._regrets.budget = Budget.of(self)
         best = self._best(feasible, costs, self._regrets.budget)
         if len(best) > 1 and all(np.array_equal(one.decision, best[0].decision) for one in best) and np.ptp(costs, axis=0).any():
-            warnings.warn(
+            warn(
                 f"C: the best decision is the same for all {len(best)} examples, so there is nothing to learn: is sense = "
-                f"{self.sense!r} right?", stacklevel=3,
+                f"{self.sense!r} right?"
             )  # fmt: skip
         return list(x), best
 
@@ -209,6 +211,10 @@ class DecisionSSVM(OracleEstimator):
                 test = {"X_test": list(seen), "Y_test": self._best(self._regrets.feasible, self._costs(C_test, len(seen), "C_test"))}
             super().fit(x, best, **test, **options)
             self._regrets.budget = Budget()
+            self.n_features_in_ = self._regrets.columns - self.fit_intercept
+            vars(self).pop("feature_names_in_", None)
+            if (names := column_names(X)) is not None:
+                self.feature_names_in_ = names
         return self
 
     def path(self, X: Any, C: Any, **options: Any) -> PathResult:  # type: ignore[override]
@@ -223,7 +229,7 @@ class DecisionSSVM(OracleEstimator):
 
     def check(self, *arguments: Any, **options: Any) -> NoReturn:
         """Refused: the doctor compares answers with truths, which are costs here. ``feasible.fault`` examines decisions."""
-        raise NotImplementedError("check: truths are costs here, and answers decisions, which the doctor cannot compare")
+        raise NotImplementedError("check: it compares answers with true labellings, and here the truths are costs; see feasible.fault")
 
     def _unfitted(self) -> Self:
         made = super()._unfitted()
@@ -235,6 +241,8 @@ class DecisionSSVM(OracleEstimator):
         tree = super()._tree()
         if tree["solver"] == {"name": "auto"} and self._is_relative() and self._regrets.feasible.is_quick:
             tree["solver"] = QUICK._tree()
+        if self._regrets.feasible.quality == "heuristic":
+            tree.setdefault("stop", {}).setdefault("estimated", True)
         return tree
 
     def _worded(self, text: str) -> str:
@@ -251,6 +259,11 @@ class DecisionSSVM(OracleEstimator):
         return super()._copied()
 
     # -- results --
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """The names of the columns of ``X``."""
+        self._check_fitted()
+        return np.array(self._feature_names(self.coef_.shape[1], input_features), dtype=object)
 
     def predict_costs(self, X: Any) -> Table:
         """The predicted costs (gains, with ``sense="max"``), ``[n, variables]``."""

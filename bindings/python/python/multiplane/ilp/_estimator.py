@@ -5,21 +5,22 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Never, Self, Unpack
 
 import numpy as np
 
 from multiplane import _core
 from multiplane._check import Findings, examine
-from multiplane._errors import ConvergenceWarning
+from multiplane._errors import ConvergenceWarning, warn
 from multiplane._fit_options import Callback, FitOptions, callbacks_of
 from multiplane._labeller import listed
 from multiplane._structured import OracleEstimator, are_given, explained, parameters_of, with_parameters
 from multiplane._words import refuse_keywords
 from multiplane.ilp._doctor import examined
 from multiplane.ilp._examples import Given, agreeing, changes, feasible, instances_of, parts_of, solutions_of, truths_with
-from multiplane.ilp._feasible import Box, Budget, Vector, no_slack
+from multiplane.ilp._feasible import Box, Budget, Infeasible, Vector, no_slack
 from multiplane.ilp._programme import IntegerProgramme
 from multiplane.ilp._task import Instance, Labelled, LinearTask, Truth
 
@@ -93,6 +94,27 @@ class IlpSSVM(OracleEstimator):
         values = [np.where(one.known, one.values, x.feasible.lower) for one, x in zip(given, instances, strict=True)]
         return truths_with(given, values, instances, what)
 
+    def _as_trained(self, X: Any) -> list[Instance]:
+        """Examples for the weights that were learned."""
+        self._check_fitted()
+        instances = self._instances(X)
+        if instances and instances[0].features.shape[1] != len(self.coef_):
+            raise ValueError(f"X[0] has {instances[0].features.shape[1]} features: expected {len(self.coef_)}, as in training")
+        return instances
+
+    @contextmanager
+    def _naming(self, instances: list[Instance], what: str = "X") -> Iterator[None]:
+        """Says which example has no feasible vector."""
+        try:
+            yield
+        except Infeasible as error:
+            for i, x in enumerate(instances):
+                try:
+                    x.feasible.minimise(np.zeros(len(x.feasible)))
+                except Infeasible:
+                    raise Infeasible(f"{what}[{i}]: {error}") from None
+            raise
+
     def _sign(self) -> float:
         """What costs are multiplied by to be minimised."""
         self._checked()
@@ -105,10 +127,12 @@ class IlpSSVM(OracleEstimator):
         for name, words in (("sense", ("min", "max")), ("loss", ("hamming", "hamming-mean")), ("partial", ("masked", "fixed"))):
             if getattr(self, name) not in words:
                 raise ValueError(f"{name} = {getattr(self, name)!r}: must be {words[0]!r} or {words[1]!r}")
-        if self.oracle_gap is not None and not 0.0 <= self.oracle_gap < math.inf:
-            raise ValueError(f"oracle_gap = {self.oracle_gap!r}: must be a finite number >= 0")
-        if self.oracle_seconds is not None and not self.oracle_seconds > 0.0:
-            raise ValueError(f"oracle_seconds = {self.oracle_seconds!r}: must be greater than 0")
+        for name, least, rule in (
+            ("oracle_gap", 0.0, "a finite number >= 0, such as 0.01 for 1 %"), ("oracle_seconds", 5e-324, "a number greater than 0")
+        ):  # fmt: skip
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, (int, float)) and value >= least and (value < math.inf or name != "oracle_gap")):
+                raise ValueError(f"{name} = {value!r}: must be {rule}")
 
     def _made_task(self, instances: list[Instance]) -> LinearTask:
         width = instances[0].features.shape[1]
@@ -158,13 +182,14 @@ class IlpSSVM(OracleEstimator):
             if are_given(X_test, Y_test):
                 seen = self._instances(X_test)
                 test = {"X_test": seen, "Y_test": self._measured(Y_test, seen, "Y_test")}
-            if self.partial == "fixed":
-                self._fit_fixed(instances, given, test, options)
-            elif not all(one.known.all() for one in given):
-                self._costed.quality = "upper-bound" if self._costed.quality == "exact" else self._costed.quality
-                self._fit_masked(instances, given, test, options)
-            else:
-                self._learn(instances, feasible(instances, given), test, options)
+            with self._naming(instances):
+                if self.partial == "fixed":
+                    self._fit_fixed(instances, given, test, options)
+                elif not all(one.known.all() for one in given):
+                    self._costed.quality = "upper-bound" if self._costed.quality == "exact" else self._costed.quality
+                    self._fit_masked(instances, given, test, options)
+                else:
+                    self._learn(instances, feasible(instances, given), test, options)
             self._costed.budget = free
         return self
 
@@ -196,10 +221,10 @@ class IlpSSVM(OracleEstimator):
         self.summary_["without_solution"] = without
         if without:
             others = f" and {len(without) - 1} others" if len(without) > 1 else ""
-            warnings.warn(
+            warn(
                 f"in its time the solver found no vector for example {without[0]}{others} of {len(instances)}: its bound and the true "
                 'solution were used; oracle_seconds gives it more, and summary_["without_solution"] lists them',
-                ConvergenceWarning, stacklevel=4,
+                ConvergenceWarning
             )  # fmt: skip
 
     def _closing(self, least: float) -> Callback:
@@ -277,7 +302,7 @@ class IlpSSVM(OracleEstimator):
                 break
             is_coarse = is_coarse and not is_last
             if len(rounds) >= ROUNDS:
-                warnings.warn(f"after {ROUNDS} completions {changed} of {len(completed)} still change", ConvergenceWarning, stacklevel=3)
+                warn(f"after {ROUNDS} completions {changed} of {len(completed)} still change", ConvergenceWarning)
                 break
         self.rounds_ = rounds
 
@@ -381,26 +406,25 @@ class IlpSSVM(OracleEstimator):
 
     def predict(self, X: Any) -> list[Any]:
         """The vectors of the least cost, ``[variables]`` each."""
-        self._check_fitted()
-        return super().predict(self._instances(X))
+        instances = self._as_trained(X)
+        with self._naming(instances):
+            return super().predict(instances)
 
     def predict_costs(self, X: Any) -> list[Vector]:
         """What the variables of each example cost (gain, with ``sense="max"``)."""
-        self._check_fitted()
         sign = self._sign()
-        return [sign * (x.features @ self.coef_ + x.costs) for x in self._instances(X)]
+        return [sign * (x.features @ self.coef_ + x.costs) for x in self._as_trained(X)]
 
     def decision_values(self, X: Any, Y: Any) -> Vector:
         """What each vector costs (gains, with ``sense="max"``), ``[n]``, fixed costs with it."""
-        self._check_fitted()
-        found: Vector = -self._sign() * super().decision_values(self._instances(X), Y)
+        found: Vector = -self._sign() * super().decision_values(self._as_trained(X), Y)
         return found
 
     def score(self, X: Any, Y: Any) -> float:
         """1 minus the mean loss of the predictions; values that are not known do not count."""
-        self._check_fitted()
-        instances = self._instances(X)
-        return super().score(instances, self._measured(Y, instances, "Y"))
+        instances = self._as_trained(X)
+        with self._naming(instances):
+            return super().score(instances, self._measured(Y, instances, "Y"))
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         super()._take(with_parameters(model, IlpSSVM, {"sense": self.sense}), summary)

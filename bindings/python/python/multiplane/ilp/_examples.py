@@ -71,16 +71,18 @@ def _instance(x: Any, sign: float, what: str) -> Instance:
     if isinstance(x, Instance):
         return x
     if not isinstance(x, (tuple, list)) or len(x) not in (2, 3) or not isinstance(x[0], FeasibleSet):
-        raise ValueError(f"{what}: expected (feasible, features) or (feasible, features, costs), found {type(x).__name__}")
+        kinds = [type(one).__name__ for one in x] if isinstance(x, (tuple, list)) else [type(x).__name__]
+        raise ValueError(f"{what}: expected (feasible, features) or (feasible, features, costs), found {', '.join(kinds)}")
     size = len(x[0])
     try:
-        features = csr_array(x[1], dtype=np.float64) if issparse(x[1]) else np.array(x[1], dtype=np.float64)
+        features: Any = csr_array(x[1], dtype=np.float64) if issparse(x[1]) else np.array(x[1], dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{what}: features are not numbers [variables, d]") from None
     if features.ndim != 2 or features.shape[0] != size or not features.shape[1]:
         raise ValueError(f"{what}: features have the shape {features.shape}: expected ({size}, d), a row for each variable, and d > 0")
     if not np.isfinite(features.data if issparse(features) else features).all():
-        raise ValueError(f"{what}: a feature is not finite")
+        row, column = np.argwhere(~np.isfinite(features.toarray() if issparse(features) else features))[0]
+        raise ValueError(f"{what}: features[{row}, {column}] is not finite")
     costs = numbers(0.0 if len(x) == 2 else x[2], size, f"{what}: costs")
     if not np.isfinite(costs).all():
         raise ValueError(f"{what}: costs[{int(np.argmin(np.isfinite(costs)))}] is not finite")
@@ -109,6 +111,9 @@ def _solution(y: Any, x: Instance, is_mean: bool, what: str) -> Given:
     if len(wrong):
         v = wrong[0]
         raise ValueError(f"{what}[{v}] is {values[v]:g}: the variable is between {lower[v]:g} and {upper[v]:g}")
+    wrong = np.flatnonzero(known & (values != np.round(values)) & getattr(x.feasible, "integral", False))
+    if len(wrong):
+        raise ValueError(f"{what}[{wrong[0]}] is {values[wrong[0]]:g}: expected a whole number")
     if target.costs is not None and target.weights is not None:
         raise ValueError(f"{what}: weights and costs of a Target: give one of them")
     unit = 1.0 / max(1, int(known.sum())) if is_mean else 1.0
@@ -150,6 +155,8 @@ def agreeing(
             if before is None:
                 raise ValueError(f"Y[{i}]: no vector that agrees with what is known was found in time: seconds gives it more") from None
             y = before[i]
+        except ValueError as error:
+            raise ValueError(f"Y[{i}]: {error}") from None
         if before is not None and costs @ before[i] <= costs @ y:
             y = before[i]
         wrong = np.flatnonzero(known & (y != values))

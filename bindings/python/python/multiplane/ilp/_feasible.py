@@ -81,7 +81,7 @@ class Budget:
         """The budget of an estimator's fit, which begins. With ``clock="work"``, whose fits repeat, none; where lambda is chosen by
         several fits, one of each solution.
         """
-        if estimator.seconds is None or estimator.clock != "wall":
+        if not isinstance(estimator.seconds, (int, float)) or estimator.clock != "wall":
             return cls(each=each or math.inf)
         if isinstance(estimator.lam, str) and estimator.lam.startswith("cv"):
             return cls(each=min(each or math.inf, 0.5 * estimator.seconds))

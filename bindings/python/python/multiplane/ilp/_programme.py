@@ -31,9 +31,13 @@ class IntegerProgramme(FeasibleSet):
         lower: The least value of each variable, or one for all. Finite.
         upper: The largest. Finite.
         integral: If a variable is whole: one bool for each, or one for all.
+
+    Attributes:
+        names: The names of the variables, in order, if the programme was read from a file.
     """
 
     quality = "upper-bound"
+    names: list[str] | None = None
 
     def __init__(
         self, matrix: Any, row_lower: Any = -np.inf, row_upper: Any = np.inf, *, lower: Any = 0.0, upper: Any = 1.0,
@@ -68,7 +72,8 @@ class IntegerProgramme(FeasibleSet):
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> tuple[Self, Vector]:
-        """Reads an MPS or LP file, which highspy must be installed for. Returns the programme and its costs, to be minimised.
+        """Reads an MPS or LP file, which highspy must be installed for. Returns the programme, with ``names``, and its costs, to be
+        minimised.
 
         Raises ValueError if HiGHS cannot read the file, or if it has quadratic terms.
         """
@@ -89,10 +94,19 @@ class IntegerProgramme(FeasibleSet):
         matrix = csr_array((model.a_matrix_.value_, (model.a_matrix_.index_, columns)), (rows, model.num_col_))
         kinds = list(model.integrality_) or [highspy.HighsVarType.kContinuous] * model.num_col_
         sign = -1.0 if model.sense_ == highspy.ObjSense.kMaximize else 1.0
+        names = list(model.col_names_) if len(model.col_names_) == model.num_col_ else [f"C{v}" for v in range(model.num_col_)]
+        for name, ends in (("lower", model.col_lower_), ("upper", model.col_upper_)):
+            wrong = np.flatnonzero(np.isinf(ends))
+            if len(wrong):
+                raise ValueError(
+                    f"{os.fspath(path)}: variable {names[wrong[0]]} has no {name} bound: costs that are learned need finite bounds of "
+                    "every variable"
+                )
         found = cls(
             matrix, model.row_lower_, model.row_upper_, lower=model.col_lower_, upper=model.col_upper_,
             integral=[kind != highspy.HighsVarType.kContinuous for kind in kinds],
         )  # fmt: skip
+        found.names = names
         return found, sign * np.array(model.col_cost_)
 
     @property

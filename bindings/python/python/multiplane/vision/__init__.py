@@ -10,7 +10,6 @@ and the same as the functions ``graph``, ``words`` and ``paint``. Needs ``pip in
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, overload
@@ -18,6 +17,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from multiplane._errors import warn
 from multiplane.vision._errors import MissingExtra, VisionError, load
 from multiplane.vision._options import MOST_JOBS
 
@@ -141,7 +141,7 @@ def graph(
         chosen, Path(out), found, like=known, jobs=_jobs(jobs), cache=_folder(cache), progress=progress
     )
     for warning in told:
-        warnings.warn(warning, UserWarning, stacklevel=2)
+        warn(warning, UserWarning)
     return dict(built)
 
 
@@ -266,7 +266,7 @@ def paint(
         Path(model), chosen, Path(out), known, names=names, jobs=_jobs(jobs), cache=_folder(cache), progress=progress
     )
     for warning in told:
-        warnings.warn(warning, UserWarning, stacklevel=2)
+        warn(warning, UserWarning)
     return dict(result)
 
 
