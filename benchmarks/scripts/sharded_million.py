@@ -49,9 +49,9 @@ class Sequences:
     def __init__(self, folder: Path, shard: int) -> None:
         self.folder, self.shard = str(folder.absolute()), shard
 
-    def __call__(self) -> tuple[list[Any], list[Any]]:
+    def __call__(self) -> tuple[Any, ...]:
         files = (np.load(f"{self.folder}/{name}{self.shard}.npy", mmap_mode="r") for name in "xy")
-        return tuple(list(np.asarray(file)) for file in files)
+        return tuple(np.asarray(file) for file in files)
 
 
 def resident() -> dict[str, float]:
