@@ -64,15 +64,13 @@ class ChainSSVM(Kernels, PartLabeller):
             return bool(self._own("template"))
         return self.template is not None or "task.template" in (self.params or {})
 
-    def _data(self, x: Any, y: Any, weights: Any = None) -> _core.Dataset:
-        if weights is not None or not _is_block(x, y):
-            return super()._data(x, y, weights)
-        numbers, codes = np.unique(y, return_inverse=True)
-        labels = self._merged([numbers.tolist()])
-        names = [None if label is None else str(label) for label in labels[0]]
-        data = _core.dataset("sequences", x=x, codes=codes.ravel(), names=names)
-        self._learn_classes(labels)
-        return data
+    def _coded(self, x: Any, y: Any) -> tuple[list[Any], NDArray[np.int64]] | None:
+        if not all(type(array) is np.ndarray for array in (x, y)):  # a subclass may mean more, such as a mask
+            return None
+        if not (x.ndim == 3 and x.size > 0 and x.dtype.kind in "fiu" and y.dtype.kind in "iu" and y.shape == x.shape[:2]):
+            return None
+        labels, codes = np.unique(y, return_inverse=True)
+        return labels.tolist(), codes.ravel()
 
     def _dataset(self, x: Any, y: list[list[Any]] | None) -> _core.Dataset:
         x = listed(x, "X")
@@ -194,10 +192,3 @@ class ChainSSVM(Kernels, PartLabeller):
             second=self._labelling(found[1]) if len(best) > 1 else None,
             positions=positions(found[0], labels, rows, tables, names, self.margins([x])[0], n),
         )
-
-
-def _is_block(x: Any, y: Any) -> bool:
-    """Whether sequences of one length are in one array ``[n, length, features]``, and their labels are whole numbers ``[n, length]``."""
-    if not all(type(array) is np.ndarray for array in (x, y)):  # a subclass may mean more, such as a mask
-        return False
-    return bool(x.ndim == 3 and x.size > 0 and x.dtype.kind in "fiu" and y.dtype.kind in "iu" and y.shape == x.shape[:2])

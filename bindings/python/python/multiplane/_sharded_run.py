@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from multiplane import _core, _labels, _shards
@@ -42,7 +42,7 @@ class Run:
         self.all = ""
         self.facts, self.classes = self._described()
         self.all = _core.merge_facts(self.facts)
-        setups = self._surely("open", self.all, None)
+        setups = self._surely("open", self._opening)
         self.coordinator = self._coordinator(setups[0])
         size = len(bytes(self.coordinator.request(0) or b""))
         room = max(2, ROOM // (self.count * size))
@@ -82,12 +82,18 @@ class Run:
         settings = {"target": None, "passes": None, **self.settings}
         return _core.Coordinator(self.spec, json.dumps(settings), setup, self.facts)
 
-    def _surely(self, method: str, *arguments: Any) -> list[Any]:
+    def _surely(self, method: str, arguments: Callable[[int], tuple[Any, ...]] = lambda _: ()) -> list[Any]:
         """Results of all shards; a worker that is lost is replaced, and its shards are asked again."""
-        found = self.pool.call(method, dict.fromkeys(range(self.count), arguments))
-        while missing := self._lose(found):
-            found.update(self.pool.call(method, dict.fromkeys(missing, arguments)))
+        found: dict[int, Any] = {}
+        missing = list(range(self.count))
+        while missing:
+            found.update(self.pool.call(method, {shard: arguments(shard) for shard in missing}))
+            missing = self._lose(found)
         return [found[shard] for shard in range(self.count)]
+
+    def _opening(self, shard: int) -> tuple[Any, ...]:
+        """The arguments with which a shard is opened."""
+        return self.all, json.loads(self.facts[shard])["fingerprint"], self.states[shard]
 
     def _lose(self, found: dict[int, Any]) -> list[int]:
         """Replaces the workers of shards without a result, and returns these shards. The first one of a worker counts as the cause."""
@@ -102,7 +108,7 @@ class Run:
                 self.streak[shard] += 1
                 if self.streak[shard] == LOSSES:
                     raise ShardLost(f"{self.shards[shard]}: {LOSSES} workers were lost one after the other")
-                opened = {other: (self.all, self.states[other]) for other in self.pool.of(worker)} if self.all else {}
+                opened = {other: self._opening(other) for other in self.pool.of(worker)} if self.all else {}
                 self.pool.replace(worker, opened)
         return missing
 
@@ -180,9 +186,7 @@ class Run:
                 raise ValueError(f"resume: the checkpoint has {key} = {theirs.get(key)}, found {own.get(key)}")
         *states, last = manifest["files"]
         self.states = [name and (folder.address, name) for name in states]
-        found = self.pool.call("open", {shard: (self.all, state) for shard, state in enumerate(self.states)})
-        while missing := self._lose(found):
-            found = self.pool.call("open", {shard: (self.all, self.states[shard]) for shard in missing})
+        self._surely("open", self._opening)
         self.coordinator.restore(folder.read(last))
         self.rounds, self.moved = manifest["rounds"], manifest["bytes"]
         self.lost, self.seconds = self.lost + manifest["lost"], manifest["seconds"]

@@ -38,7 +38,7 @@ class Shard:
     def __init__(
         self, spec: str, source: Any, format: str | None, estimator: Any, target: str | None, name: str, classes: list[Any] | None = None
     ) -> None:
-        self._work: Any = None
+        self._name, self._work = name, None
         self._columns: list[str] | None = None
         self._names: list[Any] | None = None
         if callable(source):
@@ -85,11 +85,13 @@ class Shard:
         """What the other shards have to know, names of columns and of classes, and versions."""
         return self._data.facts(), self._columns, self._names, versions()
 
-    def open(self, everything: str, state: Any) -> bytes:
+    def open(self, everything: str, fingerprint: str, state: Any) -> bytes:
         """Opens the task, from a state if there is one: bytes, or the path of a folder and a name there. Returns what a coordinator
-        needs.
+        needs. Raises ValueError for other examples than those of the fingerprint.
         """
         self._work = self._data.open(everything)
+        if self._work.fingerprint() != fingerprint:
+            raise ValueError(f"{self._name}: read again, its examples are others than at first: shards must not change in a run")
         if state is not None:
             self._work.restore(state if isinstance(state, bytes) else Folder(state[0]).read(state[1]))
         return bytes(self._work.setup())
@@ -174,9 +176,9 @@ class Worker:
         self._shard = Shard(*self._given[shard])
         self._present = shard
         if shard in self._opened:
-            everything, state = self._opened[shard]
+            everything, fingerprint, state = self._opened[shard]
             is_kept = os.path.exists(os.path.join(self._folder, str(shard)))
-            self._shard.open(everything, (self._folder, str(shard)) if is_kept else state)
+            self._shard.open(everything, fingerprint, (self._folder, str(shard)) if is_kept else state)
 
 
 def versions() -> dict[str, str]:
