@@ -433,6 +433,9 @@ impl Coordinator {
         self.excess = (gap - self.least).max(0.0);
         if seen > 0.0 && seen.is_finite() && gap >= 0.0 {
             self.share = (gap / seen).min(1.0);
+            if self.sharding.replays == 0 {
+                self.floor = gap / seen;
+            }
         }
         match self.certificate() {
             Certificate { primal, dual: Some(dual), certified: true, .. } if !is_possible(primal, dual) => {
