@@ -109,9 +109,9 @@ fn drive(coordinator: &mut Coordinator, shards: &mut [Shard<Listed>], answers: i
 fn without_replays_every_round_calls() {
     for seed in 0..4 {
         let (data, regularizer) = (Listed::random(24, seed), regularizer(seed));
-        let (whole, mut parts) = open(&data, 3, &regularizer, 1.0);
+        let (_, mut parts) = open(&data, 3, &regularizer, 1.0);
         let sharding = Sharding { parts: 1, replays: 0, ..sharding(1.0) };
-        let mut coordinator = Coordinator { sharding, ..whole };
+        let mut coordinator = Coordinator::new(sharding, regularizer, DIM, vec![1.0 / 3.0; 3], 24).unwrap();
         while let Demand::Answers(order) = coordinator.demand() {
             assert_ne!(order, ShardOrder::Floor, "seed {seed}");
             let before = coordinator.passes();
