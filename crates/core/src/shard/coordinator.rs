@@ -41,8 +41,8 @@ pub struct Sharding {
     pub passes: Option<f64>,
     /// Parts that an exact pass is divided into.
     pub parts: u32,
-    /// Rounds without a call that follow each part. With 0 every round calls, those before an evaluation as well: for
-    /// rounds that cost more than calls.
+    /// Rounds without a call that follow each part. With 0 shards may call in every round, and nothing is asked of the
+    /// planes kept before an evaluation: for rounds that cost more than calls.
     pub replays: u32,
     /// The damping sigma of the local models for each shard there is, greater than 0.
     pub damping: f64,

@@ -104,21 +104,19 @@ fn drive(coordinator: &mut Coordinator, shards: &mut [Shard<Listed>], answers: i
     rounds
 }
 
-/// Without replays every round calls, and no sum over the planes kept is asked for.
+/// Without replays shards may call in every round, and no sum over the planes kept is asked for.
 #[test]
-fn without_replays_every_round_calls() {
+fn without_replays_every_round_may_call() {
     for seed in 0..4 {
         let (data, regularizer) = (Listed::random(24, seed), regularizer(seed));
         let (_, mut parts) = open(&data, 3, &regularizer, 1.0);
         let sharding = Sharding { parts: 1, replays: 0, ..sharding(1.0) };
         let mut coordinator = Coordinator::new(sharding, regularizer, DIM, vec![1.0 / 3.0; 3], 24).unwrap();
         while let Demand::Answers(order) = coordinator.demand() {
-            assert_ne!(order, ShardOrder::Floor, "seed {seed}");
-            let before = coordinator.passes();
+            assert!(!matches!(order, ShardOrder::Floor | ShardOrder::Work { parts: 0, .. }), "seed {seed}: {order:?}");
             let answer = |(k, part): (usize, &mut Shard<Listed>)| part.answer(&coordinator.request(k)?).ok();
             let found = parts.iter_mut().enumerate().map(answer).collect();
             coordinator.take(found).unwrap();
-            assert!(coordinator.passes() > before, "seed {seed}: a round of {order:?} without a call");
         }
         assert_eq!(coordinator.demand(), Demand::Reached, "seed {seed}: {:?}", coordinator.certificate());
     }
