@@ -20,12 +20,12 @@ pub struct SparseRows {
     range: Range<usize>,
     /// The places of their entries.
     entries: Range<usize>,
-    stored: Arc<Stored>,
+    stored: Arc<RowStore>,
 }
 
 /// The entries of rows, shared by all who have some of these.
 #[derive(Clone, Debug, Default)]
-struct Stored {
+struct RowStore {
     /// The end of each row in `indices`; it begins where the one before ends.
     ends: Vec<usize>,
     indices: Vec<u32>,
@@ -33,7 +33,7 @@ struct Stored {
     values: Option<Vec<f64>>,
 }
 
-impl Stored {
+impl RowStore {
     fn start(&self, row: usize) -> usize {
         row.checked_sub(1).map_or(0, |before| self.ends[before])
     }
@@ -65,11 +65,11 @@ impl Stored {
     }
 
     /// Copies the entries of some rows.
-    fn copy(&self, rows: &Range<usize>) -> Stored {
+    fn copy(&self, rows: &Range<usize>) -> RowStore {
         let entries = self.entries(rows);
         let ends = self.ends[rows.clone()].iter().map(|end| end - entries.start).collect();
         let values = self.values.as_ref().map(|all| all[entries.clone()].to_vec());
-        Stored { ends, indices: self.indices[entries].to_vec(), values }
+        RowStore { ends, indices: self.indices[entries].to_vec(), values }
     }
 
     /// Returns the places of the entries of some rows.
@@ -93,7 +93,7 @@ impl SparseRows {
 
     /// As [`new`](SparseRows::new), with room for so many rows and entries.
     pub fn with_capacity(columns: usize, rows: usize, entries: usize) -> Self {
-        let stored = Stored { ends: Vec::with_capacity(rows), indices: Vec::with_capacity(entries), values: None };
+        let stored = RowStore { ends: Vec::with_capacity(rows), indices: Vec::with_capacity(entries), values: None };
         SparseRows { columns, stored: Arc::new(stored), ..SparseRows::default() }
     }
 
@@ -109,7 +109,7 @@ impl SparseRows {
     }
 
     /// Returns the entries to change them: a copy, if others have them, too.
-    fn owned(&mut self) -> &mut Stored {
+    fn owned(&mut self) -> &mut RowStore {
         if self.range != (0..self.stored.ends.len()) {
             self.stored = Arc::new(self.stored.copy(&self.range));
             self.range = 0..self.range.len();
@@ -194,7 +194,7 @@ impl SparseRows {
     /// # Panics
     /// If there are fewer numbers than columns with entries.
     pub fn divide_columns(&mut self, divisors: &[f64]) {
-        let Stored { indices, values, .. } = self.owned();
+        let RowStore { indices, values, .. } = self.owned();
         if values.is_none() && indices.iter().any(|&index| divisors[index as usize] != 1.0) {
             *values = Some(vec![1.0; indices.len()]);
         }

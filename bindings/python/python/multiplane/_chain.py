@@ -20,8 +20,8 @@ from multiplane._validation import canonical, refuse_width
 class ChainSSVM(Kernels, PartLabeller):
     """Labels every row of a sequence, given the sequence: letters of words, tags of tokens.
 
-    ``X`` is a list of arrays ``[length, features]`` (dense or SciPy sparse), or one array ``[n, length, features]``; or, for text, a list of sentences whose
-    tokens are words or tuples of columns (``("cat", "NN")``), from which ``template`` makes features; or of sequences of
+    ``X`` is a list of arrays ``[length, features]`` (dense or SciPy sparse), or one array ``[n, length, features]``; or, for
+    text, a list of sentences whose tokens are words or tuples of columns (``("cat", "NN")``), from which ``template`` makes features; or of sequences of
     attributes: dicts of names with numbers, texts (``name=value``), True and False, or lists of names
     (``["w=cat", "pos=NN"]``; with a ``template`` lists are columns). :func:`multiplane.sequences` makes them of data frames.
 

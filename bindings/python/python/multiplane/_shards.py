@@ -38,7 +38,8 @@ class Shard:
     def __init__(
         self, spec: str, source: Any, format: str | None, estimator: Any, target: str | None, name: str, classes: list[Any] | None = None
     ) -> None:
-        self._name, self._work = name, None
+        self._name = name
+        self._work: Any = None
         self._columns: list[str] | None = None
         self._names: list[Any] | None = None
         if callable(source):
