@@ -49,9 +49,9 @@ class Sequences:
     def __init__(self, folder: Path, shard: int) -> None:
         self.folder, self.shard = str(folder.absolute()), shard
 
-    def __call__(self) -> tuple[list[Any], list[Any]]:
+    def __call__(self) -> tuple[Any, ...]:
         files = (np.load(f"{self.folder}/{name}{self.shard}.npy", mmap_mode="r") for name in "xy")
-        return tuple(list(np.asarray(file)) for file in files)
+        return tuple(np.asarray(file) for file in files)
 
 
 def resident() -> dict[str, float]:
@@ -87,7 +87,9 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--lam", type=float, default=1e-3)
-    parser.add_argument("--replays", type=int, default=8)
+    parser.add_argument("--parts", type=int, default=1)
+    parser.add_argument("--replays", type=int, default=0)
+    parser.add_argument("--damping", type=float, default=0.0125)
     parser.add_argument("--seconds", type=float, default=2400.0)
     parser.add_argument("--verify", action="store_true")
     parser.add_argument("--out", type=Path, required=True)
@@ -113,18 +115,21 @@ def main() -> None:
     estimator = multiplane.ChainSSVM(gap="10%", lam=given.lam, clock="work", seconds=given.seconds)
     arguments = {"executor": "ray", "workers": given.workers}
     try:
-        fitted = train(estimator, shards, callback=watch, settings={"replays": given.replays}, **arguments)
+        settings = {name: getattr(given, name) for name in ("parts", "replays", "damping")}
+        fitted = train(estimator, shards, callback=watch, settings=settings, **arguments)
         wall = time.monotonic() - begun
+        trained = dict(peak)
         checked = verify(fitted, shards, **arguments) if given.verify else {}
     finally:
         ended.set()
         sampler.join()
     done = fitted.summary_["distributed"]
     record = {"examples": given.examples, "bytes": sum(path.stat().st_size for path in given.folder.glob("x*.npy")), "lam": given.lam}
-    record |= {"workers": given.workers, "replays": given.replays, "reason": fitted.stop_reason_, "certified": fitted.certified_}
+    record |= {"workers": given.workers, **settings, "reason": fitted.stop_reason_, "certified": fitted.certified_}
     record |= {"primal": fitted.primal_, "dual": fitted.dual_, "gap_percent": 100.0 * fitted.gap_ / fitted.primal_}
-    record |= {"rounds": done["rounds"], "passes": rounds[-1]["passes"], "wall": wall, "peak_mb": peak, "worker_time": done["worker_time"]}
-    record |= {"verified": checked.get("verified"), "relative_difference": checked.get("relative_difference"), "load": os.getloadavg()}
+    record |= {"rounds": done["rounds"], "passes": rounds[-1]["passes"], "wall": wall, "peak_mb": trained, "worker_time": done["worker_time"]}
+    record |= {"verified": checked.get("verified"), "relative_difference": checked.get("relative_difference")}
+    record |= {"verify_wall": time.monotonic() - begun - wall, "verify_peak_mb": peak, "load": os.getloadavg()}
     print(json.dumps(record), flush=True)
     with given.out.open("a") as out:
         out.write(json.dumps(record) + "\n")

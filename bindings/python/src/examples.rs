@@ -86,18 +86,35 @@ impl<'py> Keywords<'_, 'py> {
     }
 }
 
-/// The labels `y` of the parts of `count` examples, `None` if a label is not known; without `y` none is.
-struct Labels(Option<NodeNames>);
+/// The labels of the parts of examples.
+enum Labels {
+    /// None is known.
+    Missing,
+    /// `y`: names, `None` of labels that are not known.
+    Named(NodeNames),
+    /// `codes` of examples of one length, one after the other: places in `names`.
+    Coded { codes: Vec<usize>, names: Vec<Option<String>>, length: usize },
+}
 
 impl Labels {
     fn read(given: &Keywords<'_, '_>, count: usize) -> PyResult<Labels> {
+        if count == 0 {
+            return Err(value_error("X is empty: expected at least one example"));
+        }
+        if given.find("codes")?.is_some() {
+            let (codes, names): (Vec<usize>, Vec<_>) = (given.whole("codes")?, given.get("names")?.extract()?);
+            let length = codes.len() / count;
+            return match codes.len() == count * length && codes.iter().all(|code| *code < names.len()) {
+                true => Ok(Labels::Coded { codes, names, length }),
+                false => Err(value_error("codes: expected as many for each example, of the names")),
+            };
+        }
         let names: Option<NodeNames> = given.find("y")?.map(|names| names.extract()).transpose()?;
-        match &names {
-            _ if count == 0 => Err(value_error("X is empty: expected at least one example")),
+        match names {
             Some(names) if names.len() != count => {
                 Err(value_error(format!("X has {count} examples, y has {}", names.len())))
             }
-            _ => Ok(Labels(names)),
+            names => Ok(names.map_or(Labels::Missing, Labels::Named)),
         }
     }
 
@@ -106,16 +123,23 @@ impl Labels {
         if length == 0 {
             return Err(value_error(format!("X[{i}] is an empty sequence: expected at least one {part}")));
         }
-        match self.0.as_ref().map(|names| names[i].len()) {
-            Some(count) if count != length => {
-                Err(value_error(format!("X[{i}] has {length} rows, y[{i}] has {count} labels")))
-            }
-            _ => Ok(()),
+        let count = match self {
+            Labels::Missing => length,
+            Labels::Named(names) => names[i].len(),
+            Labels::Coded { length, .. } => *length,
+        };
+        match count == length {
+            true => Ok(()),
+            false => Err(value_error(format!("X[{i}] has {length} rows, y[{i}] has {count} labels"))),
         }
     }
 
     fn of(&self, i: usize, part: usize) -> Option<&str> {
-        self.0.as_ref()?[i][part].as_deref()
+        match self {
+            Labels::Missing => None,
+            Labels::Named(names) => names[i][part].as_deref(),
+            Labels::Coded { codes, names, length } => names[codes[i * length + part]].as_deref(),
+        }
     }
 }
 
@@ -123,7 +147,7 @@ impl Labels {
 /// - `classified`: rows `x` with integer labels `y` and names `features` of columns;
 /// - `sets`: rows `x` with an indicator matrix `y`, whose columns `names` name; without `y` no row has a label;
 /// - `sequences`, `columns`, `attributes`: lists `x` of rows, of columns of text and of weighted attributes, with names `y`
-///   of labels;
+///   of labels; sequences of one length may also have `codes` of labels, and `names` of these;
 /// - `tree`: lists of `features`, `parents`, `types` and `labels`;
 /// - `graph`, `mrf`, `box`, `pose`: the arrays of these formats.
 #[pyfunction]
@@ -182,12 +206,12 @@ fn sets(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
 }
 
 fn sequences(given: &Keywords<'_, '_>) -> PyResult<Parsed> {
-    let x = given.list("x")?;
-    let labels = Labels::read(given, x.len())?;
+    let x = given.get("x")?;
+    let labels = Labels::read(given, x.len()?)?;
     let mut tagged = Tagged::default();
     let mut expected = 0;
-    for (i, item) in x.iter().enumerate() {
-        let what = format!("X[{i}]");
+    for (i, item) in x.try_iter()?.enumerate() {
+        let (item, what) = (item?, format!("X[{i}]"));
         let matrix = RowsArgument::read(&item, &what)?;
         labels.check(i, matrix.rows, "row")?;
         if i == 0 {
@@ -245,7 +269,7 @@ fn attributes(given: &Keywords<'_, '_>) -> PyResult<DatasetObject> {
         labels.check(i, length, "token")?;
         lengths.push(length);
     }
-    let is_question = labels.0.is_none();
+    let is_question = matches!(labels, Labels::Missing);
     let data = DatasetObject::later(move || found.tagged(&lengths, |i, t| labels.of(i, t)).map(Parsed::new));
     if !is_question {
         guarded(|| x.py().detach(|| data.data().map(|_| ())))?;

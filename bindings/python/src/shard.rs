@@ -135,6 +135,11 @@ impl ShardObject {
         encoded(py, &(self.inner.regularizer().clone(), self.inner.problem().dim()))
     }
 
+    /// sha256 of the examples.
+    fn fingerprint(&self) -> &str {
+        self.inner.problem().fingerprint()
+    }
+
     /// Answers a request; returns the seconds of oracle calls and all seconds by the clock of the run, too.
     fn answer<'py>(&mut self, py: Python<'py>, request: &[u8]) -> PyResult<(Bound<'py, PyBytes>, f64, f64)> {
         let (request, before): (ShardRequest, _) = (decoded(request)?, self.inner.seconds());

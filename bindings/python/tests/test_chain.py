@@ -174,3 +174,22 @@ def test_labels_of_several_kinds(kind):
         assert set(model.classes_.tolist()) == {yes, no} and model.score(x, given) > 0.9
     with pytest.raises(ValueError, match=r"y\[0\] is .*: expected numbers, texts, or tuples"):
         kind().fit(x, [[[one] for one in labels] for labels in above])
+
+
+def test_sequences_of_one_length_may_be_one_array():
+    """Arrays of any strides and whole or real numbers give the bits of lists, and their fingerprint; so do labels that are not known."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(-1, 3, size=(12, 5))
+    x = np.round(2 * rng.normal(size=(12, 5, 4)) + y[:, :, None])
+    for given, labels in ((x, y), (x.astype(np.float32), y.astype(np.int8)), (x.astype(int), y), (x[::-1][::-1], np.asfortranarray(y))):
+        whole, listed = (ChainSSVM(gap="5%", clock="work", unknown=-1).fit(*data) for data in ((given, labels), (list(x), list(y))))
+        assert whole.coef_.tobytes() == listed.coef_.tobytes() and whole.classes_.tolist() == listed.classes_.tolist() == [0, 1, 2]
+        assert whole._fit.fingerprint == listed._fit.fingerprint
+        assert whole.score(given, labels) == listed.score(list(x), list(y))
+    masked = np.ma.masked_array(x, x > 3)
+    x[1, 2, 3] = np.nan
+    for bad, message in ((x, r"X\[1\]\[2, 3\] is NaN"), (masked, "masked"), (x[:, :4], r"X\[0\] has 4 rows, y\[0\] has 5 labels")):
+        with pytest.raises(ValueError, match=message):
+            ChainSSVM().fit(bad, y)
+    with pytest.raises(ValueError, match="y holds no known label"):
+        ChainSSVM(unknown=-1).fit(np.ones((2, 3, 1)), np.full((2, 3), -1))

@@ -95,6 +95,31 @@ def test_sequences_in_memory_are_merged_by_the_names_of_their_labels() -> None:
     assert fitted.certified_ and [list(y) for y in fitted.predict([[{"the"}, {"dog"}]])] == [["D", "N"]]
 
 
+def test_a_shard_that_changes_in_a_run_is_refused() -> None:
+    """Examples that a turn reads again must be those of the first time: planes of others would prove nothing."""
+    rng = np.random.default_rng(5)
+    x, y, read = rng.normal(size=(2, 30, 3)), rng.integers(2, size=(2, 30)), [0, 0]
+
+    def part(k: int) -> tuple[Any, Any]:
+        read[k] += 1
+        return x[k] + (read[k] > 3), y[k]
+
+    with pytest.raises(ValueError, match=r"shards\[\d\]: read again, its examples are others than at first"):
+        train(estimator(), [lambda k=k: part(k) for k in range(2)], settings=SETTINGS, workers=1)
+
+
+def test_every_round_may_call() -> None:
+    """Without replays no round asks the planes kept alone, and the gap is proven as ever."""
+    rng = np.random.default_rng(6)
+    x, y = rng.normal(size=(2, 40, 3)), rng.integers(2, size=(2, 40))
+    x[:, :, 0] += 2 * y
+    seen: list[dict[str, Any]] = []
+    fitted = train(estimator(), list(zip(x, y, strict=True)), settings={"parts": 1, "replays": 0}, callback=seen.append)
+    calls = np.diff([0.0, *(record["passes"] for record in seen)])
+    assert {record["order"] for record in seen} == {"work", "evaluate"} and (calls > 0).all()
+    assert fitted.certified_ and fitted.gap_ <= 0.01 * fitted.primal_ and distributed.verify(fitted, list(zip(x, y, strict=True)))["verified"]
+
+
 def test_what_cannot_be_a_shard_is_refused() -> None:
     with pytest.raises(ValueError, match=r"shards\[0\] is a int: expected a path, a pair \(X, y\), a table or a function"):
         train(estimator(), [3])

@@ -20,8 +20,8 @@ from multiplane._validation import canonical, refuse_width
 class ChainSSVM(Kernels, PartLabeller):
     """Labels every row of a sequence, given the sequence: letters of words, tags of tokens.
 
-    ``X`` is a list of arrays ``[length, features]`` (dense or SciPy sparse); or, for text, a list of sentences whose
-    tokens are words or tuples of columns (``("cat", "NN")``), from which ``template`` makes features; or of sequences of
+    ``X`` is a list of arrays ``[length, features]`` (dense or SciPy sparse), or one array ``[n, length, features]``; or, for
+    text, a list of sentences whose tokens are words or tuples of columns (``("cat", "NN")``), from which ``template`` makes features; or of sequences of
     attributes: dicts of names with numbers, texts (``name=value``), True and False, or lists of names
     (``["w=cat", "pos=NN"]``; with a ``template`` lists are columns). :func:`multiplane.sequences` makes them of data frames.
 
@@ -63,6 +63,14 @@ class ChainSSVM(Kernels, PartLabeller):
         if not is_training:
             return bool(self._own("template"))
         return self.template is not None or "task.template" in (self.params or {})
+
+    def _coded(self, x: Any, y: Any) -> tuple[list[Any], NDArray[np.int64]] | None:
+        if not all(type(array) is np.ndarray for array in (x, y)):  # a subclass may mean more, such as a mask
+            return None
+        if not (x.ndim == 3 and x.size > 0 and x.dtype.kind in "fiu" and y.dtype.kind in "iu" and y.shape == x.shape[:2]):
+            return None
+        labels, codes = np.unique(y, return_inverse=True)
+        return labels.tolist(), codes.ravel()
 
     def _dataset(self, x: Any, y: list[list[Any]] | None) -> _core.Dataset:
         x = listed(x, "X")

@@ -112,9 +112,19 @@ class PartLabeller(Calibrated):
         self._by_name = by_name
         self._seen = [by_name[name] for name in in_order(by_name)]
 
+    def _coded(self, x: Any, y: Any) -> tuple[list[Any], NDArray[np.int64]] | None:
+        """The distinct labels, and which of them each part has, if rows of examples of one length are in one array; else None."""
+        return None
+
     def _data(self, x: Any, y: Any, weights: Any = None) -> _core.Dataset:
-        labels = self._counted(self._merged(self._labels(y)), np.asarray(weights))
-        data = self._dataset(x, labels)
+        coded = self._coded(x, y) if weights is None else None
+        if coded is not None:
+            labels = self._merged([coded[0]])
+            names = [None if label is None else str(label) for label in labels[0]]
+            data = _core.dataset("sequences", x=x, codes=coded[1], names=names)
+        else:
+            labels = self._counted(self._merged(self._labels(y)), np.asarray(weights))
+            data = self._dataset(x, labels)
         self._learn_classes(labels)
         return data
 

@@ -85,6 +85,11 @@ class Here(_Pool):
         for worker in self.held:
             worker.rename(classes)
 
+    def opening(self, opened: Mapping[int, tuple[Any, ...]]) -> None:
+        """Tells all workers how the tasks of their shards are opened, when they are needed."""
+        for worker, held in enumerate(self.held):
+            held.opening({shard: opened[shard] for shard in self.of(worker)})
+
     def replace(self, worker: int, opened: Mapping[int, tuple[Any, ...]]) -> None:
         """Starts another worker in the place of one, which opens its shards so."""
         self.held[worker] = Worker(*self._made(worker, opened))
@@ -154,6 +159,11 @@ class Actors(_Pool):
         self.classes = classes
         for worker in self.held:
             worker.rename.remote(classes)
+
+    def opening(self, opened: Mapping[int, tuple[Any, ...]]) -> None:
+        """As of workers in this process."""
+        for worker, held in enumerate(self.held):
+            held.opening.remote({shard: opened[shard] for shard in self.of(worker)})
 
     def _result(self, address: Any) -> Any:
         """The result at an address, None of a worker that is lost."""

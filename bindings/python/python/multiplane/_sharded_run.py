@@ -42,17 +42,18 @@ class Run:
         self.all = ""
         self.facts, self.classes = self._described()
         self.all = _core.merge_facts(self.facts)
-        setups = self._surely("open", self.all, None)
-        self.coordinator = self._coordinator(setups[0])
+        pool.opening({shard: self._opening(shard) for shard in range(self.count)})
+        setup = self._surely("setup", [self.count - 1])[0]
+        self.coordinator = self._coordinator(setup)
         size = len(bytes(self.coordinator.request(0) or b""))
         room = max(2, ROOM // (self.count * size))
         if room < self.settings["cuts"]:
             self.settings = {**self.settings, "cuts": room}
-            self.coordinator = self._coordinator(setups[0])
+            self.coordinator = self._coordinator(setup)
 
     def _described(self) -> tuple[list[str], list[Any] | None]:
         """The facts of all shards, and the names of their classes if labels in tables are names."""
-        found = self._surely("facts")
+        found = self._surely("facts", range(self.count))
         ours, shards = _shards.versions(), self.shards
         for shard, (_, columns, names, theirs) in enumerate(found):
             if differ := [f"{name} {ours.get(name)} here and {theirs[name]} there" for name in theirs if theirs[name] != ours.get(name)]:
@@ -70,7 +71,7 @@ class Run:
             classes = sorted({name for _, _, names, _ in found for name in names})
             if any(names != classes for _, _, names, _ in found):
                 self.pool.rename(classes)
-                found = self._surely("facts")
+                found = self._surely("facts", range(self.count))
         prints: dict[str, int] = {}
         for shard, (facts, *_) in enumerate(found):
             first = prints.setdefault(json.loads(facts)["fingerprint"], shard)
@@ -82,12 +83,17 @@ class Run:
         settings = {"target": None, "passes": None, **self.settings}
         return _core.Coordinator(self.spec, json.dumps(settings), setup, self.facts)
 
-    def _surely(self, method: str, *arguments: Any) -> list[Any]:
-        """Results of all shards; a worker that is lost is replaced, and its shards are asked again."""
-        found = self.pool.call(method, dict.fromkeys(range(self.count), arguments))
-        while missing := self._lose(found):
-            found.update(self.pool.call(method, dict.fromkeys(missing, arguments)))
-        return [found[shard] for shard in range(self.count)]
+    def _surely(self, method: str, shards: Sequence[int]) -> list[Any]:
+        """Results of some shards; a worker that is lost is replaced, and its shards are asked again."""
+        found, missing = dict[int, Any](), list(shards)
+        while missing:
+            found.update(self.pool.call(method, dict.fromkeys(missing, ())))
+            missing = self._lose(found)
+        return [found[shard] for shard in shards]
+
+    def _opening(self, shard: int) -> tuple[Any, ...]:
+        """The arguments with which a shard is opened."""
+        return self.all, json.loads(self.facts[shard])["fingerprint"], self.states[shard]
 
     def _lose(self, found: dict[int, Any]) -> list[int]:
         """Replaces the workers of shards without a result, and returns these shards. The first one of a worker counts as the cause."""
@@ -102,7 +108,7 @@ class Run:
                 self.streak[shard] += 1
                 if self.streak[shard] == LOSSES:
                     raise ShardLost(f"{self.shards[shard]}: {LOSSES} workers were lost one after the other")
-                opened = {other: (self.all, self.states[other]) for other in self.pool.of(worker)} if self.all else {}
+                opened = {other: self._opening(other) for other in self.pool.of(worker)} if self.all else {}
                 self.pool.replace(worker, opened)
         return missing
 
@@ -180,9 +186,7 @@ class Run:
                 raise ValueError(f"resume: the checkpoint has {key} = {theirs.get(key)}, found {own.get(key)}")
         *states, last = manifest["files"]
         self.states = [name and (folder.address, name) for name in states]
-        found = self.pool.call("open", {shard: (self.all, state) for shard, state in enumerate(self.states)})
-        while missing := self._lose(found):
-            found = self.pool.call("open", {shard: (self.all, self.states[shard]) for shard in missing})
+        self.pool.opening({shard: self._opening(shard) for shard in range(self.count)})
         self.coordinator.restore(folder.read(last))
         self.rounds, self.moved = manifest["rounds"], manifest["bytes"]
         self.lost, self.seconds = self.lost + manifest["lost"], manifest["seconds"]

@@ -38,6 +38,7 @@ class Shard:
     def __init__(
         self, spec: str, source: Any, format: str | None, estimator: Any, target: str | None, name: str, classes: list[Any] | None = None
     ) -> None:
+        self._name = name
         self._work: Any = None
         self._columns: list[str] | None = None
         self._names: list[Any] | None = None
@@ -85,13 +86,23 @@ class Shard:
         """What the other shards have to know, names of columns and of classes, and versions."""
         return self._data.facts(), self._columns, self._names, versions()
 
-    def open(self, everything: str, state: Any) -> bytes:
-        """Opens the task, from a state if there is one: bytes, or the path of a folder and a name there. Returns what a coordinator
-        needs.
+    @property
+    def is_open(self) -> bool:
+        """Whether the task is open."""
+        return self._work is not None
+
+    def open(self, everything: str, fingerprint: str, state: Any) -> None:
+        """Opens the task, from a state if there is one: bytes, or the path of a folder and a name there. Raises ValueError for other
+        examples than those of the fingerprint.
         """
         self._work = self._data.open(everything)
+        if self._work.fingerprint() != fingerprint:
+            raise ValueError(f"{self._name}: read again, its examples are others than at first: shards must not change in a run")
         if state is not None:
             self._work.restore(state if isinstance(state, bytes) else Folder(state[0]).read(state[1]))
+
+    def setup(self) -> bytes:
+        """What a coordinator needs of a task that is open."""
         return bytes(self._work.setup())
 
     def answer(self, request: bytes) -> tuple[bytes, float]:
@@ -128,7 +139,7 @@ class Worker:
     Args:
         given: The arguments of :class:`Shard` for each.
         folder: A folder of this machine for these files, which outlasts the process.
-        opened: The arguments with which shards were opened before, in a worker that was lost.
+        opened: The arguments with which the tasks of shards are opened when they are needed, if these are known yet.
     """
 
     def __init__(self, given: Mapping[int, tuple[Any, ...]], folder: str, opened: Mapping[int, tuple[Any, ...]]) -> None:
@@ -146,11 +157,19 @@ class Worker:
         started = time.perf_counter()
         if shard != self._present:
             self._turn(shard)
+        if shard in self._opened and not self._shard.is_open:
+            everything, fingerprint, state = self._opened[shard]
+            is_kept = os.path.exists(os.path.join(self._folder, str(shard)))
+            self._shard.open(everything, fingerprint, (self._folder, str(shard)) if is_kept else state)
         begun = time.perf_counter()
         found = getattr(self._shard, method)(*arguments)
-        if method == "open":
-            self._opened[shard] = arguments
         return found, time.perf_counter() - begun, begun - started
+
+    def opening(self, opened: Mapping[int, tuple[Any, ...]]) -> None:
+        """Takes the arguments with which the tasks of shards are opened, before the first request or after a checkpoint is read."""
+        self._opened = dict(opened)
+        if self._shard is not None and self._shard.is_open:
+            self._present = self._shard = None
 
     def rename(self, classes: list[Any]) -> tuple[None, float, float]:
         """Has shards read again, with the names of the classes of all of them."""
@@ -164,7 +183,7 @@ class Worker:
 
     def _turn(self, shard: int) -> None:
         """Takes a shard into memory in the place of the present one."""
-        if self._present in self._opened:
+        if self._shard is not None and self._shard.is_open:
             os.makedirs(self._folder, exist_ok=True)
             path = os.path.join(self._folder, str(self._present))
             with open(f"{path}.part", "wb") as file:
@@ -173,10 +192,6 @@ class Worker:
         self._present = self._shard = None  # before the other one is read
         self._shard = Shard(*self._given[shard])
         self._present = shard
-        if shard in self._opened:
-            everything, state = self._opened[shard]
-            is_kept = os.path.exists(os.path.join(self._folder, str(shard)))
-            self._shard.open(everything, (self._folder, str(shard)) if is_kept else state)
 
 
 def versions() -> dict[str, str]:

@@ -20,7 +20,9 @@ from multiplane._sharded_run import KINDS, Run, ShardLost
 __all__ = ["SETTINGS", "ShardLost", "draw_time", "priced", "simulate", "train", "verify"]
 
 SETTINGS = {"parts": 4, "replays": 32, "cuts": 2, "damping": 0.0125}
-"""Parts of an exact pass; rounds without a call after each; sums kept of each shard, at most; damping of local models a shard."""
+"""Parts of an exact pass; rounds without a call after each (with 0 there are none, before evaluations neither); sums kept of each shard,
+at most; damping of local models a shard.
+"""
 
 
 def train(

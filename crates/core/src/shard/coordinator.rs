@@ -41,7 +41,8 @@ pub struct Sharding {
     pub passes: Option<f64>,
     /// Parts that an exact pass is divided into.
     pub parts: u32,
-    /// Rounds without a call that follow each part.
+    /// Rounds without a call that follow each part. With 0 shards may call in every round, and nothing is asked of the
+    /// planes kept before an evaluation: for rounds that cost more than calls.
     pub replays: u32,
     /// The damping sigma of the local models for each shard there is, greater than 0.
     pub damping: f64,
@@ -311,7 +312,11 @@ impl Coordinator {
                 self.floor *= FORGETS;
                 self.excess *= FORGETS;
                 self.replays = if parts == 0 { self.replays + 1 } else { 0 };
-                if self.is_near() { ShardOrder::Floor } else { self.work() }
+                match self.is_near() {
+                    true if self.sharding.replays == 0 => ShardOrder::Evaluate,
+                    true => ShardOrder::Floor,
+                    false => self.work(),
+                }
             }
             ShardOrder::Floor if complete => {
                 let gap = self.regularizer.penalty(&self.agreed) + self.floors() - self.value();
@@ -383,7 +388,8 @@ impl Coordinator {
 
     fn is_near(&self) -> bool {
         let (seen, wanted) = (self.gap_seen(), self.wanted());
-        self.share * seen <= SLACK * wanted && self.floor * seen <= SLACK_OF_FLOOR * wanted
+        let slack = if self.sharding.replays == 0 { 1.0 } else { SLACK };
+        self.share * seen <= slack * wanted && self.floor * seen <= SLACK_OF_FLOOR * wanted
     }
 
     /// Takes the bounds of an evaluation by all shards.
@@ -427,6 +433,9 @@ impl Coordinator {
         self.excess = (gap - self.least).max(0.0);
         if seen > 0.0 && seen.is_finite() && gap >= 0.0 {
             self.share = (gap / seen).min(1.0);
+            if self.sharding.replays == 0 {
+                self.floor = gap / seen;
+            }
         }
         match self.certificate() {
             Certificate { primal, dual: Some(dual), certified: true, .. } if !is_possible(primal, dual) => {

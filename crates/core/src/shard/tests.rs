@@ -104,6 +104,24 @@ fn drive(coordinator: &mut Coordinator, shards: &mut [Shard<Listed>], answers: i
     rounds
 }
 
+/// Without replays shards may call in every round, and no sum over the planes kept is asked for.
+#[test]
+fn without_replays_every_round_may_call() {
+    for seed in 0..4 {
+        let (data, regularizer) = (Listed::random(24, seed), regularizer(seed));
+        let (_, mut parts) = open(&data, 3, &regularizer, 1.0);
+        let sharding = Sharding { parts: 1, replays: 0, ..sharding(1.0) };
+        let mut coordinator = Coordinator::new(sharding, regularizer, DIM, vec![1.0 / 3.0; 3], 24).unwrap();
+        while let Demand::Answers(order) = coordinator.demand() {
+            assert!(!matches!(order, ShardOrder::Floor | ShardOrder::Work { parts: 0, .. }), "seed {seed}: {order:?}");
+            let answer = |(k, part): (usize, &mut Shard<Listed>)| part.answer(&coordinator.request(k)?).ok();
+            let found = parts.iter_mut().enumerate().map(answer).collect();
+            coordinator.take(found).unwrap();
+        }
+        assert_eq!(coordinator.demand(), Demand::Reached, "seed {seed}: {:?}", coordinator.certificate());
+    }
+}
+
 /// Any number of shards comes to the optimum of one run, with priors, signs and frozen weights; weights that are
 /// frozen stay.
 #[test]

@@ -64,10 +64,13 @@ impl Session {
     ///
     /// [`Error::Input`] where the data does not fit the specification.
     pub fn on(spec: RunSpec, data: Dataset, test: Option<Dataset>) -> Result<Session, Error> {
-        Session::on_known(spec, data, test, None)
+        let stopwatch = Stopwatch::start();
+        let keys = ExampleKeys::of(&data);
+        Ok(Session { keys, ..Session::on_known(spec, data, test, None)? }.since(stopwatch))
     }
 
-    /// As [`on`](Session::on), with the labels and features of other data, where a vocabulary of these is given.
+    /// As [`on`](Session::on), with the labels and features of other data, where a vocabulary of these is given. The
+    /// examples are not known in other data.
     pub(crate) fn on_known(
         mut spec: RunSpec,
         data: Dataset,
@@ -76,11 +79,10 @@ impl Session {
     ) -> Result<Session, Error> {
         let stopwatch = Stopwatch::start();
         list_class_weights(&mut spec, &data, vocabulary)?;
-        let keys = ExampleKeys::of(&data);
         let problem = open_task(&spec, data, vocabulary, spec.data.path.as_deref())?;
         let open = |test| open_task(&spec, test, Some(problem.vocabulary()), spec.data.test.as_deref());
         let test = test.map(open).transpose()?;
-        Ok(Session { keys, ..Session::over(spec, problem, test, stopwatch)? })
+        Session::over(spec, problem, test, stopwatch)
     }
 
     /// Returns a session on the same data with other truths and stops.

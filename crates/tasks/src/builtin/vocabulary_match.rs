@@ -5,8 +5,14 @@ use std::ops::Range;
 use crate::data::{SparseRows, Strings};
 use crate::problem::OpenError;
 
-/// Returns some rows alone, cut to `features` columns; with `bias` the last of these is 1 everywhere.
+/// Returns some rows alone, cut to `features` columns; with `bias` the last of these is 1 everywhere. Rows that stay as
+/// they are are not copied.
 pub fn cut_rows(all: &SparseRows, range: Range<usize>, features: usize, bias: bool) -> SparseRows {
+    if !bias && all.columns() <= features {
+        let mut rows = all.slice(range);
+        rows.widen(features);
+        return rows;
+    }
     let entries = all.entries(range.clone()) + range.len() * usize::from(bias);
     let mut rows = SparseRows::with_capacity(features, range.len(), entries);
     let known = features.saturating_sub(usize::from(bias));
