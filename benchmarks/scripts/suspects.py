@@ -114,6 +114,7 @@ def ours(name, x, given, lam):
     # Where an example has hundreds of nodes its features are sums over them, and 1/n is far too small.
     kind = {"horses": lambda: GraphSSVM(lam=1.0, pairwise="cut", gap="10%"), "usps": MulticlassSSVM, "satimage": MulticlassSSVM}
     model = kind.get(name, ChainSSVM)()
+    model.set_params(threads=1)
     model.set_params(gap="5%") if name != "horses" else None
     if name in ("usps", "satimage"):
         model.set_params(bias=True, lam=lam / len(given))
