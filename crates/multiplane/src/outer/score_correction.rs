@@ -17,10 +17,13 @@ const LEAST_FALL: f64 = 1e-6;
 /// Corrects the scores of rows, each with one score for every label, by the labels given. `unit` is the size of a usual
 /// difference of scores. Returns log-odds.
 pub(super) fn corrected(scores: &[f64], given: &[u32], unit: f64) -> Vec<f64> {
-    let labels = scores.len() / given.len().max(1);
+    if scores.is_empty() {
+        return Vec::new();
+    }
+    let labels = scores.len() / given.len();
     let width = labels + 1;
     let mut rows = Vec::with_capacity(given.len() * width);
-    for row in scores.chunks_exact(labels.max(1)) {
+    for row in scores.chunks_exact(labels) {
         rows.extend(row.iter().map(|score| score / unit));
         rows.push(1.0);
     }
