@@ -18,8 +18,8 @@ use crate::solver::{
 };
 use crate::state::{SavedState, StateError, ensure};
 
-/// After an update, passes that leave out blocks of small gap leave out those below this share of the mean: most blocks
-/// are as good as before, and few need many calls.
+/// After an update, passes that leave out blocks of small gap leave out those below this share of the mean: most
+/// blocks are as good as before, and few need many calls.
 const SKIP_BELOW_AFTER_UPDATE: f64 = 1.0;
 
 impl BlockFrankWolfe {
