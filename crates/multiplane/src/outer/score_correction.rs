@@ -1,8 +1,8 @@
 //! Scores of labels, corrected by a logistic regression of the labels given on them.
 //!
 //! A classifier that is trained for few mistakes may score some labels too high throughout, or spread the scores of one
-//! label more than those of another. The regression sees all scores of a row: `z = W s + b` with the softmax of z near the
-//! labels given. It begins at the scores themselves and is held there by a penalty, so few rows change little. Its
+//! label more than those of another. The regression sees all scores of a row: `z = W s + b` with the softmax of z near
+//! the labels given. It begins at the scores themselves and is held there by a penalty, so few rows change little. Its
 //! objective falls at every iteration, as a fixed matrix bounds its curvature (Böhning, 1992). An iteration costs two
 //! products of the rows with a matrix of `labels^2`.
 
