@@ -8,6 +8,7 @@ mod grid;
 mod influence;
 mod path;
 mod position;
+mod score_correction;
 mod summary;
 mod suspects;
 

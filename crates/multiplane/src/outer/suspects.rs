@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::cross_validation::{assign_folds, known_of, leaving_out};
+use super::score_correction::corrected;
 use crate::error::Error;
 use crate::file::Model;
 use crate::session::{RunOptions, threads_for, training_part};
@@ -23,7 +24,8 @@ pub struct Suspect {
     pub part: Option<usize>,
     /// By how much the best labelling with the rival there scores higher than the best with the given label, if labels
     /// given elsewhere are trusted in part: above 0 if the model would change it, infinite if it allows no labelling
-    /// with it. Of whole examples the task loss of the prediction.
+    /// with it. Of rows that other models judge, the log-odds that the label is wrong, by a logistic regression on the
+    /// scores of all labels. Of whole examples the task loss of the prediction.
     pub score: f64,
     /// The label in the data.
     pub given: String,
@@ -64,6 +66,17 @@ const TRUST: f64 = 0.5;
 /// Models that judge the data that the one given was trained on.
 const FOLDS: usize = 5;
 
+/// The most labels whose scores are corrected: it takes their square in products for each row, some hundred times.
+const MOST_CORRECTED: usize = 64;
+
+/// The scores of rows, as long as each has one for the same labels.
+#[derive(Default)]
+struct RowScores {
+    names: Vec<String>,
+    given: Vec<u32>,
+    scores: Vec<f64>,
+}
+
 /// Judges every label of data that a model's task takes: labels of a task without max-marginals example by example. A
 /// label that training never saw has no rival.
 ///
@@ -79,7 +92,7 @@ pub fn suspects(model: &Model, data: &Dataset, plan: &SuspectPlan) -> Result<Sus
     let mut labels = Vec::new();
     if folds == 0 {
         let w = problem.weights_of_model(&model.w, &model.info.provenance.vocabulary)?;
-        judge(&*problem, &w, threads_for(plan.threads, &*problem)?, &mut labels)?;
+        judge(&*problem, &w, threads_for(plan.threads, &*problem)?, &mut labels, &mut None)?;
     } else {
         judge_by_folds(model, data, folds, plan, &mut labels)?;
     }
@@ -103,6 +116,7 @@ fn judge_by_folds(
     }
     let spec = RunSpec::from_tree(&tree)?;
     let (known, folds) = (known_of(&spec, data)?, assign_folds(data.len(), count, spec.seed)?);
+    let mut rows = Some(RowScores::default());
     for fold in 0..count as u32 {
         let Some(session) = leaving_out(&spec, data, known.as_ref(), &folds, fold)? else { continue };
         let interrupt = plan.interrupt.clone();
@@ -112,16 +126,24 @@ fn judge_by_folds(
         }
         let Some(test) = session.test() else { continue };
         let (before, w) = (found.len(), test.weights_of_model(&model.w, &model.info.provenance.vocabulary)?);
-        judge(test, &w, session.threads(), found)?;
+        judge(test, &w, session.threads(), found, &mut rows)?;
         let of_fold: Vec<usize> = (0..folds.len()).filter(|&i| folds[i] == fold).collect();
         found[before..].iter_mut().for_each(|suspect| suspect.example = of_fold[suspect.example]);
     }
+    rows.iter().for_each(|rows| rows.correct(found));
     Ok(())
 }
 
-/// Adds the labels of a problem, in order.
-fn judge(problem: &dyn Problem, w: &[f64], threads: usize, found: &mut Vec<Suspect>) -> Result<(), Error> {
+/// Adds the labels of a problem, in order, and to `rows` all scores, if these are rows.
+fn judge(
+    problem: &dyn Problem,
+    w: &[f64],
+    threads: usize,
+    found: &mut Vec<Suspect>,
+    rows: &mut Option<RowScores>,
+) -> Result<(), Error> {
     if !find_task(problem.task()).is_ok_and(|task| task.several) {
+        *rows = None;
         let mut example = 0;
         return Ok(problem.predictor().predict(w, threads, &mut |one| {
             let suspect = |(given, score)| Suspect { example, part: None, score, given, rival: one.text };
@@ -130,15 +152,14 @@ fn judge(problem: &dyn Problem, w: &[f64], threads: usize, found: &mut Vec<Suspe
         })?);
     }
     let start = found.len();
-    add_rivals(problem, w, 0.0, threads, found)?;
+    add_rivals(problem, w, 0.0, threads, found, rows)?;
     if found[start..].iter().all(|suspect| suspect.part == Some(0)) {
         return Ok(()); // there is no label elsewhere
     }
-    let sizes = found.drain(start..).map(|suspect| suspect.score.abs());
-    let mut sizes: Vec<f64> = sizes.filter(|size| size.is_finite()).collect();
-    sizes.sort_by(f64::total_cmp);
-    let trust = TRUST * sizes.get(sizes.len() / 2).copied().unwrap_or(0.0);
-    add_rivals(problem, w, trust, threads, found)
+    *rows = None;
+    let trust = TRUST * median_size(&found[start..]);
+    found.truncate(start);
+    add_rivals(problem, w, trust, threads, found, rows)
 }
 
 /// Adds the labels of a problem with max-marginals, scored with this trust in the labels elsewhere.
@@ -148,8 +169,10 @@ fn add_rivals(
     trust: f64,
     threads: usize,
     found: &mut Vec<Suspect>,
+    rows: &mut Option<RowScores>,
 ) -> Result<(), Error> {
     let (labels, mut example) = (&problem.vocabulary().labels, 0);
+    rows.take_if(|rows| !rows.has_names(labels));
     Ok(problem.predictor().predict_margins(w, trust, threads, &mut |one| {
         let suspect = |Rival { variable, labels: numbers, lead }| {
             let is_shared = one.counts[variable] == labels.len();
@@ -160,7 +183,53 @@ fn add_rivals(
             let [given, rival] = numbers.map(name);
             Suspect { example, part: Some(variable), score: lead, given, rival }
         };
-        found.extend(one.rivals().into_iter().map(suspect));
+        let rivals = one.rivals();
+        if let (Some(rows), [rival]) = (&mut *rows, &rivals[..]) {
+            rows.given.push(rival.labels[0]);
+            rows.scores.extend(&one.max_marginals);
+        }
+        found.extend(rivals.into_iter().map(suspect));
         example += 1;
     })?)
+}
+
+impl RowScores {
+    /// Returns true if scores of these labels can join those that are there.
+    fn has_names(&mut self, labels: &[String]) -> bool {
+        if self.given.is_empty() {
+            self.names = labels.to_vec();
+        }
+        self.names == labels
+    }
+
+    /// Corrects the suspects that these scores are of.
+    fn correct(&self, found: &mut [Suspect]) {
+        let (labels, count) = (self.names.len(), found.len());
+        if !(2..=MOST_CORRECTED).contains(&labels) || self.given.len() != count || self.scores.len() != count * labels {
+            return;
+        }
+        let unit = median_size(found);
+        if unit <= 0.0 || self.scores.iter().any(|score| !score.is_finite()) {
+            return;
+        }
+        let scores = corrected(&self.scores, &self.given, unit);
+        for ((suspect, &given), scores) in found.iter_mut().zip(&self.given).zip(scores.chunks_exact(labels)) {
+            let others = (0..labels).filter(|&label| label != given as usize);
+            let Some(rival) = others.clone().max_by(|&a, &b| scores[a].total_cmp(&scores[b]).then(b.cmp(&a))) else {
+                continue;
+            };
+            // The log-odds of the label given being wrong; relative to the best rival, so that nothing overflows.
+            let odds: f64 = others.map(|label| (scores[label] - scores[rival]).exp()).sum();
+            suspect.score = scores[rival] - scores[given as usize] + odds.ln();
+            suspect.rival.clone_from(&self.names[rival]);
+        }
+    }
+}
+
+/// Returns the median size of finite scores; 0 if there are none.
+fn median_size(found: &[Suspect]) -> f64 {
+    let sizes = found.iter().map(|suspect| suspect.score.abs());
+    let mut sizes: Vec<f64> = sizes.filter(|size| size.is_finite()).collect();
+    sizes.sort_by(f64::total_cmp);
+    sizes.get(sizes.len() / 2).copied().unwrap_or(0.0)
 }

@@ -55,6 +55,22 @@ fn bounds(summary: &Summary) -> (f64, f64) {
     (summary.certificate.primal, summary.certificate.dual.unwrap())
 }
 
+/// Words of the data that changes in the beginning, and letters of each.
+const SMALL: (usize, usize) = (3, 2);
+
+/// Cuts words off after so many letters.
+fn beginnings(of: &Words, most: usize) -> Words {
+    let (folds, mut pixels) = (of.folds.clone(), SparseRows::new(of.pixels.columns()));
+    let (mut letters, mut offsets) = (Vec::new(), vec![0]);
+    for range in (0..of.len()).map(|word| of.range(word)) {
+        let range = range.start..range.end.min(range.start + most);
+        letters.extend(&of.letters[range.clone()]);
+        pixels.append(&of.pixels, range);
+        offsets.push(letters.len());
+    }
+    Words { offsets, letters, pixels, folds }
+}
+
 /// A random change of words: some go, some come, some have other letters, some count for more.
 struct Changing {
     words: Words,
@@ -65,8 +81,9 @@ struct Changing {
 
 impl Changing {
     fn new(seed: u64) -> Self {
-        let pool = synthetic_words(60, seed);
-        Changing { words: pool.subset(&[0, 1, 2, 3, 4, 5, 6]), weights: vec![1.0; 7], pool, seed }
+        let pool = beginnings(&synthetic_words(60, seed), SMALL.1);
+        let first: Vec<usize> = (0..SMALL.0).collect();
+        Changing { words: pool.subset(&first), weights: vec![1.0; first.len()], pool, seed }
     }
 
     fn draw(&mut self, below: usize) -> usize {
@@ -77,7 +94,7 @@ impl Changing {
     fn change(&mut self) {
         let n = self.weights.len();
         match self.draw(4) {
-            0 if n > 3 => {
+            0 if n > 2 => {
                 let gone = self.draw(n);
                 let left: Vec<usize> = (0..n).filter(|&word| word != gone).collect();
                 self.words = self.words.subset(&left);
@@ -114,17 +131,18 @@ impl Changing {
 }
 
 /// Follows a sequence of changes twice, once with kills: the same bits, and each time the optimum, which a run from the
-/// beginning brackets, lies within the bounds.
-fn follow(kind: (&str, &str), seed: u64, changes: usize) {
+/// beginning brackets, lies within the bounds. Returns the number of updates that made calls, and of those that made none.
+fn follow(kind: (&str, &str), seed: u64, changes: usize) -> (usize, usize) {
     let mut changing = Changing::new(seed);
     let data = changing.data(kind.0);
     let mut plain = run(kind, &data, None, &[]).2;
-    let mut killed = plain.clone();
+    let (mut killed, mut made) = (plain.clone(), 0);
     for step in 0..changes {
         changing.change();
         let data = changing.data(kind.0);
         let (model, summary, left) = run(kind, &data, Some(&plain), &[]);
         let calls = summary.cost.oracle_calls;
+        made += usize::from(calls > 0);
         let (model_of_killed, of_killed, left_of_killed) =
             run(kind, &data, Some(&killed), &[1.max(calls / 3), 1.max(calls / 2)]);
         let place = format!("{kind:?}, seed {seed}, change {step}");
@@ -139,6 +157,7 @@ fn follow(kind: (&str, &str), seed: u64, changes: usize) {
         assert!(summary.certificate.certified && primal - dual <= 0.01 * primal, "{place}");
         (plain, killed) = (left, left_of_killed);
     }
+    (made, changes - made)
 }
 
 const KINDS: [(&str, &str); 6] = [
@@ -152,14 +171,19 @@ const KINDS: [(&str, &str); 6] = [
 
 #[test]
 fn sequences_of_changes_keep_their_promises() {
-    (0..6).for_each(|seed| follow(KINDS[seed as usize % KINDS.len()], seed, 2));
+    for seed in 0..6 {
+        follow(KINDS[seed as usize % KINDS.len()], seed, 2);
+    }
 }
 
 /// The same 200 times: `cargo test -p multiplane --test all updates:: -- --ignored`.
 #[test]
 #[ignore = "takes minutes"]
 fn two_hundred_sequences_of_changes_keep_their_promises() {
-    (6..206).for_each(|seed| follow(KINDS[seed as usize % KINDS.len()], seed, 4));
+    let calls = (6..206).map(|seed| follow(KINDS[seed as usize % KINDS.len()], seed, 4));
+    let (made, none) = calls.fold((0, 0), |(made, none), of| (made + of.0, none + of.1));
+    println!("200 sequences: {made} updates made calls, {none} ended where they began");
+    assert!(made > none, "most updates must have something to do");
 }
 
 fn rows(of: &[(&[(u32, f64)], &str)]) -> Dataset {

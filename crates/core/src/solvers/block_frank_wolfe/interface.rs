@@ -9,7 +9,7 @@ use crate::context::Ctx;
 use crate::dual::{BlockDual, BlockVisit, StepRule, VectorDual};
 use crate::hull::HullState;
 use crate::oracle::{Capabilities, MaxOracle, OracleError};
-use crate::order::BlockOrder;
+use crate::order::{BlockOrder, Order, Shrinking};
 use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
 use crate::rounding::{Rounded, Rounding, TermSizes};
@@ -17,6 +17,10 @@ use crate::solver::{
     Details, Handover, PlaneKeeper, Rescale, ShardSolver, Solver, SolverProgress, StepReport, WarmStart,
 };
 use crate::state::{SavedState, StateError, ensure};
+
+/// After an update, passes that leave out blocks of small gap leave out those below this share of the mean: most
+/// blocks are as good as before, and few need many calls.
+const SKIP_BELOW_AFTER_UPDATE: f64 = 1.0;
 
 impl BlockFrankWolfe {
     /// Builds a solver with these parameters for `blocks` examples and `dim` weights, on the dual point that the step
@@ -173,6 +177,10 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Handover<O> for BlockFrankWolfeSolver<
         Solver::rebuild(self, ctx);
         for (block, gap) in gaps.into_iter().enumerate().filter(|(_, gap)| gap.is_finite()) {
             self.gaps.learn(block, gap, 0.0);
+        }
+        if let Order::Shrinking(shrinking) = self.config.order {
+            let skip_below = shrinking.skip_below.max(SKIP_BELOW_AFTER_UPDATE);
+            self.order = BlockOrder::new(Order::Shrinking(Shrinking { skip_below, ..shrinking }), self.gaps.blocks());
         }
         if matches!(self.config.planes, Planes::MultiPlane(planes) if planes.pass_limit() > 0) {
             self.pace.follow_update();
