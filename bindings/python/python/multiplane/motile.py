@@ -205,7 +205,8 @@ def fit_losses(
         regularizer_weight: lambda, greater than 0.
         max_iterations: The most oracle calls for each loss.
         eps: The absolute gap to stop at.
-        options: Further parameters of :class:`multiplane.ilp.IlpSSVM`, such as ``solver="bundle"``, ``threads`` and ``seconds``.
+        options: Further parameters of :class:`multiplane.ilp.IlpSSVM`, such as ``solver="bundle"``, ``threads`` and ``seconds``. Without
+            ``seconds`` the clock is ``"work"``, so that equal input gives equal weights.
     """
     _check(regularizer_weight, max_iterations, eps, options)
     if not losses:
@@ -214,7 +215,7 @@ def fit_losses(
         if loss.features.shape[1] != losses[0].features.shape[1]:
             raise ValueError(f"losses[{i}] has {loss.features.shape[1]} features, losses[0] has {losses[0].features.shape[1]}: expected as many")
     count = len(losses)
-    estimator = IlpSSVM(lam=regularizer_weight / count, gap=eps / count, passes=max_iterations, partial="fixed", **options)
+    estimator = IlpSSVM(lam=regularizer_weight / count, gap=eps / count, passes=max_iterations, partial="fixed", **_clocked(options))
     estimator.fit([(loss.programme, loss.features) for loss in losses], [Target(loss.truth, costs=loss.coefficients) for loss in losses])
     at_truth = sum(float(loss.coefficients @ loss.truth) + loss.offset for loss in losses)
     return _result(estimator, list(range(losses[0].features.shape[1])), count, at_truth)
@@ -242,7 +243,8 @@ def fit_weights(
         partial: ``"masked"`` completes what is not known by the best tracks that agree with the marks, at the weights, in turns with
             the training. Those marks must be feasible. ``"fixed"`` takes what is not known as 0, also the variables that follow from
             others (appear, split): motile's own objective, whose truth breaks its own constraints.
-        options: Further parameters of :class:`multiplane.ilp.IlpSSVM`, such as ``solver="bundle"``, ``threads`` and ``seconds``.
+        options: Further parameters of :class:`multiplane.ilp.IlpSSVM`, such as ``solver="bundle"``, ``threads`` and ``seconds``. Without
+            ``seconds`` the clock is ``"work"``, so that equal input gives equal weights.
 
     Raises ValueError for unusable input: also if a movie has no marks, or marks that are not feasible (``partial="masked"``).
     """
@@ -264,7 +266,7 @@ def fit_weights(
         fit = fit_losses(losses, regularizer_weight, max_iterations, eps, **options)
     else:
         count = len(movies)
-        estimator = IlpSSVM(lam=regularizer_weight / count, gap=eps / count, passes=max_iterations, **options)
+        estimator = IlpSSVM(lam=regularizer_weight / count, gap=eps / count, passes=max_iterations, **_clocked(options))
         estimator.fit([x for x, _ in found], [y for _, y in found])
         fit = _result(estimator, names, count, 0.0)
     for movie in movies:
@@ -293,6 +295,11 @@ class _Marked:
 
     def get_offset(self) -> float:
         return float(np.nansum(self.truth))
+
+
+def _clocked(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a fit, which repeats unless its time is limited."""
+    return {"clock": "work" if options.get("seconds") is None else "wall", **options}
 
 
 def _check(regularizer_weight: float, max_iterations: int, eps: float, options: dict[str, Any]) -> None:
