@@ -106,7 +106,7 @@ impl Labels {
             let length = codes.len() / count;
             return match codes.len() == count * length && codes.iter().all(|code| *code < names.len()) {
                 true => Ok(Labels::Coded { codes, names, length }),
-                false => Err(value_error("codes: expected as many for each example, of the names")),
+                false => Err(value_error("codes: expected places in names, as many for each example")),
             };
         }
         let names: Option<NodeNames> = given.find("y")?.map(|names| names.extract()).transpose()?;

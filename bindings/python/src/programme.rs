@@ -20,7 +20,7 @@ fn indices<'py>(py: Python<'py>, numbers: impl Iterator<Item = usize>) -> Bound<
     PyBytes::new(py, &bytes)
 }
 
-/// The numbers of one for each of `count`.
+/// Reads an array of `count` numbers.
 fn vector(object: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<f64>> {
     let found: Vec<f64> = numbers(object, "float64")?;
     match found.len() == count {
@@ -46,7 +46,8 @@ impl ProgrammeObject {
         let matrix = SparseMatrix::new(starts, columns, numbers(&matrix.2, "float64")?, count).map_err(value_error)?;
         let (row_lower, row_upper) = (vector(&rows.0, matrix.rows())?, vector(&rows.1, matrix.rows())?);
         let (lower, upper) = (vector(&bounds.0, count)?, vector(&bounds.1, count)?);
-        Ok(ProgrammeObject { programme: Programme { matrix, row_lower, row_upper, lower, upper, integral } })
+        let programme = Programme { matrix, row_lower, row_upper, lower, upper, integral }.checked();
+        Ok(ProgrammeObject { programme: programme.map_err(value_error)? })
     }
 
     /// Starts and columns of the matrix by rows, as arrays of int32, and which variables are whole, as bytes.
@@ -80,18 +81,19 @@ impl ProgrammeObject {
     }
 
     /// See [`Programme::with_distances`].
-    fn with_distances(&self, inside: Vec<(usize, f64)>) -> Self {
-        ProgrammeObject { programme: self.programme.with_distances(&inside) }
+    fn with_distances(&self, inside: Vec<(usize, f64)>) -> PyResult<Self> {
+        guarded(|| Ok(ProgrammeObject { programme: self.programme.with_distances(&inside) }))
     }
 
     /// Which rule a vector breaks, or None.
     fn fault(&self, y: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
-        Ok(self.programme.fault(&vector(y, self.programme.variables())?))
+        let y = vector(y, self.programme.variables())?;
+        guarded(|| Ok(self.programme.fault(&y)))
     }
 
     /// Which variables share a row with some of these.
-    fn tied(&self, some: Vec<bool>) -> Vec<bool> {
-        self.programme.tied(&some)
+    fn tied(&self, some: Vec<bool>) -> PyResult<Vec<bool>> {
+        guarded(|| Ok(self.programme.tied(&some)))
     }
 
     /// `y` between bounds, with whole numbers; None if they are too far away, or break a row.
@@ -103,7 +105,7 @@ impl ProgrammeObject {
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let count = self.programme.variables();
         let (y, lower, upper) = (vector(y, count)?, vector(&bounds.0, count)?, vector(&bounds.1, count)?);
-        self.programme.rounded(&y, (&lower, &upper)).map(|y| floats(py, &y)).transpose()
+        guarded(|| self.programme.rounded(&y, (&lower, &upper)).map(|y| floats(py, &y)).transpose())
     }
 
     /// A lower bound on `costs @ y` between bounds, which multipliers of rows prove, and the reduced costs.

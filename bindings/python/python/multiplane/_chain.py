@@ -65,7 +65,7 @@ class ChainSSVM(Kernels, PartLabeller):
         return self.template is not None or "task.template" in (self.params or {})
 
     def _coded(self, x: Any, y: Any) -> tuple[list[Any], NDArray[np.int64]] | None:
-        if not all(type(array) is np.ndarray for array in (x, y)):  # a subclass may mean more, such as a mask
+        if not all(type(array) in (np.ndarray, np.memmap) for array in (x, y)):  # a subclass may mean more, such as a mask
             return None
         if not (x.ndim == 3 and x.size > 0 and x.dtype.kind in "fiu" and y.dtype.kind in "iu" and y.shape == x.shape[:2]):
             return None

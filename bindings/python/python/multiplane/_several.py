@@ -97,7 +97,7 @@ class Several(BuiltIn):
         Returns:
             A dict for every known label: ``example`` and ``part`` (numbers from 0), ``given``, ``rival`` (the label that the model
             scores highest beside it) and ``score``, by how much the best labelling with the rival scores higher than the best with
-            the given label; of rows that others judge the log-odds that the label is wrong. Raises ValueError for bad input.
+            the given label; of rows of 2 to 64 labels that others judge, the log-odds that the label is wrong. Raises ValueError for bad input.
         """
         if not (cv is None or (isinstance(cv, (int, np.integer)) and not isinstance(cv, bool) and (cv == 0 or cv > 1))):
             raise ValueError(f"cv = {cv!r}: must be None, 0 or a whole number from 2")

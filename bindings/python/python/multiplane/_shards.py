@@ -88,18 +88,19 @@ class Shard:
 
     @property
     def is_open(self) -> bool:
-        """Whether the task is open."""
+        """True if the task is open."""
         return self._work is not None
 
     def open(self, everything: str, fingerprint: str, state: Any) -> None:
         """Opens the task, from a state if there is one: bytes, or the path of a folder and a name there. Raises ValueError for other
         examples than those of the fingerprint.
         """
-        self._work = self._data.open(everything)
-        if self._work.fingerprint() != fingerprint:
+        work = self._data.open(everything)
+        if work.fingerprint() != fingerprint:
             raise ValueError(f"{self._name}: read again, its examples are others than at first: shards must not change in a run")
         if state is not None:
-            self._work.restore(state if isinstance(state, bytes) else Folder(state[0]).read(state[1]))
+            work.restore(state if isinstance(state, bytes) else Folder(state[0]).read(state[1]))
+        self._work = work
 
     def setup(self) -> bytes:
         """What a coordinator needs of a task that is open."""

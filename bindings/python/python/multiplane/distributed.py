@@ -20,7 +20,7 @@ from multiplane._sharded_run import KINDS, Run, ShardLost
 __all__ = ["SETTINGS", "ShardLost", "draw_time", "priced", "simulate", "train", "verify"]
 
 SETTINGS = {"parts": 4, "replays": 32, "cuts": 2, "damping": 0.0125}
-"""Parts of an exact pass; rounds without a call after each (with 0 there are none, before evaluations neither); sums kept of each shard,
+"""Parts of an exact pass; rounds without a call after each and before an evaluation (0: none); sums kept of each shard,
 at most; damping of local models a shard.
 """
 
@@ -105,6 +105,8 @@ def _sources(
             raise ValueError(f"{name} is a {type(source).__name__}: expected {_shards.SOURCES}")
     if not names:
         raise ValueError("shards: there are none")
+    if getattr(estimator, "_task", None) == "user":
+        raise ValueError(f"{type(estimator).__name__}: shards are of built-in tasks; calls of a task of your own are spread by executor=\"ray\"")
     tree: dict[str, Any] = estimator._tree()
     return names, tree, lambda shard: (json.dumps(tree), sources[shard], format, estimator, target, names[shard])
 

@@ -117,7 +117,7 @@ impl BlockVisits for PermutationVisits {
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Shrinking {
-    /// A block is left out while its last seen gap is below this share of the mean.
+    /// A block is left out while its last seen gap is below this share of the mean; after an update, below the mean.
     pub skip_below: f64,
     /// Factor by which the gap of a block grows at every pass that leaves it out.
     pub aging: f64,

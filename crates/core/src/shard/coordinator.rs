@@ -388,8 +388,8 @@ impl Coordinator {
 
     fn is_near(&self) -> bool {
         let (seen, wanted) = (self.gap_seen(), self.wanted());
-        let slack = if self.sharding.replays == 0 { 1.0 } else { SLACK };
-        self.share * seen <= slack * wanted && self.floor * seen <= SLACK_OF_FLOOR * wanted
+        let (slack, slack_of_floor) = if self.sharding.replays == 0 { (1.0, 1.0) } else { (SLACK, SLACK_OF_FLOOR) };
+        self.share * seen <= slack * wanted && self.floor * seen <= slack_of_floor * wanted
     }
 
     /// Takes the bounds of an evaluation by all shards.

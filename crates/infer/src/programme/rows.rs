@@ -176,13 +176,13 @@ impl Programme {
         bound.floor() - EPSILON * (error + bound.sizes()) // the products' own errors are in the sizes
     }
 
-    /// Marks the variables that share a row with some of `some`, these among them where a row has them.
+    /// Marks the variables of all rows that have one of `some`.
     pub fn tied(&self, some: &[bool]) -> Vec<bool> {
         let mut tied = vec![false; self.variables()];
         for row in 0..self.matrix.rows() {
-            let mut entries = self.matrix.row(row).filter(|entry| entry.1 != 0.0);
+            let entries = self.matrix.row(row).filter(|entry| entry.1 != 0.0);
             if entries.clone().any(|(column, _)| some[column]) {
-                entries.by_ref().for_each(|(column, _)| tied[column] = true);
+                entries.for_each(|(column, _)| tied[column] = true);
             }
         }
         tied

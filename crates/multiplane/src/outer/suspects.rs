@@ -24,12 +24,12 @@ pub struct Suspect {
     pub part: Option<usize>,
     /// By how much the best labelling with the rival there scores higher than the best with the given label, if labels
     /// given elsewhere are trusted in part: above 0 if the model would change it, infinite if it allows no labelling
-    /// with it. Of rows that other models judge, the log-odds that the label is wrong, by a logistic regression on the
-    /// scores of all labels. Of whole examples the task loss of the prediction.
+    /// with it. Of rows of 2 to 64 labels that other models judge, the log-odds that the label is wrong, by a logistic
+    /// regression on the scores of all labels. Of whole examples the task loss of the prediction.
     pub score: f64,
     /// The label in the data.
     pub given: String,
-    /// The label that the model scores highest beside it.
+    /// The label that the model scores highest beside it, corrected scores where there are such.
     pub rival: String,
 }
 

@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::data::{SparseRows, Strings};
 use crate::problem::OpenError;
 
-/// Returns some rows alone, cut to `features` columns; with `bias` the last of these is 1 everywhere. Rows that stay as
-/// they are are not copied.
+/// Returns some rows alone, cut to `features` columns; with `bias` the last of these is 1 everywhere. Copies only
+/// what changes.
 pub fn cut_rows(all: &SparseRows, range: Range<usize>, features: usize, bias: bool) -> SparseRows {
     if !bias && all.columns() <= features {
         let mut rows = all.slice(range);

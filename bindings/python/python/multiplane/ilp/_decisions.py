@@ -57,6 +57,7 @@ class RegretTask:
     def __init__(self, feasible: FeasibleSet, variables: int, columns: int) -> None:
         self.feasible, self.variables, self.columns = feasible, variables, columns
         self.quality, self.budget = feasible.quality, Budget()
+        self.names: NDArray[Any] | None = None  # of the columns of X
         self._range = np.arange(columns)
 
     def fingerprint(self) -> Any:
@@ -209,12 +210,9 @@ class DecisionSSVM(OracleEstimator):
             if are_given(X_test, C_test, "C_test"):
                 seen = self._inputs(X_test, "X_test")
                 test = {"X_test": list(seen), "Y_test": self._best(self._regrets.feasible, self._costs(C_test, len(seen), "C_test"))}
+            self._regrets.names = column_names(X)
             super().fit(x, best, **test, **options)
             self._regrets.budget = Budget()
-            self.n_features_in_ = self._regrets.columns - self.fit_intercept
-            vars(self).pop("feature_names_in_", None)
-            if (names := column_names(X)) is not None:
-                self.feature_names_in_ = names
         return self
 
     def path(self, X: Any, C: Any, **options: Any) -> PathResult:  # type: ignore[override]
@@ -254,6 +252,10 @@ class DecisionSSVM(OracleEstimator):
         return found[:, :-1].copy() if self.fit_intercept else found
 
     def _copied(self) -> Vector:
+        self.n_features_in_ = self._regrets.columns - self.fit_intercept
+        vars(self).pop("feature_names_in_", None)
+        if self._regrets.names is not None:
+            self.feature_names_in_ = self._regrets.names
         w = np.frombuffer(self._model.w(), dtype=np.float64).reshape(self._regrets.variables, -1)
         self.intercept_ = self._sign() * w[:, -1] if self.fit_intercept else np.zeros(len(w))
         return super()._copied()

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from multiplane._labeller import listed
-from multiplane.ilp._feasible import Budget, FeasibleSet, Unsolved, Vector, numbers
+from multiplane.ilp._feasible import Budget, FeasibleSet, Infeasible, Unsolved, Vector, numbers
 from multiplane.ilp._programme import IntegerProgramme
+from multiplane.ilp._solver import WHOLE
 from multiplane.ilp._task import Instance, Truth
 
 
@@ -111,7 +112,7 @@ def _solution(y: Any, x: Instance, is_mean: bool, what: str) -> Given:
     if len(wrong):
         v = wrong[0]
         raise ValueError(f"{what}[{v}] is {values[v]:g}: the variable is between {lower[v]:g} and {upper[v]:g}")
-    wrong = np.flatnonzero(known & (values != np.round(values)) & getattr(x.feasible, "integral", False))
+    wrong = np.flatnonzero(known & (np.abs(values - np.round(values)) > WHOLE) & getattr(x.feasible, "integral", False))
     if len(wrong):
         raise ValueError(f"{what}[{wrong[0]}] is {values[wrong[0]]:g}: expected a whole number")
     if target.costs is not None and target.weights is not None:
@@ -155,6 +156,8 @@ def agreeing(
             if before is None:
                 raise ValueError(f"Y[{i}]: no vector that agrees with what is known was found in time: seconds gives it more") from None
             y = before[i]
+        except Infeasible:
+            raise
         except ValueError as error:
             raise ValueError(f"Y[{i}]: {error}") from None
         if before is not None and costs @ before[i] <= costs @ y:

@@ -7,6 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from numbers import Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -81,11 +82,11 @@ class Budget:
         """The budget of an estimator's fit, which begins. With ``clock="work"``, whose fits repeat, none; where lambda is chosen by
         several fits, one of each solution.
         """
-        if not isinstance(estimator.seconds, (int, float)) or estimator.clock != "wall":
+        if not isinstance(estimator.seconds, Real) or estimator.clock != "wall":
             return cls(each=each or math.inf)
         if isinstance(estimator.lam, str) and estimator.lam.startswith("cv"):
-            return cls(each=min(each or math.inf, 0.5 * estimator.seconds))
-        return cls(estimator.seconds, each or math.inf)
+            return cls(each=min(each or math.inf, 0.5 * float(estimator.seconds)))
+        return cls(float(estimator.seconds), each or math.inf)
 
 
 class FeasibleSet(ABC):

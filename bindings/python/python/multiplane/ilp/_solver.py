@@ -37,7 +37,7 @@ class Rows:
     """Rows and bounds: ``row_lower <= matrix @ y <= row_upper``, ``lower <= y <= upper``, the integral variables whole.
 
     Attributes:
-        core: They as the core has them, which examines vectors and proves bounds.
+        core: The same rows in the core, which examines vectors and proves bounds.
         matrix: By rows, a SciPy array ``[rows, variables]``.
     """
 
