@@ -2,7 +2,7 @@
 
     python benchmarks/scripts/sharded.py usps usps.txt --shards 1 4 16 --out runs/DATE/sharded.jsonl
 
-Shards are consecutive pieces of the file, in this process. F is asserted not to fall in any round.
+Shards are consecutive pieces of the file, in this process or, with `--executor ray`, in actors, whose memory is told. F is asserted not to fall in any round.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import multiplane
+from memory import sampled
 from multiplane.distributed import train
 
 KINDS = {"usps": multiplane.MulticlassSSVM, "ocr": multiplane.ChainSSVM}
@@ -51,7 +52,8 @@ def main() -> None:
         begun = time.perf_counter()
         record: dict[str, object] = {"task": given.task, "shards": count, "seed": given.seed}
         if count == 0:
-            fitted = KINDS[given.task](**args).fit(*load(given.path))
+            with sampled(0.2) as peak:
+                fitted = KINDS[given.task](**args).fit(*load(given.path))
             calls = fitted.summary_["oracle_calls"] + fitted.summary_["evaluation_calls"]
             record |= {"passes": calls / len(examples)}
         else:
@@ -65,11 +67,13 @@ def main() -> None:
                     assert not rounds or round_["dual"] >= rounds[-1]["dual"], "F fell"
                     rounds.append(round_)
 
-                fitted = train(KINDS[given.task](seconds=given.seconds, **args), files, callback=watch, executor=given.executor)
+                with sampled(0.2) as peak:
+                    fitted = train(KINDS[given.task](seconds=given.seconds, **args), files, callback=watch, executor=given.executor)
                 done = fitted.summary_["distributed"]
                 size = 8 * fitted.coef_.size
                 record |= {"passes": rounds[-1]["passes"], "rounds": done["rounds"], "reason": fitted.stop_reason_}
                 record |= {"bytes_per_worker_and_w": done["bytes_per_round"] / count / size, "worker_seconds": sum(done["worker_seconds"])}
+        record |= {"driver_mb": peak.get("driver"), "largest_worker_mb": peak.get("largest worker")}
         record |= {"primal": fitted.primal_, "dual": fitted.dual_, "seconds": time.perf_counter() - begun}
         print(json.dumps(record), flush=True)
         with given.out.open("a") as out:

@@ -11,13 +11,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import multiplane
 import numpy as np
+from memory import sampled
 from multiplane.distributed import draw_time, train, verify
 
 LENGTH, FEATURES, LABELS, SHARDS = 10, 50, 5, 16
@@ -54,32 +54,6 @@ class Sequences:
         return tuple(np.asarray(file) for file in files)
 
 
-def resident() -> dict[str, float]:
-    """Megabytes of this process and those that it has started, by kind."""
-    parents, names = {}, {}
-    for process in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            text = Path(f"/proc/{process}/stat").read_text()
-            names[int(process)] = text[text.index("(") + 1 : text.rindex(")")]
-            parents[int(process)] = int(text[text.rindex(")") + 2 :].split()[1])
-        except OSError:
-            continue
-    found = {"driver": 0.0, "workers": 0.0, "ray": 0.0}
-    for process in parents:
-        above = process
-        while above not in (os.getpid(), 0):
-            above = parents.get(above, 0)
-        if not above:
-            continue
-        kind = "driver" if process == os.getpid() else "workers" if names[process].startswith("ray::Worker") else "ray"
-        try:
-            lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
-            found[kind] += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1e3
-        except OSError:
-            continue
-    return {**found, "all": sum(found.values())}
-
-
 def main() -> None:
     """Makes the data, trains, verifies, and writes what was found."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -97,32 +71,22 @@ def main() -> None:
     if not (given.folder / f"y{SHARDS - 1}.npy").exists():
         make(given.folder, given.examples)
     shards = [Sequences(given.folder, shard) for shard in range(SHARDS)]
-    ended, peak, rounds = threading.Event(), dict[str, float](), list[dict[str, Any]]()
-
-    def sample() -> None:
-        while not ended.wait(1.0):
-            for kind, size in resident().items():
-                peak[kind] = max(peak.get(kind, 0.0), size)
+    rounds: list[dict[str, Any]] = []
 
     def watch(record: dict[str, Any]) -> None:
         rounds.append(record)
         print(len(rounds), record["order"], round(record["passes"], 2), record["dual"], record["gap_estimate"],
               round(time.monotonic() - begun), {kind: round(size) for kind, size in peak.items()}, flush=True)  # fmt: skip
 
-    sampler = threading.Thread(target=sample)
-    sampler.start()
     begun = time.monotonic()
     estimator = multiplane.ChainSSVM(gap="10%", lam=given.lam, clock="work", seconds=given.seconds)
     arguments = {"executor": "ray", "workers": given.workers}
-    try:
+    with sampled(1.0) as peak:
         settings = {name: getattr(given, name) for name in ("parts", "replays", "damping")}
         fitted = train(estimator, shards, callback=watch, settings=settings, **arguments)
         wall = time.monotonic() - begun
         trained = dict(peak)
         checked = verify(fitted, shards, **arguments) if given.verify else {}
-    finally:
-        ended.set()
-        sampler.join()
     done = fitted.summary_["distributed"]
     record = {"examples": given.examples, "bytes": sum(path.stat().st_size for path in given.folder.glob("x*.npy")), "lam": given.lam}
     record |= {"workers": given.workers, **settings, "reason": fitted.stop_reason_, "certified": fitted.certified_}
