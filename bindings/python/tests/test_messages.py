@@ -96,7 +96,8 @@ def test_names_of_features_are_texts(name):
 def test_texts_that_no_file_holds():
     """A lone surrogate in a label or a name: the text is told, with the rule, by an error that no call of the core shows in."""
     lone, rows = "\ud800", np.array([[0.0, 1.0], [1.0, 0.0]])
-    frame = pytest.importorskip("pandas").DataFrame(rows, columns=["a", lone])
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(rows, columns=pandas.Index(["a", lone], dtype=object))  # texts of pyarrow cannot be such
     graphs = [(rows, [(0, 1)])]
     for fit in (
         lambda: MulticlassSSVM().fit(rows, [lone, "a"]),
