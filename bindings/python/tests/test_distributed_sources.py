@@ -208,3 +208,24 @@ def test_local_processes(tmp_path: Path) -> None:
     finally:
         if started:
             ray.shutdown()
+
+
+def failing() -> tuple[np.ndarray, np.ndarray]:
+    raise ZeroDivisionError("by zero")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"settings": {"replays": "one"}}, r"settings\['replays'\] = 'one': must be a whole number >= 0"),
+        ({"settings": {"parts": 0}}, r"settings\['parts'\] = 0: must be a whole number >= 1"),
+        ({"settings": {"damping": 0}}, r"settings\['damping'\] = 0: must be a number > 0"),
+        ({"executor": object()}, "executor = .*: must be 'ray'"),
+        ({"shards": [problem(), failing]}, r"shards\[1\]: its function failed: ZeroDivisionError: by zero"),
+    ],
+)
+def test_faults_name_what_is_wrong(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises((ValueError, RuntimeError), match=message):
+        train(estimator(), **{"shards": pairs(2), **arguments})
+    with pytest.raises(ValueError, match="call = -1: must be a finite number >= 0"):
+        simulate(estimator(), pairs(2), call=-1)

@@ -43,7 +43,10 @@ class Shard:
         self._columns: list[str] | None = None
         self._names: list[Any] | None = None
         if callable(source):
-            source = source()
+            try:
+                source = source()
+            except Exception as error:
+                raise RuntimeError(f"{name}: its function failed: {type(error).__name__}: {error}") from error
             if not is_source(source):
                 raise ValueError(f"{name}: its function returned a {type(source).__name__}: expected {SOURCES}")
         if not isinstance(source, str) or source.endswith((".parquet", ".pq")):

@@ -8,6 +8,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,12 @@ def train(
         raise ValueError(f"checkpoint_every = {checkpoint_every}: must be at least 1")
     if unknown := sorted(set(settings or {}) - set(SETTINGS)):
         raise ValueError(f"settings: unknown {', '.join(unknown)}; expected {', '.join(SETTINGS)}")
+    for name, value in (settings or {}).items():
+        rule, least = ("a number > 0", 5e-324) if name == "damping" else ("a whole number >= 0", 0) if name == "replays" else ("a whole number >= 1", 1)
+        if isinstance(value, bool) or not isinstance(value, Real if name == "damping" else Integral) or not least <= float(value) < 2**31:
+            raise ValueError(f"settings[{name!r}] = {value!r}: must be {rule}")
+    if executor is not None and not isinstance(executor, str):
+        raise ValueError(f"executor = {executor!r}: must be 'ray' or 'ray://HOST:PORT', or not be given")
     if tree["solver"].get("name") != "auto":
         raise ValueError(f"solver = {tree['solver'].get('name')!r}: shards are trained by 'auto'")
     tree["solver"] = {**tree["solver"], "averaging": {"name": "none"}}
@@ -189,6 +196,9 @@ def simulate(
         seed: Of the delays.
         arguments: Others of :func:`train`.
     """
+    for name, value in {"call": call, "step": step, "latency": latency, "spread": spread}.items():
+        if not 0.0 <= value < float("inf"):
+            raise ValueError(f"{name} = {value!r}: must be a finite number >= 0")
     records: list[dict[str, Any]] = []
 
     def watch(record: dict[str, Any]) -> None:
