@@ -1,4 +1,4 @@
-"""Calls of updates of OCR words, next to those of training anew, all to a gap of 1 % at lambda = 1/n.
+"""Calls of updates of OCR words, next to those of training from the start, all to a gap of 1 % at lambda = 1/n.
 
     python updates.py --program multiplane --data DIR --out FOLDER [--folds 0]
 

@@ -25,6 +25,14 @@ SETTINGS = {"parts": 4, "replays": 32, "cuts": 2, "damping": 0.0125}
 at most; damping of local models a shard.
 """
 
+RULES: dict[str, tuple[Any, float, str]] = {
+    "parts": (Integral, 1, "a whole number >= 1"),
+    "replays": (Integral, 0, "a whole number >= 0"),
+    "cuts": (Integral, 1, "a whole number >= 1"),
+    "damping": (Real, 5e-324, "a number > 0"),
+}
+"""The type of each setting, its least value, and the rule in words."""
+
 
 def train(
     estimator: Any, shards: Sequence[Any], *, format: str | None = None, target: str | None = None, executor: str | None = None,
@@ -67,8 +75,8 @@ def train(
     if unknown := sorted(set(settings or {}) - set(SETTINGS)):
         raise ValueError(f"settings: unknown {', '.join(unknown)}; expected {', '.join(SETTINGS)}")
     for name, value in (settings or {}).items():
-        rule, least = ("a number > 0", 5e-324) if name == "damping" else ("a whole number >= 0", 0) if name == "replays" else ("a whole number >= 1", 1)
-        if isinstance(value, bool) or not isinstance(value, Real if name == "damping" else Integral) or not least <= float(value) < 2**31:
+        kind, least, rule = RULES[name]
+        if isinstance(value, bool) or not isinstance(value, kind) or not least <= value < 2**31:
             raise ValueError(f"settings[{name!r}] = {value!r}: must be {rule}")
     if executor is not None and not isinstance(executor, str):
         raise ValueError(f"executor = {executor!r}: must be 'ray' or 'ray://HOST:PORT', or not be given")

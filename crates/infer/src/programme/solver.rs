@@ -54,7 +54,7 @@ pub struct Least {
 ///
 /// use multiplane_infer::programme::{Costs, Programme, ProgrammeSolver, SparseMatrix};
 ///
-/// // At most one of two items, of which the second is worth more.
+/// // At most one of two items: the second is worth more.
 /// let matrix = SparseMatrix::new(vec![0, 2], vec![0, 1], vec![1.0, 1.0], 2)?;
 /// let (row_lower, row_upper) = (vec![f64::NEG_INFINITY], vec![1.0]);
 /// let (lower, upper, integral) = (vec![0.0; 2], vec![1.0; 2], vec![true; 2]);

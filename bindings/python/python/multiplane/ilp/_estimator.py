@@ -107,7 +107,7 @@ class IlpSSVM(OracleEstimator):
         return instances
 
     @contextmanager
-    def _naming(self, instances: list[Instance], what: str = "X") -> Iterator[None]:
+    def _naming(self, instances: list[Instance]) -> Iterator[None]:
         """Says which example has no feasible vector."""
         try:
             yield
@@ -116,7 +116,7 @@ class IlpSSVM(OracleEstimator):
                 try:
                     x.feasible.minimise(np.zeros(len(x.feasible)), seconds=NAMING)
                 except Infeasible:
-                    raise Infeasible(f"{what}[{i}]: {error}") from None
+                    raise Infeasible(f"X[{i}]: {error}") from None
                 except Exception:  # noqa: BLE001, S112 (of a set of the user's: the first error counts)
                     continue
             raise

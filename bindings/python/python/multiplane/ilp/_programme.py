@@ -68,6 +68,7 @@ class IntegerProgramme(FeasibleSet):
             if len(wrong):
                 raise ValueError(f"{what} {wrong[0]} is between {low[wrong[0]]:g} and {high[wrong[0]]:g}: nothing is")
         self._solver: Solver | None = None
+        self._kept: _core.Programme | None = None
         self._parts: list[tuple[NDArray[np.int64], FeasibleSet]] | None = None
 
     @classmethod
@@ -117,8 +118,10 @@ class IntegerProgramme(FeasibleSet):
         return self._solver
 
     def _core(self) -> _core.Programme:
-        matrix = self.matrix.indptr, self.matrix.indices, self.matrix.data
-        return _core.Programme(matrix, (self.row_lower, self.row_upper), (self.lower, self.upper), self.integral.tolist())
+        if self._kept is None:
+            matrix = self.matrix.indptr, self.matrix.indices, self.matrix.data
+            self._kept = _core.Programme(matrix, (self.row_lower, self.row_upper), (self.lower, self.upper), self.integral.tolist())
+        return self._kept
 
     def minimise(self, costs: Vector, slack: Slack = no_slack, seconds: float = math.inf) -> Least:
         return self.solver.minimise(numbers(costs, len(self), "costs"), slack, seconds)
@@ -142,7 +145,7 @@ class IntegerProgramme(FeasibleSet):
         found = object.__new__(IntegerProgramme)
         for name in ("matrix", "row_lower", "row_upper", "lower", "upper", "integral"):
             setattr(found, name, getattr(rows, name))
-        found._solver = found._parts = None
+        found._solver, found._parts, found._kept = None, None, rows.core
         return found
 
     def nearest(self, costs: Vector, values: Vector, weights: Vector, seconds: float = math.inf) -> Vector:
@@ -163,4 +166,4 @@ class IntegerProgramme(FeasibleSet):
         return self._of(Rows(self._core().with_distances(list(zip(inside.tolist(), values.tolist(), strict=True)))))
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_solver": None, "_parts": None}
+        return self.__dict__ | {"_solver": None, "_parts": None, "_kept": None}
