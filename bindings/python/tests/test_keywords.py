@@ -19,7 +19,7 @@ OTHER = {
     "root": "any", "distances": [1, 2], "kernel": "rbf", "gamma": 0.5, "degree": 2, "coef0": 0.75, "kernel_budget": 5,
     "kernel_rows": {"bytes": 1000}, "unary_columns": [0, 1], "pair_columns": [2],
     "levels": 3, "max_sets": 10, "none": True, "normalise": "l2", "search": "windows", "stride": 2, "windows": 3, "words": [5],
-    "apart": 0.7, "bin_kernel": "chi2", "alpha": 0.25, "edges": "0-1", "torso": "0-1",
+    "apart": 0.7, "bin_kernel": "chi2", "alpha": 0.25, "edges": "0-1", "torso": "0-1", "types": 2,
 }  # fmt: skip
 """A value of each keyword that is not its default."""
 

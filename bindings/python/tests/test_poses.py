@@ -47,6 +47,22 @@ def test_joints_are_found_and_models_come_back(tmp_path: Path) -> None:
     assert model.predict([]).shape == (0, 3, 2)
 
 
+def test_joints_have_types() -> None:
+    """The last joint hangs below its parent or above it; one spring cannot say so, two types can."""
+    maps, poses = pictures(40)
+    new, truth = pictures(20, seed=1)
+    for one, joints in [*zip(maps, poses, strict=True), *zip(new, truth, strict=True)][::2]:
+        (x, y), above = joints[2].astype(int), joints[1] - (joints[2] - joints[1]) * (-1, 1)
+        one[:] = np.where(one == 1.0, 0.0, one)
+        joints[2] = np.clip(above, 0, (9, 11))
+        for (x, y), channel in zip(joints.astype(int), (0, 1, 0), strict=True):
+            one[y, x, channel] = 1.0
+    plain, typed = [PoseSSVM(lam=1e-3, gap="2%", template=1, types=types, **BODY).fit(maps, poses) for types in (1, 2)]
+    assert len(typed.coef_) == 2 * 3 * 2 + 2 * 8 + 2 * 4 and (typed.coef_[12:20] >= 0).all()
+    found = typed.predict(new)
+    assert found.max() < 12 and typed.score(new, truth) > plain.score(new, truth)
+
+
 @pytest.mark.parametrize("partial", ["left-out", "masked"])
 def test_joints_may_be_unmarked(partial: str) -> None:
     maps, poses = pictures(20)
@@ -83,6 +99,7 @@ CASES: list[tuple[dict[str, Any], Any, Any, str]] = [
     ({"edges": "0-1,1-0"}, [GRID], [SOUND], r"edges = 0-1,1-0: must join 3 joints, from 0 to 2, in a tree"),
     ({"edges": "0-1,1"}, [GRID], [SOUND[:2]], r"edges = 0-1,1: must be less than 256 pairs of joints"),
     ({"torso": "0-7"}, [GRID], [SOUND], r"torso = 0-7: must be of joints 0 to 2"),
+    ({"types": 17}, [GRID], [SOUND], r"types = 17: must be 1 to 16"),
     ({"template": 2}, [GRID], [SOUND], r"template = 2: must be an odd number of cells"),
     ({}, [], [], r"X: found no image"),
 ]

@@ -11,7 +11,7 @@ use multiplane_infer::engine::unwatched;
 use multiplane_infer::marginals::{
     ChainMarginals, ForwardBackward, Marginals, SumProduct, TiltedChain, Transitions, chain_size,
 };
-use multiplane_infer::parts::{Limb, PartTree, Spring};
+use multiplane_infer::parts::{Limb, PartPlace, PartTree, Rest, Spring};
 use multiplane_infer::score_tree::{ROOT, ScoreTree, TreeShape, TreeView};
 use multiplane_infer::several::{self, SeveralMemory};
 use multiplane_infer::tree::Tree;
@@ -282,18 +282,24 @@ fn poses(rounds: usize) {
     let rough = random.table(parts * size, 1.0);
     let near = |k: usize| ((k % size % width) as f64 / 9.0).sin() + ((k % size / width + k / size) as f64 / 7.0).cos();
     let smooth: Vec<f64> = (0..parts * size).map(near).collect();
-    let [stiff, soft]: [Vec<Limb>; 2] = [0.02, 1e-4].map(|stiffness| {
-        let limb = |child: usize| {
+    let rests = [0.02, 1e-4].map(|stiffness| {
+        let rest = |_| {
             let (anchor, slope) = ([5.0 * random.next(), 5.0 * random.next()], 0.01 * random.next());
-            Limb { child, parent: random.below(child), anchor, springs: [Spring { stiffness, slope }; 2] }
+            [Rest { anchor, springs: [Spring { stiffness, slope }; 2] }]
         };
-        (1..parts).rev().map(limb).collect()
+        (0..parts).map(rest).collect::<Vec<_>>()
     });
-    let (mut a, mut b, mut cells) = (PartTree::default(), PartTree::default(), [vec![0; parts], vec![0; parts]]);
+    let parents: Vec<usize> = (0..parts).map(|child| random.below(child.max(1))).collect();
+    let [stiff, soft] = [0, 1].map(|k| {
+        let limb = |child: usize| Limb { child, parent: parents[child], rests: &rests[k][child], pairs: &[0.0] };
+        (1..parts).rev().map(limb).collect::<Vec<_>>()
+    });
+    let mut cells = [vec![PartPlace::default(); parts], vec![PartPlace::default(); parts]];
+    let (mut a, mut b) = (PartTree::default(), PartTree::default());
     let [of_a, of_b] = &mut cells;
     let mut measured: [Measured; 2] = [
-        ("rough", Box::new(|_| drop(a.solve(&mut rough.clone(), width, &stiff, of_a)))),
-        ("smooth", Box::new(|_| drop(b.solve(&mut smooth.clone(), width, &soft, of_b)))),
+        ("rough", Box::new(|_| drop(a.solve(&mut rough.clone(), (width, 1), &stiff, of_a)))),
+        ("smooth", Box::new(|_| drop(b.solve(&mut smooth.clone(), (width, 1), &soft, of_b)))),
     ];
     report("14 parts on 60 x 80 cells", rounds / 10, 1, &mut measured);
 }

@@ -13,6 +13,8 @@ from multiplane._arrays import is_path
 from multiplane._builtin import BuiltIn
 from multiplane._fit_options import FitOptions, refuse_others, with_options
 
+_COLUMN = 0xFFFF  # the bits of a column, and of a row; above them is the type of a joint
+
 
 def _map(x: Any, what: str) -> NDArray[np.float32]:
     """The channels of an image as ``[rows, columns, channels]``."""
@@ -51,6 +53,8 @@ class PoseSSVM(BuiltIn):
     Args:
         edges: The limbs, as pairs of joints from 0: ``"0-1,1-2"``. The default is for the 14 joints of Leeds Sports Pose.
         torso: Pairs of joints, each a measure of the torso: the first pair that is marked in two different cells counts.
+        types: Types of a joint, each with a template and springs of its own, 1 to 16: groups of the offsets of joints from their
+            parents. 4 to 6 tell apart how limbs lie.
         partial: The part that unmarked joints have in training: ``"left-out"`` or, completed in rounds, ``"masked"``.
     """
 
@@ -62,6 +66,7 @@ class PoseSSVM(BuiltIn):
     rescaling: str = "margin"
     template: int = 5
     torso: str = "9-2,8-3"
+    types: int = 1
 
     # -- data --
 
@@ -119,7 +124,7 @@ class PoseSSVM(BuiltIn):
         if not is_path(X) and len(X) == 0:
             return np.zeros((0, count, 2), np.int64)
         places = np.frombuffer(self._model.predict(self._dataset(X, None), self._workers()), dtype=np.uint32)
-        return places.reshape(-1, count, 2).astype(np.int64)
+        return (places & _COLUMN).reshape(-1, count, 2).astype(np.int64)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The share of the marked joints that are found within a fifth of a torso (PDJ at 0.2)."""

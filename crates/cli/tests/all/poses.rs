@@ -9,9 +9,10 @@ use serde_json::json;
 #[test]
 fn poses_are_trained_and_verified() {
     let scratch = Scratch::made("poses", "safetensors", [15, 10]);
-    for (settings, d) in [
-        ("--set task.template=1 --lambda 0.003", 14 * 8 + 52),
-        ("--set task.template=3 --set task.alpha=0.2 --set task.torso=8-3 --lambda 0.01", 14 * 72 + 52),
+    for (settings, from, d) in [
+        ("--set task.template=1 --lambda 0.003", 14 * 8, 14 * 8 + 52),
+        ("--set task.template=3 --set task.alpha=0.2 --set task.torso=8-3 --lambda 0.01", 14 * 72, 14 * 72 + 52),
+        ("--set task.template=1 --set task.types=2 --lambda 0.003", 28 * 8, 28 * 8 + 104 + 52),
     ] {
         let train = format!("train --task pose --data train.safetensors {settings} --gap 5% --passes 60 --clock work");
         let [found, evaluated] =
@@ -23,7 +24,7 @@ fn poses_are_trained_and_verified() {
         assert!(curve.is_sorted() && curve[5] <= 1.0 && curve[2] > 0.6, "{settings}: {evaluated:?}");
         assert!((number(&evaluated, "accuracy") - curve[2]).abs() < 1e-12, "{settings}");
         assert!(number(&evaluated, "pck") >= curve[2], "{settings}: a body is longer than its torso");
-        let springs = scratch.weights("m")[d - 52..d - 26].to_vec();
+        let springs = scratch.weights("m")[from..from + 26].to_vec();
         assert!(
             springs.iter().all(|&weight| weight >= 0.0) && springs.iter().any(|&weight| weight > 0.0),
             "{springs:?}"
@@ -52,6 +53,7 @@ fn settings_are_checked() {
     let scratch = Scratch::made("poses", "safetensors", [3, 2]);
     let train = "train --task pose --data train.safetensors";
     assert_refused(&scratch, &format!("{train} --set task.alpha=0"), "task.alpha = 0: must be a number above 0");
+    assert_refused(&scratch, &format!("{train} --set task.types=17"), "task.types = 17: must be 1 to 16");
     assert_refused(&scratch, &format!("{train} --set task.template=4"), "task.template = 4: must be an odd number");
     let three = format!("{train} --set task.edges=0-1,1-2 --set task.torso=0-1");
     assert_refused(&scratch, &three, "found 14 joints in each image");

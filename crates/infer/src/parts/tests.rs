@@ -14,21 +14,42 @@ fn real(state: &mut u64) -> f64 {
     draw(state, 2001) as f64 / 1000.0 - 1.0
 }
 
+/// A limb with tables of its own.
+struct OwnLimb {
+    child: usize,
+    parent: usize,
+    rests: Vec<Rest>,
+    pairs: Vec<f64>,
+}
+
+impl OwnLimb {
+    fn lent(&self) -> Limb<'_> {
+        Limb { child: self.child, parent: self.parent, rests: &self.rests, pairs: &self.pairs }
+    }
+}
+
 /// The score of a placement by the definition.
-fn score(scores: &[f64], width: usize, limbs: &[Limb], cells: &[u32]) -> f64 {
-    let size = scores.len() / cells.len();
-    let own: f64 = cells.iter().zip(scores.chunks(size)).map(|(&cell, scores)| scores[cell as usize]).sum();
-    let of_limb = |limb: &Limb| {
-        let (child, parent) = (cells[limb.child] as usize, cells[limb.parent] as usize);
-        let offset = |c: usize, p: usize, axis: usize| c as f64 - p as f64 - limb.anchor[axis];
-        limb.springs[0].score(offset(child % width, parent % width, 0))
-            + limb.springs[1].score(offset(child / width, parent / width, 1))
+fn score(scores: &[f64], (width, types): (usize, usize), limbs: &[OwnLimb], places: &[PartPlace]) -> f64 {
+    let size = scores.len() / places.len() / types;
+    let own: f64 = places
+        .iter()
+        .zip(scores.chunks(types * size))
+        .map(|(place, scores)| scores[usize::from(place.kind) * size + place.cell as usize])
+        .sum();
+    let of_limb = |limb: &OwnLimb| {
+        let (child, parent) = (places[limb.child], places[limb.parent]);
+        let Rest { anchor, springs } = limb.rests[usize::from(child.kind)];
+        let (c, p) = (child.cell as usize, parent.cell as usize);
+        let offset = |c: usize, p: usize, axis: usize| c as f64 - p as f64 - anchor[axis];
+        springs[0].score(offset(c % width, p % width, 0))
+            + springs[1].score(offset(c / width, p / width, 1))
+            + limb.pairs[usize::from(parent.kind) * types + usize::from(child.kind)]
     };
     own + limbs.iter().map(of_limb).sum::<f64>()
 }
 
 /// A random forest of parts, with the limbs from the leaves on.
-fn forest(state: &mut u64, parts: usize, kind: u64) -> Vec<Limb> {
+fn forest(state: &mut u64, (parts, types): (usize, usize), form: u64) -> Vec<OwnLimb> {
     let mut names: Vec<usize> = (0..parts).collect();
     (1..parts).for_each(|k| names.swap(k, draw(state, k as u64 + 1) as usize));
     let mut limbs = Vec::new();
@@ -38,7 +59,7 @@ fn forest(state: &mut u64, parts: usize, kind: u64) -> Vec<Limb> {
             continue;
         }
         let spring = |state: &mut u64| {
-            let stiffness = match kind % 4 {
+            let stiffness = match form % 4 {
                 0 => [0.0, 1e-310, 0.3][draw(state, 3) as usize],
                 1 => 0.3 * real(state).abs(),
                 2 => 0.5 * real(state),
@@ -46,46 +67,57 @@ fn forest(state: &mut u64, parts: usize, kind: u64) -> Vec<Limb> {
             };
             Spring { stiffness, slope: if draw(state, 2) == 0 { 0.0 } else { 0.3 * real(state) } }
         };
-        let anchor = [3.0 * real(state), (2.0 * real(state)).round()];
-        limbs.push(Limb { child: names[part], parent: names[parent], anchor, springs: [spring(state), spring(state)] });
+        let rest = |state: &mut u64| {
+            let anchor = [3.0 * real(state), (2.0 * real(state)).round()];
+            Rest { anchor, springs: [spring(state), spring(state)] }
+        };
+        let rests = (0..types).map(|_| rest(state)).collect();
+        let pairs = (0..types * types).map(|_| real(state)).collect();
+        limbs.push(OwnLimb { child: names[part], parent: names[parent], rests, pairs });
     }
     limbs
 }
 
-/// The best of all placements, on small grids of every shape, with flat, stiff and negative springs, forbidden cells
-/// and ties; a second call of the engine answers the same.
+/// The best of all placements, on small grids of every shape, with one to three types, flat, stiff and negative
+/// springs, forbidden cells and ties; a second call of the engine answers the same.
 #[test]
 fn placements_are_the_best() {
     let mut tree = PartTree::default();
     for seed in 0..600 {
         let mut state = seed * 7919 + 12345;
-        let (width, height) = (1 + draw(&mut state, 4) as usize, 1 + draw(&mut state, 4) as usize);
+        let types = [1, 1, 2, 3][seed as usize % 4];
+        let most = if types == 1 { 4 } else { 2 };
+        let (width, height) = (1 + draw(&mut state, most) as usize, 1 + draw(&mut state, most) as usize);
         let (parts, size) = (1 + draw(&mut state, 3) as usize, width * height);
         let step = [1.0, 0.0, 7.0][seed as usize % 3]; // equal scores, and scores like the springs
-        let mut scores: Vec<f64> = (0..parts * size).map(|_| step * real(&mut state)).collect();
+        let mut scores: Vec<f64> = (0..parts * types * size).map(|_| step * real(&mut state)).collect();
         if seed % 5 == 0 {
             (0..scores.len() / 2).for_each(|_| {
-                let cell = draw(&mut state, (parts * size) as u64) as usize;
+                let cell = draw(&mut state, (parts * types * size) as u64) as usize;
                 scores[cell] = f64::NEG_INFINITY;
             });
         }
-        let limbs = forest(&mut state, parts, seed);
+        let limbs = forest(&mut state, (parts, types), seed / 4);
+        let lent: Vec<Limb<'_>> = limbs.iter().map(OwnLimb::lent).collect();
         let mut best = f64::NEG_INFINITY;
-        for code in 0..size.pow(parts as u32) {
-            let cells: Vec<u32> = (0..parts).map(|k| (code / size.pow(k as u32) % size) as u32).collect();
-            best = best.max(score(&scores, width, &limbs, &cells));
+        for code in 0..(size * types).pow(parts as u32) {
+            let unit = |k: usize| code / (size * types).pow(k as u32) % (size * types);
+            let place = |unit: usize| PartPlace { cell: (unit % size) as u32, kind: (unit / size) as u8 };
+            let places: Vec<PartPlace> = (0..parts).map(|k| place(unit(k))).collect();
+            best = best.max(score(&scores, (width, types), &limbs, &places));
         }
-        let mut cells = vec![0; parts];
-        let found = tree.solve(&mut scores.clone(), width, &limbs, &mut cells).unwrap();
+        let mut places = vec![PartPlace::default(); parts];
+        let found = tree.solve(&mut scores.clone(), (width, types), &lent, &mut places).unwrap();
         if best == f64::NEG_INFINITY {
             assert_eq!(found, best, "seed {seed}");
             continue;
         }
         let near = |value: f64| (value - best).abs() <= 1e-12 * (1.0 + best.abs());
-        assert!(near(found) && near(score(&scores, width, &limbs, &cells)), "seed {seed}: {found}, best {best}");
-        let mut again = vec![0; parts];
-        PartTree::default().solve(&mut scores.clone(), width, &limbs, &mut again).unwrap();
-        assert_eq!(cells, again, "seed {seed}");
+        let own = score(&scores, (width, types), &limbs, &places);
+        assert!(near(found) && near(own), "seed {seed}: {found}, best {best}");
+        let mut again = vec![PartPlace::default(); parts];
+        PartTree::default().solve(&mut scores.clone(), (width, types), &lent, &mut again).unwrap();
+        assert_eq!(places, again, "seed {seed}");
     }
 }
 
@@ -108,20 +140,23 @@ fn lines_are_transformed() {
     }
 }
 
-/// Limbs that are no forest from the leaves on, and rows that are not full, are refused.
+/// Limbs that are no forest from the leaves on, rows that are not full, and tables of other sizes are refused.
 #[test]
 fn faults_are_named() {
-    let limb = |child, parent| Limb { child, parent, anchor: [0.0; 2], springs: [Spring::default(); 2] };
-    let fault = |scores: usize, limbs: &[Limb]| {
-        PartTree::default().solve(&mut vec![0.0; scores], 2, limbs, &mut [0; 3]).unwrap_err().to_string()
+    let rests = [Rest::default(); 2];
+    let limb = |child, parent| Limb { child, parent, rests: &rests[..1], pairs: &[0.0] };
+    let fault = |scores: usize, limbs: &[Limb<'_>]| {
+        let mut out = [PartPlace::default(); 3];
+        PartTree::default().solve(&mut vec![0.0; scores], (2, 1), limbs, &mut out).unwrap_err().to_string()
     };
-    assert_eq!(fault(9, &[]), "found 9 scores of 3 parts, expected full rows of 2 for each");
-    assert_eq!(fault(0, &[]), "found 0 scores of 3 parts, expected full rows of 2 for each");
-    let cases: [(&[Limb], &str); 4] = [
+    assert_eq!(fault(9, &[]), "found 9 scores of 3 parts and 1 types, expected full rows of 2 for each");
+    assert_eq!(fault(0, &[]), "found 0 scores of 3 parts and 1 types, expected full rows of 2 for each");
+    let cases: [(&[Limb<'_>], &str); 5] = [
         (&[limb(1, 1)], "limb 0: found part 1 on part 1, expected two of 3 parts that hang on none yet"),
         (&[limb(1, 3)], "limb 0: found part 1 on part 3"),
         (&[limb(1, 0), limb(1, 2)], "limb 1: found part 1 on part 2"),
         (&[limb(1, 0), limb(2, 1)], "limb 1: found part 2 on part 1"),
+        (&[Limb { rests: &rests, ..limb(1, 0) }], "limb 0: found 2 rests and 1 pairs of types, expected those of 1"),
     ];
     for (limbs, expected) in cases {
         let found = fault(12, limbs);

@@ -5,9 +5,11 @@ use std::path::Path;
 
 use multiplane::data::Classified;
 use multiplane::data::boxes::Boxes;
+use multiplane::data::poses::Poses;
 use multiplane::dataset::Dataset;
 use multiplane::synth::{
-    single_letters, synthetic_boxes, synthetic_chunks, synthetic_graphs, synthetic_rotamers, synthetic_words,
+    single_letters, synthetic_boxes, synthetic_chunks, synthetic_graphs, synthetic_poses, synthetic_rotamers,
+    synthetic_words,
 };
 use multiplane::{Error, read_data};
 
@@ -130,6 +132,10 @@ fn boxes(n: usize) -> Dataset {
     Dataset::new(Boxes::new(&synthetic_boxes(n, 0)).expect("pictures are sound"))
 }
 
+fn poses(n: usize) -> Dataset {
+    Dataset::new(Poses::new(&synthetic_poses(n.div_ceil(2).max(8), 0)).expect("figures are sound"))
+}
+
 fn rotamers(n: usize) -> Dataset {
     Dataset::new(synthetic_rotamers(n.div_ceil(8).max(8), 0))
 }
@@ -212,6 +218,15 @@ pub(crate) static FACES: DataSet = DataSet {
     test: TestPart::File("boxes/faces.test.safetensors"),
     task: "task=box task.normalise=l2 task.search=windows task.windows=4",
     ..HORSE_BOXES
+};
+/// Photographs of people in grids of HOG cells with their joints, made by `benchmarks/scripts/poses.py`.
+pub(crate) static POSES: DataSet = DataSet {
+    name: "poses",
+    title: "human poses",
+    file: "poses/lspet.safetensors",
+    task: "task=pose task.template=3 task.torso=9-2,8-3,12-2,12-3",
+    stand_in: poses,
+    ..WORDS
 };
 /// Adult, divided as in the thesis.
 pub(crate) static ADULT: DataSet =

@@ -8,6 +8,7 @@ mod classes;
 mod difference;
 mod enumerate;
 pub mod graph;
+mod groups;
 #[cfg(feature = "highs")]
 pub mod ilp;
 pub mod kernelized;

@@ -9,8 +9,8 @@ use multiplane_tasks::dataset::Dataset;
 use multiplane_testkit::contract::{check_certificates, check_oracle, solvers_on};
 use multiplane_testkit::small::{Small, of_task};
 
-/// Two or three grids of 2 x 3 cells with three joints, the last of which is not always marked; trees, templates and
-/// losses by seed.
+/// Two or three grids of 2 x 3 cells with three joints, the last of which is not always marked; trees, templates,
+/// types and losses by seed.
 fn small(seed: u64) -> Small {
     let mut rng = Rng::new(seed, 17);
     let n = 2 + rng.below(2) as usize;
@@ -26,20 +26,27 @@ fn small(seed: u64) -> Small {
         torso: "0-1".into(),
         alpha: [0.5, 1.0][seed as usize / 2 % 2],
         template: [1, 3][seed as usize / 4 % 2],
+        types: [1, 1, 2][seed as usize % 3],
         ..PoseSpec::default()
     };
     let data = Dataset::new(Poses::new(&arrays).unwrap());
     let (task, examples) = examples(&spec, &data).unwrap();
     assert!(!task.nonnegative().is_empty());
-    let all = |truth: &Pose| {
-        let place = |code: u32| Some([code % 3, code / 3]);
+    let (joints, units) = (3_u32, 6 * spec.types as u32);
+    let all = move |truth: &Pose| {
         let marked: Vec<bool> = truth.joints().map(|joint| joint.is_some()).collect();
-        let joints = (0..3_u32).filter(|&joint| marked[joint as usize]).count() as u32;
-        let pose = |code: u32| {
-            let of = |joint: usize| place(code / 6_u32.pow(joint as u32) % 6).filter(|_| marked[joint]);
-            Pose::new((0..3).map(of))
+        let codes = (0..joints).map(|k| if marked[k as usize] { units } else { 1 }).product();
+        let pose = |mut code: u32| {
+            let unit = |&is_marked: &bool| {
+                let unit = code % units;
+                code /= if is_marked { units } else { 1 };
+                is_marked.then_some(unit)
+            };
+            let found: Vec<Option<u32>> = marked.iter().map(unit).collect();
+            let places = found.iter().map(|unit| unit.map(|unit| [unit % 6 % 3, unit % 6 / 3]));
+            Pose::new(places).with_types(|joint| found[joint].map_or(0, |unit| (unit / 6) as u8))
         };
-        (0..6_u32.pow(joints)).map(pose).collect()
+        (0..codes).map(pose).collect()
     };
     of_task(format!("poses {seed}"), task, examples, all)
 }

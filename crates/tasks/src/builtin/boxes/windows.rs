@@ -2,56 +2,20 @@
 
 use multiplane_infer::boxes::Rect;
 
-/// Most rounds of the grouping.
-const ROUNDS: usize = 100;
+use crate::builtin::groups::means;
 
-/// Returns at most `count` sizes, width and height, ascending: the means of groups of near sizes (k-means, begun at
-/// sizes spread evenly in the order of areas). A box counts as often as its weight says, with 0 not at all.
+/// Returns at most `count` sizes, width and height, ascending: the means of groups of near sizes, begun at sizes spread
+/// evenly in the order of areas. A box counts as often as its weight says, with 0 not at all.
 pub(super) fn sizes<'a>(boxes: impl Iterator<Item = (&'a Rect, f64)>, count: usize) -> Vec<(u32, u32)> {
     let size = |rect: &Rect| [f64::from(rect.right - rect.left), f64::from(rect.bottom - rect.top)];
-    let mut all: Vec<([f64; 2], f64)> =
-        boxes.filter(|(_, weight)| *weight > 0.0).map(|(rect, weight)| (size(rect), weight)).collect();
+    let mut all: Vec<([f64; 2], f64)> = boxes.map(|(rect, weight)| (size(rect), weight)).collect();
     all.sort_by(|(a, _), (b, _)| (a[0] * a[1]).total_cmp(&(b[0] * b[1])).then(a[0].total_cmp(&b[0])));
-    let mut means: Vec<[f64; 2]> = Vec::new();
-    if count < all.len() {
-        let whole: f64 = all.iter().map(|(_, weight)| weight).sum();
-        let mut before = 0.0;
-        for (size, weight) in &all {
-            before += weight;
-            // The means begin where odd multiples of half a share of the weights fall.
-            while means.len() < count && before * 2.0 * count as f64 > (2 * means.len() + 1) as f64 * whole {
-                means.push(*size);
-            }
-        }
-    } else {
-        means.extend(all.iter().map(|(size, _)| *size));
-    }
-    for _ in 0..ROUNDS {
-        let mut sums = vec![([0.0; 2], 0.0); means.len()];
-        for (size, weight) in &all {
-            let (sum, members) = &mut sums[nearest(&means, *size)];
-            *sum = [sum[0] + weight * size[0], sum[1] + weight * size[1]];
-            *members += weight;
-        }
-        let moved = |(mean, (sum, members)): (&[f64; 2], &([f64; 2], f64))| match *members > 0.0 {
-            true => sum.map(|sum| sum / members),
-            false => *mean,
-        };
-        let next: Vec<[f64; 2]> = means.iter().zip(&sums).map(moved).collect();
-        if next == means {
-            break;
-        }
-        means = next;
-    }
-    let mut sizes: Vec<(u32, u32)> = means.into_iter().map(|[w, h]| (w.round() as u32, h.round() as u32)).collect();
+    let means = means(&all, count);
+    let mut sizes: Vec<(u32, u32)> =
+        means.into_iter().map(|([w, h], _)| (w.round() as u32, h.round() as u32)).collect();
     sizes.sort_unstable();
     sizes.dedup();
     sizes
-}
-
-fn nearest(means: &[[f64; 2]], size: [f64; 2]) -> usize {
-    let distance = |mean: &[f64; 2]| (mean[0] - size[0]).powi(2) + (mean[1] - size[1]).powi(2);
-    (0..means.len()).fold(0, |best, k| if distance(&means[k]) < distance(&means[best]) { k } else { best })
 }
 
 #[cfg(test)]

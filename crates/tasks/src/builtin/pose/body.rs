@@ -5,7 +5,7 @@ use multiplane_core::parameter::{ParameterError, require};
 use super::spec::PoseSpec;
 
 /// Joints that a body may have.
-const MOST: usize = 256;
+pub(super) const MOST: usize = 256;
 
 /// Limbs and torso of a body.
 #[derive(Clone, Debug)]
@@ -16,6 +16,8 @@ pub(super) struct Body {
     pub(super) leaves_first: Vec<usize>,
     /// The pairs that a torso is measured between.
     pub(super) torso: Vec<[usize; 2]>,
+    /// The number of types of a joint.
+    pub(super) types: usize,
 }
 
 impl Body {
@@ -24,6 +26,7 @@ impl Body {
         require(spec.alpha > 0.0 && spec.alpha.is_finite(), "alpha", spec.alpha, "must be a number above 0")?;
         let is_odd = spec.template <= 9 && spec.template % 2 == 1;
         require(is_odd, "template", spec.template, "must be an odd number of cells, at most 9")?;
+        require((1..=16).contains(&spec.types), "types", spec.types, "must be 1 to 16")?;
         let fault = |rule: String| ParameterError::new("edges", &spec.edges, rule);
         let mut limbs = pairs(&spec.edges).map_err(fault)?;
         let joints = limbs.len() + 1;
@@ -48,12 +51,18 @@ impl Body {
         let torso = pairs(&spec.torso).map_err(|rule| ParameterError::new("torso", &spec.torso, rule))?;
         let is_there = torso.iter().flatten().all(|&joint| joint < joints);
         require(is_there, "torso", &spec.torso, &format!("must be of joints 0 to {}", joints - 1))?;
-        Ok(Body { limbs, leaves_first: order, torso })
+        Ok(Body { limbs, leaves_first: order, torso, types: spec.types })
     }
 
     /// Returns the number of joints.
     pub(super) fn joints(&self) -> usize {
         self.limbs.len() + 1
+    }
+
+    /// Returns the limb whose offset tells the type of a joint: the one that it ends, or the first one of the root.
+    pub(super) fn limb_of(&self, joint: usize) -> usize {
+        let ends = |limb: &[usize; 2]| limb[1] == joint;
+        self.limbs.iter().position(ends).or_else(|| self.limbs.iter().position(|limb| limb[0] == joint)).unwrap_or(0)
     }
 }
 

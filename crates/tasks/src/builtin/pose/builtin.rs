@@ -40,14 +40,19 @@ impl BuiltinTask for PoseTask {
         CURVES.into_iter().map(|curve| Box::new(curve) as Box<dyn Measure<Pose>>).collect()
     }
 
-    /// Poses with one joint in a neighbouring cell.
+    /// Poses with one joint in a neighbouring cell, or of another type.
     fn neighbours(&self, x: &Arc<PoseImage>, y: &Pose, most: usize, rng: &mut Rng) -> Vec<Pose> {
+        let types = self.body.types as u8;
         let moved = |(joint, [column, row]): (usize, [u32; 2])| {
             let near =
                 [[column.wrapping_sub(1), row], [column + 1, row], [column, row.wrapping_sub(1)], [column, row + 1]];
-            near.map(|place| {
+            let near = near.map(|place| {
                 Pose::new(y.joints().enumerate().map(|(k, own)| if k == joint { Some(place) } else { own }))
-            })
+                    .with_types(|k| y.kind(k))
+            });
+            let others = (0..types).filter(move |&kind| kind != y.kind(joint));
+            near.into_iter()
+                .chain(others.map(move |kind| y.clone().with_types(|k| if k == joint { kind } else { y.kind(k) })))
         };
         let mut all: Vec<Pose> = y.placed().flat_map(moved).filter(|near| is_inside(x, near)).collect();
         rng.shuffle(&mut all);
@@ -56,7 +61,11 @@ impl BuiltinTask for PoseTask {
     }
 
     fn is_labelling_of(&self, x: &Arc<PoseImage>, y: &Pose) -> bool {
-        y.joints().len() == self.body.joints() && y.is_whole() && is_inside(x, y)
+        let is_known = |joint: usize| usize::from(y.kind(joint)) < self.body.types;
+        y.joints().len() == self.body.joints()
+            && y.is_whole()
+            && is_inside(x, y)
+            && (0..self.body.joints()).all(is_known)
     }
 
     fn weight_tables(&self) -> Vec<WeightTable> {

@@ -4,10 +4,14 @@ use std::sync::Arc;
 
 use multiplane_core::task::{TaskLabel, UNLABELLED};
 
-/// A cell for each joint. Two poses are equal if their cells are.
+/// The bits of a column; those above them are the type.
+const COLUMN: u32 = 16;
+
+/// A cell and a type for each joint. Two poses are equal if their cells and types are.
 #[derive(Clone, Debug, Default)]
 pub struct Pose {
-    /// Column and row of each joint; [`UNLABELLED`] twice if it is left out or not known.
+    /// Column and row of each joint, the type in the upper half of the column; [`UNLABELLED`] twice if it is left out
+    /// or not known.
     places: Vec<u32>,
     /// The marks of the image, if this is a truth.
     pub(super) marks: Option<Arc<Marks>>,
@@ -22,7 +26,7 @@ pub(super) struct Marks {
     pub(super) torso: f64,
 }
 
-/// Column and row of each joint, one after the other.
+/// Column and row of each joint, one after the other, the type in the upper half of the column.
 impl TaskLabel for Pose {
     fn numbers(&self) -> Option<&[u32]> {
         Some(&self.places)
@@ -40,7 +44,7 @@ impl PartialEq for Pose {
 }
 
 impl Pose {
-    /// Takes column and row of each joint; `None` if it is left out or not known.
+    /// Takes column and row of each joint, of type 0; `None` if it is left out or not known.
     pub fn new(joints: impl IntoIterator<Item = Option<[u32; 2]>>) -> Self {
         let places = joints.into_iter().flat_map(|joint| joint.unwrap_or([UNLABELLED; 2])).collect();
         Pose { places, marks: None }
@@ -52,9 +56,27 @@ impl Pose {
         Pose { marks: Some(Arc::new(marks)), ..Pose::new(joints.iter().copied()) }
     }
 
+    /// Gives each placed joint its type.
+    #[must_use]
+    pub fn with_types(mut self, of_joint: impl Fn(usize) -> u8) -> Self {
+        for (joint, [column, _]) in self.places.as_chunks_mut().0.iter_mut().enumerate() {
+            if *column != UNLABELLED {
+                *column = (*column & ((1 << COLUMN) - 1)) | u32::from(of_joint(joint)) << COLUMN;
+            }
+        }
+        self
+    }
+
     /// Returns column and row of each joint; `None` if it is left out or not known.
     pub fn joints(&self) -> impl ExactSizeIterator<Item = Option<[u32; 2]>> + '_ {
-        self.places.as_chunks().0.iter().map(|place| Some(*place).filter(|place| place[0] != UNLABELLED))
+        let of = |&[column, row]: &[u32; 2]| (column != UNLABELLED).then_some([column & ((1 << COLUMN) - 1), row]);
+        self.places.as_chunks().0.iter().map(of)
+    }
+
+    /// Returns the type of a joint; 0 if it is left out.
+    pub fn kind(&self, joint: usize) -> u8 {
+        let column = self.places[2 * joint];
+        if column == UNLABELLED { 0 } else { (column >> COLUMN) as u8 }
     }
 
     /// Returns column and row of a joint.

@@ -8,6 +8,7 @@ use super::body::Body;
 use super::place::{Pose, distance};
 use super::spec::PoseSpec;
 use super::task::{PoseTask, PoseVocabulary, tables};
+use crate::builtin::groups::{means, nearest};
 use crate::builtin::reading::Reading;
 use crate::data::poses::{self, PoseImage, Poses};
 use crate::dataset::Dataset;
@@ -25,7 +26,10 @@ const STEP: f64 = 1.0 / 64.0;
 pub const ENTRY: TaskEntry = TaskEntry::new::<PoseSpec>("pose")
     .summary("the joints of a body in a grid of feature channels")
     .reads(&[&poses::FORMAT])
-    .layout("template[joint][row][column][channel], spring[limb][axis], offset[limb][axis]")
+    .layout(
+        "template[joint][type][row][column][channel], spring[limb][type][axis], offset[limb][type][axis], \
+             pair[limb][type of parent][type]; types and pairs with task.types above 1",
+    )
     .oracle("max-product on the tree of joints, by distance transforms");
 
 impl TaskSpec for PoseSpec {
@@ -90,10 +94,17 @@ fn read(spec: &PoseSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(
         let (found, expected) = (found.channels(), vocabulary.channels);
         return Err(OpenError::new(format!("found {found} channels in a cell, but the model has {expected}")));
     }
-    if vocabulary.anchors.len() != body.limbs.len() {
-        return Err(OpenError::new("the model has not as many anchors as limbs"));
+    if vocabulary.anchors.len() != body.limbs.len() * body.types {
+        return Err(OpenError::new("the model has not as many anchors as types of limbs"));
     }
-    check_dim(vocabulary.channels, joints * spec.template * spec.template)?;
+    check_dim(vocabulary.channels, joints * body.types * spec.template * spec.template)?;
+    if body.types > 1 {
+        for truth in &mut labels {
+            let kind = |joint: usize| typed(&body, &vocabulary, truth, joint).unwrap_or_default();
+            let kinds: Vec<u8> = (0..joints).map(kind).collect();
+            *truth = std::mem::take(truth).with_types(|joint| kinds[joint]);
+        }
+    }
     let task = PoseTask::new(body, vocabulary.clone(), spec.alpha, spec.template);
     let fingerprint = data.fingerprint();
     Ok((Reading { inputs, labels, vocabulary, fingerprint, warnings }, task))
@@ -117,24 +128,36 @@ fn torso(body: &Body, image: &PoseImage, spec: &PoseSpec, k: usize) -> Result<f6
     }
 }
 
-/// Returns what a model remembers of training data: means of offsets and of torsos, in which an image counts by its
-/// weight.
+/// Returns the type of a joint: that of the nearest anchor of its limb. `None` if an end of it is not marked.
+pub(super) fn typed(body: &Body, vocabulary: &PoseVocabulary, truth: &Pose, joint: usize) -> Option<u8> {
+    let limb = body.limb_of(joint);
+    let [parent, child] = body.limbs[limb].map(|end| truth.joint(end));
+    let (parent, child) = (parent?.map(f64::from), child?.map(f64::from));
+    let anchors = &vocabulary.anchors[limb * body.types..][..body.types];
+    Some(nearest(anchors.iter().copied(), [child[0] - parent[0], child[1] - parent[1]]) as u8)
+}
+
+/// Returns what a model remembers of training data: the mean of torsos and the means of offsets, those of the groups of
+/// offsets if joints have types, the largest first; an image counts by its weight.
 fn learned(body: &Body, found: &Poses, labels: &[Pose], weight: impl Fn(usize) -> f64) -> PoseVocabulary {
-    let mean = |values: &mut dyn Iterator<Item = (usize, f64)>| {
-        let add = |(sum, whole): (f64, f64), (k, value): (usize, f64)| (sum + weight(k) * value, whole + weight(k));
-        let (sum, whole) = values.fold((0.0, 0.0), add);
-        if whole > 0.0 { (sum / whole / STEP).round() * STEP } else { 0.0 }
-    };
-    let anchor = |&[parent, child]: &[usize; 2]| {
-        let along = |image: &PoseImage, axis: usize| {
-            Some(f64::from(image.joints[child]?[axis]) - f64::from(image.joints[parent]?[axis]))
+    let rounded = |value: f64| (value / STEP).round() * STEP;
+    let anchors = |&[parent, child]: &[usize; 2]| {
+        let offset = |(k, image): (usize, &Arc<PoseImage>)| {
+            let [parent, child] = [image.joints[parent]?, image.joints[child]?].map(|place| place.map(f64::from));
+            Some(([child[0] - parent[0], child[1] - parent[1]], weight(k)))
         };
-        let offsets = |axis: usize| {
-            found.images().iter().enumerate().filter_map(move |(k, image)| Some((k, along(image, axis)?)))
-        };
-        [0, 1].map(|axis| mean(&mut offsets(axis)))
+        let mut offsets: Vec<([f64; 2], f64)> = found.images().iter().enumerate().filter_map(offset).collect();
+        offsets.sort_by(|(a, _), (b, _)| a[1].atan2(a[0]).total_cmp(&b[1].atan2(b[0])));
+        let mut groups = means(&offsets, body.types);
+        groups.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        // Fewer offsets than types: those that are left have nothing of their own.
+        groups.resize(body.types, groups.last().copied().unwrap_or_default());
+        groups.into_iter().map(move |(mean, _)| mean.map(rounded))
     };
-    let torsos = labels.iter().map(|truth| truth.marks.as_ref().map_or(0.0, |marks| marks.torso));
-    let unit = mean(&mut torsos.enumerate()).max(STEP);
-    PoseVocabulary { channels: found.channels(), anchors: body.limbs.iter().map(anchor).collect(), unit }
+    let add = |(sum, whole): (f64, f64), (k, truth): (usize, &Pose)| {
+        (sum + weight(k) * truth.marks.as_ref().map_or(0.0, |marks| marks.torso), whole + weight(k))
+    };
+    let (sum, whole) = labels.iter().enumerate().fold((0.0, 0.0), add);
+    let unit = if whole > 0.0 { rounded(sum / whole).max(STEP) } else { STEP };
+    PoseVocabulary { channels: found.channels(), anchors: body.limbs.iter().flat_map(anchors).collect(), unit }
 }

@@ -20,6 +20,9 @@ pub struct PoseSpec {
     pub alpha: f64,
     /// Rows and columns of cells that a joint is seen by, its own in the middle: an odd number, at most 9.
     pub template: usize,
+    /// Types of a joint, each with a template and springs of its own: 1 to 16. Those of training are groups of the
+    /// offsets of joints from their parents; 4 to 6 tell apart how limbs lie.
+    pub types: usize,
     /// The part that unmarked joints have in training.
     pub partial: Partial,
 }
@@ -31,6 +34,7 @@ impl Default for PoseSpec {
             torso: "9-2,8-3".into(),
             alpha: 0.5,
             template: 5,
+            types: 1,
             partial: Partial::default(),
         }
     }

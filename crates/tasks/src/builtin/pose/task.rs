@@ -6,11 +6,12 @@ use std::sync::Arc;
 use multiplane_core::oracle::{Prices, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::task::{Call, Case, CompleteTruths, ExampleOf, Task, TaskCapabilities};
-use multiplane_infer::parts::{Limb, PartTree, Spring};
+use multiplane_infer::parts::{Limb, PartPlace, PartTree, Rest, Spring};
 use serde::{Deserialize, Serialize};
 
-use super::body::Body;
+use super::body::{Body, MOST};
 use super::place::{Pose, distance};
+use super::reading::typed;
 use crate::data::poses::PoseImage;
 use crate::problem::TaskVocabulary;
 use crate::problem::tables::{Axis, WeightTable};
@@ -21,7 +22,7 @@ const PRODUCT: f64 = 4e-10;
 const CELL: f64 = 3e-8;
 const NUMBER: f64 = 1e-9;
 
-/// Joints whose templates are multiplied at a time.
+/// Templates that are multiplied at a time.
 const LANES: usize = 8;
 
 /// The facts that a model remembers.
@@ -30,7 +31,8 @@ const LANES: usize = 8;
 pub struct PoseVocabulary {
     /// The number of channels of a cell.
     pub channels: usize,
-    /// The mean offset of the end of each limb from its beginning in training, columns and rows, in cells.
+    /// `[limb][type of its end]`: the mean offset of the end from the beginning in training, columns and rows, in
+    /// cells.
     pub anchors: Vec<[f64; 2]>,
     /// The mean length of a torso in training, in cells: the unit of offsets.
     pub unit: f64,
@@ -43,20 +45,21 @@ pub(super) fn tables(body: &Body, template: usize, channels: usize) -> Vec<Weigh
     let side = template as isize / 2;
     let around = || (-side..=side).map(|step| step.to_string());
     let limb = || Axis::own("limb", body.limbs.iter().map(|[from, to]| format!("{from}-{to}")));
+    let kind = |name: &'static str| (body.types > 1).then(|| Axis::numbers(name, body.types));
     let axis = || Axis::own("axis", ["column", "row"]);
-    vec![
-        WeightTable::new(
-            "template",
-            [
-                Axis::numbers("joint", body.joints()),
-                Axis::own("row", around()),
-                Axis::own("column", around()),
-                Axis::numbers("channel", channels),
-            ],
-        ),
-        WeightTable::new("spring", [limb(), axis()]),
-        WeightTable::new("offset", [limb(), axis()]),
-    ]
+    let seen = [Axis::own("row", around()), Axis::own("column", around()), Axis::numbers("channel", channels)];
+    let table = |name: &'static str, first: Axis, others: &[Axis]| {
+        let axes: Vec<Axis> = std::iter::once(first).chain(kind("type")).chain(others.iter().cloned()).collect();
+        WeightTable::new(name, axes)
+    };
+    let mut tables = vec![
+        table("template", Axis::numbers("joint", body.joints()), &seen),
+        table("spring", limb(), &[axis()]),
+        table("offset", limb(), &[axis()]),
+    ];
+    let of_parents = kind("type of parent").zip(kind("type"));
+    tables.extend(of_parents.map(|(parent, child)| WeightTable::new("pair", [limb(), parent, child])));
+    tables
 }
 
 /// Poses in grids of channels.
@@ -73,9 +76,10 @@ pub struct PoseTask {
 pub struct PoseScratch {
     tree: PartTree,
     scores: Vec<f64>,
-    limbs: Vec<Limb>,
-    cells: Vec<u32>,
-    /// `[group of joints][number of a template][joint in the group]`.
+    /// `[limb][type of its end]`.
+    rests: Vec<Rest>,
+    places: Vec<PartPlace>,
+    /// `[group of templates][number of a template][template in the group]`.
     templates: Vec<[f64; LANES]>,
     dense: Vec<f64>,
 }
@@ -93,7 +97,19 @@ impl PoseTask {
 
     /// Returns the number of weights of templates.
     pub(super) fn springs_from(&self) -> usize {
-        self.body.joints() * self.window()
+        self.body.joints() * self.body.types * self.window()
+    }
+
+    /// Returns the number of weights of springs, and of offsets: two of each type of each limb.
+    pub(super) fn springs(&self) -> usize {
+        2 * self.body.limbs.len() * self.body.types
+    }
+
+    /// Returns where the scores of pairs of types are among the weights: none with one type, whose score is the same
+    /// for all poses.
+    pub(super) fn pairs(&self) -> Range<usize> {
+        let (begin, types) = (self.springs_from() + 2 * self.springs(), self.body.types);
+        begin..begin + if types > 1 { self.body.limbs.len() * types * types } else { 0 }
     }
 
     /// Calls `each` with the parts of a template that lie in the grid: where its numbers begin, and the channels there.
@@ -107,50 +123,65 @@ impl PoseTask {
         }
     }
 
-    /// Returns the offset of a limb, columns and rows, in units.
+    /// Returns the offset of a limb, columns and rows, in units, from that at rest of the type of its end.
     pub(super) fn offset(&self, limb: usize, y: &Pose) -> Option<[f64; 2]> {
         let [parent, child] = self.body.limbs[limb].map(|joint| y.joint(joint));
-        let (parent, child, anchor) = (parent?.map(f64::from), child?.map(f64::from), self.vocabulary.anchors[limb]);
+        let (parent, child) = (parent?.map(f64::from), child?.map(f64::from));
+        let anchor = self.vocabulary.anchors[self.end(limb, y)];
         Some([0, 1].map(|axis| (child[axis] - parent[axis] - anchor[axis]) / self.vocabulary.unit))
+    }
+
+    /// Returns the number of the end of a limb among the types of all limbs.
+    pub(super) fn end(&self, limb: usize, y: &Pose) -> usize {
+        limb * self.body.types + usize::from(y.kind(self.body.limbs[limb][1]))
     }
 
     /// Adds `scale` times the features of a pose, of joints that are placed and limbs between them.
     fn add(&self, x: &PoseImage, y: &Pose, scale: f64, dense: &mut [f64]) {
+        let (types, pairs) = (self.body.types, self.pairs());
         let (templates, limbs) = dense.split_at_mut(self.springs_from());
         for (joint, place) in y.placed() {
-            let own = &mut templates[joint * self.window()..][..self.window()];
+            let own = &mut templates[(joint * types + usize::from(y.kind(joint))) * self.window()..][..self.window()];
             self.each_row(x, place, |begin, channels| {
                 own[begin..].iter_mut().zip(channels).for_each(|(sum, &value)| *sum += scale * f64::from(value));
             });
         }
-        let (springs, offsets) = limbs.split_at_mut(2 * self.body.limbs.len());
+        let (springs, limbs) = limbs.split_at_mut(self.springs());
+        let (offsets, together) = limbs.split_at_mut(self.springs());
         for limb in 0..self.body.limbs.len() {
-            for (axis, d) in self.offset(limb, y).into_iter().flatten().enumerate() {
-                springs[2 * limb + axis] -= scale * d * d;
-                offsets[2 * limb + axis] += scale * d;
+            let Some(offset) = self.offset(limb, y) else { continue };
+            let end = self.end(limb, y);
+            for (axis, d) in offset.into_iter().enumerate() {
+                springs[2 * end + axis] -= scale * d * d;
+                offsets[2 * end + axis] += scale * d;
+            }
+            if !pairs.is_empty() {
+                let [parent, child] = self.body.limbs[limb].map(|joint| usize::from(y.kind(joint)));
+                together[(limb * types + parent) * types + child] += scale;
             }
         }
     }
 
-    /// Writes the scores of all joints at all cells, without loss: `[joint][cell]`.
+    /// Writes the scores of all joints at all cells, without loss: `[joint][type][cell]`.
     fn scores(&self, x: &PoseImage, w: &[f64], scratch: &mut PoseScratch) {
         let PoseScratch { scores, templates, .. } = scratch;
-        let (joints, window, size) = (self.body.joints(), self.window(), (x.rows * x.columns) as usize);
+        let (window, size) = (self.window(), (x.rows * x.columns) as usize);
+        let units = self.body.joints() * self.body.types;
         templates.clear();
-        templates.resize(joints.div_ceil(LANES) * window, [0.0; LANES]);
-        for (joint, own) in w[..self.springs_from()].chunks_exact(window).enumerate() {
-            let group = &mut templates[joint / LANES * window..][..window];
-            group.iter_mut().zip(own).for_each(|(lanes, &weight)| lanes[joint % LANES] = weight);
+        templates.resize(units.div_ceil(LANES) * window, [0.0; LANES]);
+        for (unit, own) in w[..self.springs_from()].chunks_exact(window).enumerate() {
+            let group = &mut templates[unit / LANES * window..][..window];
+            group.iter_mut().zip(own).for_each(|(lanes, &weight)| lanes[unit % LANES] = weight);
         }
         scores.clear();
-        scores.resize(joints * size, 0.0);
+        scores.resize(units * size, 0.0);
         for (group, templates) in templates.chunks_exact(window).enumerate() {
             for cell in 0..size {
                 let mut sums = [0.0; LANES];
                 let place = [cell as u32 % x.columns, cell as u32 / x.columns];
                 self.each_row(x, place, |begin, channels| sums = multiplied(sums, &templates[begin..], channels));
-                let own = group * LANES..joints.min((group + 1) * LANES);
-                own.zip(sums).for_each(|(joint, sum)| scores[joint * size + cell] = sum);
+                let own = group * LANES..units.min((group + 1) * LANES);
+                own.zip(sums).for_each(|(unit, sum)| scores[unit * size + cell] = sum);
             }
         }
     }
@@ -159,8 +190,9 @@ impl PoseTask {
     fn add_loss(&self, x: &PoseImage, truth: &Pose, scores: &mut [f64]) {
         let Some(marks) = &truth.marks else { return };
         let (share, reach) = (1.0 / marks.joints.iter().flatten().count() as f64, self.alpha * marks.torso);
-        let size = (x.rows * x.columns) as usize;
-        for (scores, joint) in scores.chunks_exact_mut(size).zip(&marks.joints) {
+        let (size, types) = ((x.rows * x.columns) as usize, self.body.types);
+        let of_joints = marks.joints.iter().flat_map(|joint| std::iter::repeat_n(joint, types));
+        for (scores, joint) in scores.chunks_exact_mut(size).zip(of_joints) {
             let Some([column, row]) = *joint else { continue };
             scores.iter_mut().for_each(|score| *score += share);
             let near = |at: u32, length: u32| {
@@ -182,23 +214,30 @@ impl PoseTask {
         scratch: &mut PoseScratch,
         out: &mut Pose,
     ) -> Result<(), String> {
-        let PoseScratch { tree, scores, limbs, cells, .. } = scratch;
+        let PoseScratch { tree, scores, rests, places, .. } = scratch;
         let is_left_out = |joint: usize| truth.is_some_and(|truth| truth.joint(joint).is_none());
-        let (springs, offsets) = w[self.springs_from()..].split_at(2 * self.body.limbs.len());
-        let unit = self.vocabulary.unit;
-        limbs.clear();
-        for &limb in &self.body.leaves_first {
-            let [parent, child] = self.body.limbs[limb];
+        let (springs, offsets) = w[self.springs_from()..].split_at(self.springs());
+        let (unit, types) = (self.vocabulary.unit, self.body.types);
+        let rest = |(end, &anchor): (usize, &[f64; 2])| {
             let spring = |k: usize| Spring { stiffness: springs[k] / (unit * unit), slope: offsets[k] / unit };
-            let (anchor, springs) = (self.vocabulary.anchors[limb], [spring(2 * limb), spring(2 * limb + 1)]);
-            if !is_left_out(parent) && !is_left_out(child) {
-                limbs.push(Limb { child, parent, anchor, springs });
-            }
-        }
-        cells.resize(self.body.joints(), 0);
-        tree.solve(scores, x.columns as usize, limbs, cells).map_err(|error| error.to_string())?;
-        let place = |(joint, &cell): (usize, &u32)| (!is_left_out(joint)).then(|| [cell % x.columns, cell / x.columns]);
-        *out = Pose::new(cells.iter().enumerate().map(place));
+            Rest { anchor, springs: [spring(2 * end), spring(2 * end + 1)] }
+        };
+        rests.clear();
+        rests.extend(self.vocabulary.anchors.iter().enumerate().map(rest));
+        let pairs = if types > 1 { &w[self.pairs()] } else { &[0.0; MOST][..self.body.limbs.len()] };
+        let limb = |&limb: &usize| {
+            let [parent, child] = self.body.limbs[limb];
+            let pairs = &pairs[limb * types * types..][..types * types];
+            let whole = !is_left_out(parent) && !is_left_out(child);
+            whole.then(|| Limb { child, parent, rests: &rests[limb * types..][..types], pairs })
+        };
+        let limbs: Vec<Limb<'_>> = self.body.leaves_first.iter().filter_map(limb).collect();
+        places.resize(self.body.joints(), PartPlace::default());
+        tree.solve(scores, (x.columns as usize, types), &limbs, places).map_err(|error| error.to_string())?;
+        let place = |(joint, place): (usize, &PartPlace)| {
+            (!is_left_out(joint)).then(|| [place.cell % x.columns, place.cell / x.columns])
+        };
+        *out = Pose::new(places.iter().enumerate().map(place)).with_types(|joint| places[joint].kind);
         Ok(())
     }
 }
@@ -224,12 +263,12 @@ impl Task for PoseTask {
     type Memory = ();
 
     fn dim(&self) -> usize {
-        self.springs_from() + 4 * self.body.limbs.len()
+        self.pairs().end
     }
 
     fn nonnegative(&self) -> Vec<Range<usize>> {
         let springs = self.springs_from();
-        std::iter::once(springs..springs + 2 * self.body.limbs.len()).collect()
+        std::iter::once(springs..springs + self.springs()).collect()
     }
 
     fn features(&self, x: &Arc<PoseImage>, y: &Pose, scale: f64, out: &mut Plane) {
@@ -246,7 +285,7 @@ impl Task for PoseTask {
     }
 
     fn prices(&self, x: &Arc<PoseImage>) -> Option<Prices> {
-        let places = f64::from(x.rows * x.columns) * self.body.joints() as f64;
+        let places = f64::from(x.rows * x.columns) * (self.body.joints() * self.body.types) as f64;
         let call = 1e-5 + places * (CELL + PRODUCT * self.window() as f64);
         Some(Prices::of_sizes(call, 6e-7 + NUMBER * self.dim() as f64))
     }
@@ -288,12 +327,17 @@ impl CompleteTruths<Self> for PoseTask {
     fn best_agreeing(&self, partly: ExampleOf<'_, Self>, w: &[f64], scratch: &mut PoseScratch) -> Result<Pose, String> {
         let (x, truth) = (partly.input, partly.truth);
         self.scores(x, w, scratch);
-        let size = (x.rows * x.columns) as usize;
+        let (size, types) = ((x.rows * x.columns) as usize, self.body.types);
         for (joint, [column, row]) in truth.placed() {
-            let (own, cell) = (&mut scratch.scores[joint * size..][..size], (row * x.columns + column) as usize);
-            let known = own[cell];
-            own.fill(f64::NEG_INFINITY);
-            own[cell] = known;
+            let (own, cell) = (joint * types * size, (row * x.columns + column) as usize);
+            let kind = typed(&self.body, &self.vocabulary, truth, joint).map(usize::from);
+            for (of, scores) in scratch.scores[own..][..types * size].chunks_exact_mut(size).enumerate() {
+                let known = scores[cell];
+                scores.fill(f64::NEG_INFINITY);
+                if kind.is_none_or(|kind| kind == of) {
+                    scores[cell] = known;
+                }
+            }
         }
         let mut best = Pose::default();
         self.place(x, None, w, scratch, &mut best)?;

@@ -36,20 +36,20 @@ fn spec(seed: u64) -> PoseSpec {
         torso: "0-1".into(),
         alpha: [0.3, 0.9, 2.0][seed as usize / 2 % 3],
         template: [1, 3][seed as usize % 2],
+        types: [1, 2][seed as usize / 3 % 2],
         ..PoseSpec::default()
     }
 }
 
 /// All poses of the joints that `like` has.
-fn all(x: &PoseImage, like: &Pose) -> Vec<Pose> {
-    let size = (x.rows * x.columns) as usize;
-    let place = |code: usize| Some([code as u32 % x.columns, code as u32 / x.columns]);
-    let codes = 0..size.pow(3);
-    let mut all: Vec<Pose> = codes
+fn all(x: &PoseImage, types: usize, like: &Pose) -> Vec<Pose> {
+    let (size, units) = ((x.rows * x.columns) as usize, (x.rows * x.columns) as usize * types);
+    let place = |code: usize| [code as u32 % x.columns, code as u32 / x.columns];
+    let mut all: Vec<Pose> = (0..units.pow(3))
         .map(|code| {
-            let of =
-                |(k, joint): (usize, Option<[u32; 2]>)| joint.and_then(|_| place(code / size.pow(k as u32) % size));
-            Pose::new(like.joints().enumerate().map(of).collect::<Vec<_>>())
+            let unit = |k: usize| code / units.pow(k as u32) % units;
+            let of = |(k, joint): (usize, Option<[u32; 2]>)| joint.map(|_| place(unit(k) % size));
+            Pose::new(like.joints().enumerate().map(of).collect::<Vec<_>>()).with_types(|k| (unit(k) / size) as u8)
         })
         .collect();
     all.dedup();
@@ -85,7 +85,7 @@ fn answers_are_those_of_enumeration() {
                 {
                     let value =
                         |y: &Pose| score(&task, input, y, &w) + question.truth.map_or(0.0, |truth| task.loss(truth, y));
-                    let best = all(input, like).iter().map(value).fold(f64::NEG_INFINITY, f64::max);
+                    let best = all(input, task.body.types, like).iter().map(value).fold(f64::NEG_INFINITY, f64::max);
                     let quality = task.decode(question.call(&mut scratch, &mut ()), &mut y).unwrap();
                     assert_eq!(quality, Quality::Exact);
                     assert!((value(&y) - best).abs() < 1e-12, "{seed}: {y:?}, {} instead of {best}", value(&y));
@@ -97,9 +97,16 @@ fn answers_are_those_of_enumeration() {
                 }
                 if task.is_partly_known(truth) {
                     let best = task.best_agreeing(example, &w, &mut scratch).unwrap();
-                    let agrees =
-                        |y: &&Pose| truth.joints().zip(y.joints()).all(|(known, own)| known.is_none() || known == own);
-                    let scores = all(input, &whole);
+                    // A type is known if the limb that tells it is marked.
+                    let is_typed = |joint: usize| {
+                        task.body.limbs[task.body.limb_of(joint)].iter().all(|&end| truth.joint(end).is_some())
+                    };
+                    let agrees = |y: &&Pose| {
+                        let is_kept = |joint: usize| !is_typed(joint) || y.kind(joint) == truth.kind(joint);
+                        truth.joints().zip(y.joints()).all(|(known, own)| known.is_none() || known == own)
+                            && (0..3).all(is_kept)
+                    };
+                    let scores = all(input, task.body.types, &whole);
                     let most =
                         scores.iter().filter(agrees).map(|y| score(&task, input, y, &w)).fold(f64::MIN, f64::max);
                     assert!(agrees(&&best) && (score(&task, input, &best, &w) - most).abs() < 1e-12, "{seed}");
@@ -176,6 +183,7 @@ fn faults_are_named() {
         (with("0-1,1-2", "0-3"), "torso = 0-3: must be of joints 0 to 2"),
         (with("0-1", "0-1"), "found 3 joints in each image, but task.edges has 0 to 1"),
         (PoseSpec { alpha: 0.0, ..PoseSpec::default() }, "alpha = 0: must be a number above 0"),
+        (PoseSpec { types: 0, ..PoseSpec::default() }, "types = 0: must be 1 to 16"),
         (PoseSpec { template: 2, ..PoseSpec::default() }, "template = 2: must be an odd number of cells, at most 9"),
     ];
     for (spec, expected) in cases {
