@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from safetensors.numpy import save_file
 from skimage.io import imread
 from sklearn.svm import LinearSVC
 
@@ -60,6 +61,14 @@ def windows(one: Any, side: int) -> Any:
     padded = np.pad(one, ((edge, edge), (edge, edge), (0, 0)))
     found = np.lib.stride_tricks.sliding_window_view(padded, (side, side), axis=(0, 1))
     return found.transpose(0, 1, 3, 4, 2).reshape(*one.shape[:2], -1)
+
+
+def contain(maps: list[Any], poses: list[Any], path: Path) -> None:
+    """Writes a container that task `pose` reads, such as `poses/lspet.safetensors` for `multiplane reproduce gaps-grid`."""
+    tensors = {"grid_sizes": np.array([one.shape[:2] for one in maps]), "joints": np.array(poses),
+               "channels": np.concatenate([one.reshape(-1, one.shape[2]) for one in maps])}  # fmt: skip
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_file(tensors, path)
 
 
 class Templates:
@@ -127,6 +136,7 @@ def main() -> None:
     parser.add_argument("--cost", type=float, nargs="+", default=[0.001, 0.01])
     parser.add_argument("--gap", default="1%")
     parser.add_argument("--passes", type=float, default=400)
+    parser.add_argument("--container", type=Path, help="write the training photographs as a container to this file, and no more")
     parser.add_argument("--compare", action="store_true", help="count calls of auto and bcfw at the chosen lambda")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
@@ -135,6 +145,8 @@ def main() -> None:
     keep = np.flatnonzero(np.isfinite(torsos))
     train, test = keep[keep < 300], keep[keep >= 300]
     part = lambda values, chosen: [values[k] for k in chosen]  # noqa: E731
+    if options.container:
+        return contain(part(maps, train), part(poses, train), options.container)
     sizes = [one.shape[0] * one.shape[1] for one in maps]
     log = open(options.out / "raw.jsonl", "a")
 

@@ -50,7 +50,7 @@ _TASKS = {
         for name in (
             "bias", "ends", "transitions", "template", "min_count", "loss", "label_weights", "partial", "rescaling", "scale",
             "apart", "bin_kernel", "inference", "max_iterations", "pairwise", "potts", "kernel_budget", "kernel_rows", "levels",
-            "max_sets", "none", "normalise", "search", "stride", "windows", "words", "alpha", "edges", "torso",
+            "max_sets", "none", "normalise", "search", "stride", "windows", "words", "alpha", "edges", "torso", "types",
         )
     },
     "root": "structure.root",
