@@ -16,9 +16,11 @@ import pathlib
 import subprocess
 import sys
 import time
+from xml.etree import ElementTree
 
 import numpy as np
-from safetensors.numpy import load_file
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
 from sklearn.cluster import KMeans
 from sklearn.svm import LinearSVC
 
@@ -29,6 +31,8 @@ from common import finish, standard_parser  # noqa: E402
 
 HALF, STEP, WORDS = 8, 4, 500
 COSTS = (0.1, 1.0)
+# lambda_t, accuracy, inner solver and average of `sfd1`, by `--only choice --folds 1`.
+CHOSEN = (0.0003, 0.1, "one-slack", "none")
 
 
 def run(*command):
@@ -169,15 +173,52 @@ def horses(args, number):
         yield {"lambda": float(value), **found}
 
 
+def halves(args, number):
+    """The training images of a fold in two containers: every fifth is held out to choose by."""
+    train, _ = fold(args, number)
+    with safe_open(train, "np") as file:
+        tensors, metadata = {key: file.get_tensor(key) for key in file.keys()}, file.metadata()
+    maps = np.split(tensors["words"], np.cumsum(tensors["map_sizes"].prod(1))[:-1])
+    paths = [args.out / f"horses{number}.{part}.safetensors" for part in ("rest", "held")]
+    is_held = np.arange(len(maps)) % 5 == 2
+    for path, chosen in zip(paths, (~is_held, is_held)):
+        at = np.flatnonzero(chosen)
+        own = {"map_sizes": tensors["map_sizes"][at], "words": np.concatenate([maps[k] for k in at]), "boxes": tensors["boxes"][at],
+               "box_offsets": np.arange(len(at) + 1)}  # fmt: skip
+        save_file({**tensors, **own}, path, metadata)
+    return paths
+
+
+def descent(value, accuracy, inner, averaging, passes=1.95):
+    """Options of `sfd1` as in the thesis: a tenth of the images a step, in their order; lambda_t is `value` at every step."""
+    own = {"size": 0.1, "sampling.shuffle": "false", "margins": "clamped", "schedule.value": value, "accuracy": accuracy,
+           "inner": inner, "averaging": averaging}  # fmt: skip
+    return ["--solver", "sfd1", "--passes", passes, *(part for key, of in own.items() for part in ("--set", f"solver.{key}={of}"))]
+
+
+def choice(args, number):
+    """Settings of `sfd1` on held-out images of the training part, one at a time changed from the first; `auto` beside them."""
+    tried = [(0.0003, 0.1, "one-slack", "none")]
+    tried += [(value, *tried[0][1:]) for value in (0.003, 0.001, 0.0001)]
+    tried += [(0.0003, accuracy, "one-slack", "none") for accuracy in (0.3, 0.03)]
+    tried += [(0.0003, 0.1, "mp-bcfw", "none"), (0.0003, 0.1, "one-slack", "weighted")]
+    for settings in tried:
+        found, _ = trained(args, *halves(args, number), *descent(*settings))
+        yield {**dict(zip(("lambda_t", "accuracy", "inner", "averaging"), settings)), **found}
+    found, _ = trained(args, *halves(args, number), "--lambda", args.lambdas.split(",")[-1], "--gap", "1%", "--seconds", args.seconds)
+    yield {"solver": "auto", **found}
+
+
 def sfd(args, number):
-    """Ten percent of the images a step (k) and lambda_t = c / k, two epochs, beside the one-slack cutting plane and `auto` at 1 %."""
-    train, test = fold(args, number)
-    batch = ("--lambda", "0.0001", "--gap", "1%", "--seconds", str(4 * int(args.seconds)))
-    runs = [("sfd1", value, ("--passes", "2", "--set", "solver.size=0.1", "--set", f"solver.schedule.value={value}"))
-            for value in (0.03, 0.01, 0.003, 0.001)]  # fmt: skip
-    for solver, value, options in [*runs, ("auto", None, batch), ("one-slack", None, batch)]:
-        found, _ = trained(args, train, test, "--solver", solver, *options, "--set", "task.normalise=none")
-        yield {"solver": solver, "lambda_t": value, **found}
+    """Functional descent after its first step, half an epoch, one and two, beside `one-slack` and `auto` at 1 %."""
+    paths = fold(args, number)
+    for moment, passes in (("first step", 0.01), ("half an epoch", 0.45), ("one epoch", 0.95), ("two epochs", 1.95)):
+        found, _ = trained(args, *paths, *descent(*CHOSEN, passes))
+        yield {"solver": "sfd1", "moment": moment, **found}
+    for solver in ("auto", "one-slack"):
+        batch = ("--solver", solver, "--lambda", args.lambdas.split(",")[-1], "--gap", "1%", "--seconds", args.seconds)
+        found, _ = trained(args, *paths, *batch)
+        yield {"solver": solver, **found}
 
 
 def norms(args, number):
@@ -212,6 +253,31 @@ def faces(args):
         yield {"normalise": name, "lambda": float(value), **found, **{key: lists[key] for key in keys}}
 
 
+def dlib_faces(args):
+    """dlib's detector (windows of 80 x 80 pixels, HOG, max-margin object detection) on the photographs that `faces` has words of: its
+    own precision, recall and average precision, and overlaps of the best 10 of an image, which are apart as dlib has them."""
+    import dlib
+
+    folder, detector = args.data / "faces_voc2011", str(args.out / "faces.svm")
+    options = dlib.simple_object_detector_training_options()
+    options.C, options.add_left_right_image_flips, options.num_threads = 5, True, 1
+    start = time.monotonic()
+    dlib.train_simple_object_detector(str(folder / "training.xml"), detector, options)
+    seconds = time.monotonic() - start
+    told = dlib.test_simple_object_detector(str(folder / "testing.xml"), detector)
+    search, larger = dlib.fhog_object_detector(detector), dlib.simple_object_detector(detector).upsampling_amount
+    largest, best = [], []
+    for image in ElementTree.parse(folder / "testing.xml").iter("image"):
+        truths = [[int(box.get(side)) for side in ("left", "top", "width", "height")] for box in image.iter("box")]
+        lists, _, _ = search.run(dlib.load_rgb_image(str(folder / image.get("file"))), larger, -2.0)
+        answers = np.array([[box.left(), box.top(), box.right() + 1, box.bottom() + 1] for box in lists][:10], float)
+        each = np.array([overlaps(answers, np.array([x, y, x + w, y + h])) for x, y, w, h in truths])
+        largest.extend(each.max(1))
+        best.append(each[:, 0].max())
+    return {"found": float(np.mean(np.array(best) > 0.5)), "overlap": float(np.mean(best)), "area": float(np.mean(largest)),
+            **{key: getattr(told, key) for key in ("average_precision", "precision", "recall")}, "wall_seconds": seconds}  # fmt: skip
+
+
 def main():
     parser = standard_parser(__doc__)
     parser.add_argument("--only", default="horses,svm,sfd,norms,faces")
@@ -233,11 +299,11 @@ def main():
         if what == "containers":  # those that `multiplane reproduce sfd-boxes` reads as boxes/ of its data folder
             face_words(args), fold(args, 0)
             continue
-        if what == "faces":
-            for result in faces(args):
+        if what in ("faces", "dlib"):
+            for result in faces(args) if what == "faces" else [dlib_faces(args)]:
                 told(what, None, result)
             continue
-        of = {"horses": horses, "sfd": sfd, "norms": norms, "svm": svm}[what]
+        of = {"horses": horses, "choice": choice, "sfd": sfd, "norms": norms, "svm": svm}[what]
         for number in range(args.first, args.first + args.folds):
             for result in [of(args, number)] if what == "svm" else of(args, number):
                 told(what, number, result)
