@@ -99,8 +99,8 @@ class Images:
         counts[1:, 1:][np.arange(grid.shape[0])[:, None], np.arange(grid.shape[1]), grid] = 1
         return counts.cumsum(0, dtype=np.int16).cumsum(1, dtype=np.int16)
 
-    def features(self, table, boxes):
-        """Pyramid histograms of two levels, of length 1, ``[n, 5 words]``."""
+    def counts(self, table, boxes):
+        """Pyramid histograms of two levels, ``[n, 5 words]``."""
         left, top, right, bottom = boxes.T
         across, down = (left + right) // 2, (top + bottom) // 2
         cells = [(left, top, right, bottom), (left, top, across, down), (across, top, right, down), (left, down, across, bottom),
@@ -114,7 +114,11 @@ class Images:
         for left, top, right, bottom in cells:
             l, r, t, b = place(left, columns), place(right, columns), place(top, rows), place(bottom, rows)
             parts.append(table[b, r] - table[t, r] - table[b, l] + table[t, l])
-        found = np.concatenate(parts, 1).astype(np.float32)
+        return np.concatenate(parts, 1).astype(np.float32)
+
+    def features(self, table, boxes):
+        """Histograms of length 1."""
+        found = self.counts(table, boxes)
         return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
 
     def windows(self, image, sizes):
@@ -173,20 +177,17 @@ def horses(args, number):
         yield {"lambda": float(value), **found}
 
 
-def halves(args, number):
-    """The training images of a fold in two containers: every fifth is held out to choose by."""
+def part(args, number, name, is_chosen):
+    """A container of some training images of a fold; ``is_chosen`` takes their numbers."""
     train, _ = fold(args, number)
     with safe_open(train, "np") as file:
         tensors, metadata = {key: file.get_tensor(key) for key in file.keys()}, file.metadata()
     maps = np.split(tensors["words"], np.cumsum(tensors["map_sizes"].prod(1))[:-1])
-    paths = [args.out / f"horses{number}.{part}.safetensors" for part in ("rest", "held")]
-    is_held = np.arange(len(maps)) % 5 == 2
-    for path, chosen in zip(paths, (~is_held, is_held)):
-        at = np.flatnonzero(chosen)
-        own = {"map_sizes": tensors["map_sizes"][at], "words": np.concatenate([maps[k] for k in at]), "boxes": tensors["boxes"][at],
-               "box_offsets": np.arange(len(at) + 1)}  # fmt: skip
-        save_file({**tensors, **own}, path, metadata)
-    return paths
+    at = np.flatnonzero(is_chosen(np.arange(len(maps))))
+    own = {"map_sizes": tensors["map_sizes"][at], "words": np.concatenate([maps[k] for k in at]), "boxes": tensors["boxes"][at],
+           "box_offsets": np.arange(len(at) + 1)}  # fmt: skip
+    save_file({**tensors, **own}, args.out / f"horses{number}.{name}.safetensors", metadata)
+    return args.out / f"horses{number}.{name}.safetensors"
 
 
 def descent(value, accuracy, inner, averaging, passes=1.95):
@@ -202,35 +203,61 @@ def choice(args, number):
     tried += [(value, *tried[0][1:]) for value in (0.003, 0.001, 0.0001)]
     tried += [(0.0003, accuracy, "one-slack", "none") for accuracy in (0.3, 0.03)]
     tried += [(0.0003, 0.1, "mp-bcfw", "none"), (0.0003, 0.1, "one-slack", "weighted")]
+    paths = part(args, number, "rest", lambda k: k % 5 != 2), part(args, number, "held", lambda k: k % 5 == 2)
     for settings in tried:
-        found, _ = trained(args, *halves(args, number), *descent(*settings))
+        found, _ = trained(args, *paths, *descent(*settings))
         yield {**dict(zip(("lambda_t", "accuracy", "inner", "averaging"), settings)), **found}
-    found, _ = trained(args, *halves(args, number), "--lambda", args.lambdas.split(",")[-1], "--gap", "1%", "--seconds", args.seconds)
+    found, _ = trained(args, *paths, "--lambda", args.lambdas.split(",")[-1], "--gap", "1%", "--seconds", args.seconds)
     yield {"solver": "auto", **found}
 
 
 def sfd(args, number):
-    """Functional descent after its first step, half an epoch, one and two, beside `one-slack` and `auto` at 1 %."""
+    """Functional descent after its first step, half an epoch, one and two, beside `one-slack` at 1 %, with 20 planes of each image kept and
+    with none. `horses` has `auto`."""
     paths = fold(args, number)
     for moment, passes in (("first step", 0.01), ("half an epoch", 0.45), ("one epoch", 0.95), ("two epochs", 1.95)):
         found, _ = trained(args, *paths, *descent(*CHOSEN, passes))
         yield {"solver": "sfd1", "moment": moment, **found}
-    for solver in ("auto", "one-slack"):
-        batch = ("--solver", solver, "--lambda", args.lambdas.split(",")[-1], "--gap", "1%", "--seconds", args.seconds)
-        found, _ = trained(args, *paths, *batch)
-        yield {"solver": solver, **found}
+    for planes in (20, 0):
+        found, _ = trained(args, *paths, "--solver", "one-slack", "--lambda", args.lambdas.split(",")[-1], "--gap", "1%", "--seconds",
+                           args.seconds, "--set", f"solver.cache.max_planes={planes}")  # fmt: skip
+        yield {"solver": "one-slack", "planes": planes, **found}
+
+
+def sizes(images):
+    """Mean k(x, x) of the right boxes' histograms x over a norm; with norm `none` also of the intersection kernel."""
+    found = {name: [] for name in ("none", "area", "l1", "l2", "intersection")}
+    for image, box in enumerate(images.boxes):
+        counts = images.counts(images.table(image), box[None])[0]
+        points, square = images.grids[image].size, float(counts @ counts)
+        divisors = {"none": points, "area": (box[2:] - box[:2]).prod(), "l1": counts.sum(), "l2": square**0.5}
+        for name, divisor in divisors.items():
+            found[name].append(square / divisor**2)
+        found["intersection"].append(counts.sum() / points)
+    return {name: float(np.mean(values)) for name, values in found.items()}
+
+
+def some(args, number, count, cases):
+    """Trains on `count` images at stride 16 with each of some (name, options); lambda is that of `none` times the ratio of sizes."""
+    train, test = part(args, number, "some", lambda k: k % (262 // count) == 0), fold(args, number)[1]
+    own, truth = sizes(Images(train)), Images(test).boxes
+    for name, options in cases:
+        value = float(args.lambdas.split(",")[-1]) * own[name] / own["none"]
+        found, model = trained(args, train, test, "--lambda", value, "--gap", "1%", "--seconds", args.seconds, "--set", "task.stride=16",
+                               *options)  # fmt: skip
+        answers = np.array([line.split() for line in run(args.program, "predict", "--model", model, "--data", test).splitlines()], float)
+        areas = [(boxes[:, 2:] - boxes[:, :2]).prod(1).mean() for boxes in (answers, truth)]
+        yield {"name": name, "lambda": value, "area": areas[0] / areas[1], **found}
 
 
 def norms(args, number):
     """Mean area of the answers over that of the right boxes, for each norm."""
-    train, test = fold(args, number)
-    truth = Images(test).boxes
-    for name, value in (("none", "0.0001"), ("area", "0.0001"), ("l1", "0.0001"), ("l2", "0.001")):
-        found, model = trained(args, train, test, "--lambda", value, "--gap", "10%", "--seconds", args.seconds, "--set",
-                               f"task.normalise={name}", "--set", "task.stride=8")  # fmt: skip
-        answers = np.array([line.split() for line in run(args.program, "predict", "--model", model, "--data", test).splitlines()], float)
-        areas = [(boxes[:, 2:] - boxes[:, :2]).prod(1).mean() for boxes in (answers, truth)]
-        yield {"normalise": name, "lambda": float(value), "area": areas[0] / areas[1], **found}
+    yield from some(args, number, 87, [(name, ("--set", f"task.normalise={name}")) for name in ("none", "area", "l1", "l2")])
+
+
+def kernels(args, number):
+    """The intersection kernel beside the linear one."""
+    yield from some(args, number, 52, [("none", ()), ("intersection", ("--set", "task.bin_kernel=intersection"))])
 
 
 def face_words(args):
@@ -303,7 +330,7 @@ def main():
             for result in faces(args) if what == "faces" else [dlib_faces(args)]:
                 told(what, None, result)
             continue
-        of = {"horses": horses, "choice": choice, "sfd": sfd, "norms": norms, "svm": svm}[what]
+        of = {"horses": horses, "choice": choice, "sfd": sfd, "norms": norms, "kernels": kernels, "svm": svm}[what]
         for number in range(args.first, args.first + args.folds):
             for result in [of(args, number)] if what == "svm" else of(args, number):
                 told(what, number, result)
