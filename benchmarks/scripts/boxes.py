@@ -32,7 +32,7 @@ from common import finish, standard_parser  # noqa: E402
 HALF, STEP, WORDS = 8, 4, 500
 COSTS = (0.1, 1.0)
 # lambda_t, accuracy, inner solver and average of `sfd1`, by `--only choice --folds 1`.
-CHOSEN = (0.0003, 0.1, "one-slack", "none")
+CHOSEN = (0.0003, 0.45, "one-slack", "weighted")
 
 
 def run(*command):
@@ -203,6 +203,8 @@ def choice(args, number):
     tried += [(value, *tried[0][1:]) for value in (0.003, 0.001, 0.0001)]
     tried += [(0.0003, accuracy, "one-slack", "none") for accuracy in (0.3, 0.03)]
     tried += [(0.0003, 0.1, "mp-bcfw", "none"), (0.0003, 0.1, "one-slack", "weighted")]
+    tried += [(0.0003, 0.6, "one-slack", "none"), (0.001, 0.3, "one-slack", "none")]
+    tried += [(0.0003, accuracy, "one-slack", "weighted") for accuracy in (0.3, 0.6, 0.45)] + [(0.0001, 0.6, "one-slack", "weighted")]
     paths = part(args, number, "rest", lambda k: k % 5 != 2), part(args, number, "held", lambda k: k % 5 == 2)
     for settings in tried:
         found, _ = trained(args, *paths, *descent(*settings))
@@ -213,12 +215,12 @@ def choice(args, number):
 
 def sfd(args, number):
     """Functional descent after its first step, half an epoch, one and two, beside `one-slack` at 1 %, with 20 planes of each image kept and
-    with none. `horses` has `auto`."""
+    on the first fold with none. `horses` has `auto`."""
     paths = fold(args, number)
     for moment, passes in (("first step", 0.01), ("half an epoch", 0.45), ("one epoch", 0.95), ("two epochs", 1.95)):
         found, _ = trained(args, *paths, *descent(*CHOSEN, passes))
         yield {"solver": "sfd1", "moment": moment, **found}
-    for planes in (20, 0):
+    for planes in (20, 0) if number == 0 else (20,):
         found, _ = trained(args, *paths, "--solver", "one-slack", "--lambda", args.lambdas.split(",")[-1], "--gap", "1%", "--seconds",
                            args.seconds, "--set", f"solver.cache.max_planes={planes}")  # fmt: skip
         yield {"solver": "one-slack", "planes": planes, **found}
