@@ -214,13 +214,13 @@ def choice(args, number):
 
 
 def sfd(args, number):
-    """Functional descent after its first step, half an epoch, one and two, beside `one-slack` at 1 %, with 20 planes of each image kept and
-    on the first fold with none. `horses` has `auto`."""
+    """Functional descent after its first step, half an epoch, one and two, beside `one-slack` at 1 %, with 20 planes of each image kept and with
+    none. `horses` has `auto`."""
     paths = fold(args, number)
     for moment, passes in (("first step", 0.01), ("half an epoch", 0.45), ("one epoch", 0.95), ("two epochs", 1.95)):
         found, _ = trained(args, *paths, *descent(*CHOSEN, passes))
         yield {"solver": "sfd1", "moment": moment, **found}
-    for planes in (20, 0) if number == 0 else (20,):
+    for planes in (20, 0):
         found, _ = trained(args, *paths, "--solver", "one-slack", "--lambda", args.lambdas.split(",")[-1], "--gap", "1%", "--seconds",
                            args.seconds, "--set", f"solver.cache.max_planes={planes}")  # fmt: skip
         yield {"solver": "one-slack", "planes": planes, **found}
