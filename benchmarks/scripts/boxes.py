@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Objects in photographs: task `box` on the Weizmann horses, fold by fold, beside a linear SVM on sliding windows; functional
-descent beside `one-slack`; norms; faces.
+descent beside `one-slack`; norms; kernels; faces, beside dlib's detector.
 
-    boxes.py --program target/release/multiplane --data DIR --out DIR [--only horses,svm,sfd,norms,faces,containers] [--first 0] [--folds 5]
+    boxes.py --program target/release/multiplane --data DIR --out DIR [--first 0] [--folds 5]
+             [--only horses,svm,choice,sfd,sfd-l2,norms,kernels,faces,dlib,containers]
 
 A fold: every fifth image is held out, and the vocabulary is made of the others alone (`python -m multiplane.vision words`). The
 SVM (scikit-learn's LinearSVC) sees the same words: pyramid histograms of length 1 of the true boxes against windows that
 overlap them by at most 0.3, drawn at first, then the highest scored of each image; its windows have 8 sizes (k-means of the
-training boxes) at every second point. Adds a line of JSON a result to OUT/raw.jsonl. Needs multiplane[vision], scikit-learn.
+training boxes) at every second point. Adds a line of JSON a result to OUT/raw.jsonl. Needs multiplane[vision], scikit-learn; `dlib` the
+package dlib-bin or dlib.
 """
 
 import json
@@ -214,8 +216,8 @@ def choice(args, number):
 
 
 def sfd(args, number):
-    """Functional descent after its first step, half an epoch, one and two, beside `one-slack` at 1 %, with 20 planes of each image kept and with
-    none. `horses` has `auto`."""
+    """Functional descent after its first step, half an epoch, one and two, beside `one-slack` at 1 %, with 20 planes of each image
+    kept and with none. `horses` has `auto`."""
     paths = fold(args, number)
     for moment, passes in (("first step", 0.01), ("half an epoch", 0.45), ("one epoch", 0.95), ("two epochs", 1.95)):
         found, _ = trained(args, *paths, *descent(*CHOSEN, passes))
@@ -239,9 +241,14 @@ def sizes(images):
     return {name: float(np.mean(values)) for name, values in found.items()}
 
 
-def some(args, number, count, cases):
-    """Trains on `count` images at stride 16 with each of some (name, options); lambda is that of `none` times the ratio of sizes."""
-    train, test = part(args, number, "some", lambda k: k % (262 // count) == 0), fold(args, number)[1]
+def some(args, number, every):
+    """Containers of one in `every` training images of a fold, and of its test images."""
+    return part(args, number, "some", lambda k: k % every == 0), fold(args, number)[1]
+
+
+def compared(args, number, every, cases):
+    """Trains on `some` images at stride 16 with each of (name, options); lambda is that of `none` times the ratio of sizes."""
+    train, test = some(args, number, every)
     own, truth = sizes(Images(train)), Images(test).boxes
     for name, options in cases:
         value = float(args.lambdas.split(",")[-1]) * own[name] / own["none"]
@@ -252,14 +259,25 @@ def some(args, number, count, cases):
         yield {"name": name, "lambda": value, "area": areas[0] / areas[1], **found}
 
 
+def sfd_l2(args, number):
+    """Functional descent on histograms of length 1, as the thesis has them, beside `one-slack`: every third image, stride 16."""
+    train, test = some(args, number, 3)
+    own = sizes(Images(train))
+    ratio = own["l2"] / own["none"]
+    batch = ("--solver", "one-slack", "--lambda", float(args.lambdas.split(",")[-1]) * ratio, "--gap", "1%", "--seconds", args.seconds)
+    for solver, options in (("sfd1", descent(CHOSEN[0] * ratio, *CHOSEN[1:])), ("one-slack", batch)):
+        found, _ = trained(args, train, test, *options, "--set", "task.normalise=l2", "--set", "task.stride=16")
+        yield {"solver": solver, "ratio": ratio, **found}
+
+
 def norms(args, number):
     """Mean area of the answers over that of the right boxes, for each norm."""
-    yield from some(args, number, 87, [(name, ("--set", f"task.normalise={name}")) for name in ("none", "area", "l1", "l2")])
+    yield from compared(args, number, 3, [(name, ("--set", f"task.normalise={name}")) for name in ("none", "area", "l1", "l2")])
 
 
 def kernels(args, number):
     """The intersection kernel beside the linear one."""
-    yield from some(args, number, 52, [("none", ()), ("intersection", ("--set", "task.bin_kernel=intersection"))])
+    yield from compared(args, number, 5, [("none", ()), ("intersection", ("--set", "task.bin_kernel=intersection"))])
 
 
 def face_words(args):
@@ -332,7 +350,7 @@ def main():
             for result in faces(args) if what == "faces" else [dlib_faces(args)]:
                 told(what, None, result)
             continue
-        of = {"horses": horses, "choice": choice, "sfd": sfd, "norms": norms, "kernels": kernels, "svm": svm}[what]
+        of = {"horses": horses, "choice": choice, "sfd": sfd, "sfd-l2": sfd_l2, "norms": norms, "kernels": kernels, "svm": svm}[what]
         for number in range(args.first, args.first + args.folds):
             for result in [of(args, number)] if what == "svm" else of(args, number):
                 told(what, number, result)
