@@ -247,11 +247,12 @@ def some(args, number, every):
 
 
 def compared(args, number, every, cases):
-    """Trains on `some` images at stride 16 with each of (name, options); lambda is that of `none` times the ratio of sizes."""
+    """Trains on `some` images at stride 16 with each of (name, factor, options); lambda is `factor` times that of `none`, times the ratio
+    of sizes."""
     train, test = some(args, number, every)
     own, truth = sizes(Images(train)), Images(test).boxes
-    for name, options in cases:
-        value = float(args.lambdas.split(",")[-1]) * own[name] / own["none"]
+    for name, factor, options in cases:
+        value = factor * float(args.lambdas.split(",")[-1]) * own[name] / own["none"]
         found, model = trained(args, train, test, "--lambda", value, "--gap", "1%", "--seconds", args.seconds, "--set", "task.stride=16",
                                *options)  # fmt: skip
         answers = np.array([line.split() for line in run(args.program, "predict", "--model", model, "--data", test).splitlines()], float)
@@ -272,12 +273,14 @@ def sfd_l2(args, number):
 
 def norms(args, number):
     """Mean area of the answers over that of the right boxes, for each norm."""
-    yield from compared(args, number, 3, [(name, ("--set", f"task.normalise={name}")) for name in ("none", "area", "l1", "l2")])
+    cases = [(name, 1, ("--set", f"task.normalise={name}")) for name in ("none", "area", "l1", "l2")]
+    cases += [(name, 0.01, ("--set", f"task.normalise={name}")) for name in ("area", "l1")]
+    yield from compared(args, number, 3, cases)
 
 
 def kernels(args, number):
     """The intersection kernel beside the linear one."""
-    yield from compared(args, number, 5, [("none", ()), ("intersection", ("--set", "task.bin_kernel=intersection"))])
+    yield from compared(args, number, 5, [("none", 1, ()), ("intersection", 1, ("--set", "task.bin_kernel=intersection"))])
 
 
 def face_words(args):
