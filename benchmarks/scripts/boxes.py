@@ -33,8 +33,8 @@ from common import finish, standard_parser  # noqa: E402
 
 HALF, STEP, WORDS = 8, 4, 500
 COSTS = (0.1, 1.0)
-# lambda_t, accuracy, inner solver and average of `sfd1`, by `--only choice --folds 1`.
-CHOSEN = (0.0003, 0.45, "one-slack", "weighted")
+# lambda_t, accuracy, inner solver and average of `sfd1`, by `--only choice --folds 1`; a second accuracy.
+CHOSEN, FINER = (0.0003, 0.45, "one-slack", "weighted"), 0.3
 
 
 def run(*command):
@@ -211,8 +211,9 @@ def choice(args, number):
     for settings in tried:
         found, _ = trained(args, *paths, *descent(*settings))
         yield {**dict(zip(("lambda_t", "accuracy", "inner", "averaging"), settings)), **found}
-    found, _ = trained(args, *paths, "--lambda", args.lambdas.split(",")[-1], "--gap", "1%", "--seconds", args.seconds)
-    yield {"solver": "auto", **found}
+    for value in args.lambdas.split(","):
+        found, _ = trained(args, *paths, "--lambda", value, "--gap", "1%", "--seconds", args.seconds)
+        yield {"solver": "auto", "lambda": float(value), **found}
 
 
 def sfd(args, number):
@@ -221,7 +222,9 @@ def sfd(args, number):
     paths = fold(args, number)
     for moment, passes in (("first step", 0.01), ("half an epoch", 0.45), ("one epoch", 0.95), ("two epochs", 1.95)):
         found, _ = trained(args, *paths, *descent(*CHOSEN, passes))
-        yield {"solver": "sfd1", "moment": moment, **found}
+        yield {"solver": "sfd1", "moment": moment, "accuracy": CHOSEN[1], **found}
+    found, _ = trained(args, *paths, *descent(CHOSEN[0], FINER, *CHOSEN[2:]))
+    yield {"solver": "sfd1", "moment": "two epochs", "accuracy": FINER, **found}
     for planes in (20, 0):
         found, _ = trained(args, *paths, "--solver", "one-slack", "--lambda", args.lambdas.split(",")[-1], "--gap", "1%", "--seconds",
                            args.seconds, "--set", f"solver.cache.max_planes={planes}")  # fmt: skip
@@ -334,7 +337,7 @@ def main():
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--lambdas", default="0.0001,0.00003")
+    parser.add_argument("--lambdas", default="0.00003,0.00001")
     parser.add_argument("--seconds", default="120")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
