@@ -225,10 +225,11 @@ def sfd(args, number):
         yield {"solver": "sfd1", "moment": moment, "accuracy": CHOSEN[1], **found}
     found, _ = trained(args, *paths, *descent(CHOSEN[0], FINER, *CHOSEN[2:]))
     yield {"solver": "sfd1", "moment": "two epochs", "accuracy": FINER, **found}
+    value = args.lambdas.split(",")[-1]
     for planes in (20, 0):
-        found, _ = trained(args, *paths, "--solver", "one-slack", "--lambda", args.lambdas.split(",")[-1], "--gap", "1%", "--seconds",
-                           args.seconds, "--set", f"solver.cache.max_planes={planes}")  # fmt: skip
-        yield {"solver": "one-slack", "planes": planes, **found}
+        found, _ = trained(args, *paths, "--solver", "one-slack", "--lambda", value, "--gap", "1%", "--seconds", args.seconds, "--set",
+                           f"solver.cache.max_planes={planes}")  # fmt: skip
+        yield {"solver": "one-slack", "lambda": float(value), "planes": planes, **found}
 
 
 def sizes(images):
