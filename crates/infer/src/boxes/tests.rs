@@ -195,6 +195,20 @@ fn sweeps_find_what_branch_and_bound_finds() {
     }
 }
 
+/// Of rectangles that score the same the first is found, by a sweep and by branch and bound.
+#[test]
+fn ties_go_to_the_first() {
+    let (mut engine, mut found) = (BoxEngine::new(), Vec::new());
+    let map = WordMap::new(10, 8, vec![WordPoint { x: 5, y: 4, word: 0 }]);
+    let places = Places::Grid { stride: 1, most: usize::MAX };
+    let (levels, norm, kernel) = (1, Norm::None, BinKernel::Linear);
+    let question = BoxQuestion { map: &map, scores: &[1.0], levels, norm, kernel, loss: None, places };
+    for most in [1, 2] {
+        engine.search(question, &[], (most, 1.0), &mut found);
+        assert_eq!(found[0], FoundBox { rect: Rect::new(0, 0, 6, 5), score: 1.0 });
+    }
+}
+
 /// A search that gives up has a bound that holds, and an answer whose score is its own.
 #[test]
 fn bounds_hold_when_the_search_gives_up() {
