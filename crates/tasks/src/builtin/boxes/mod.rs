@@ -10,6 +10,7 @@
 mod boxed;
 mod measures;
 mod reading;
+mod recombine;
 mod reference;
 mod spec;
 mod task;
