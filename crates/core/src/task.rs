@@ -281,8 +281,7 @@ pub trait CompleteTruths<T: Task + ?Sized> {
 /// Recombines labellings; needs [`LabelledVariables`] as well.
 pub trait RecombineLabels<T: Task + ?Sized> {
     /// Answers like the loss-augmented [`decode`](Task::decode) at `w`, but at every variable only over the labels that
-    /// the truth or one of the encoded labellings has there, or over more if these cost little; `codes` holds them one
-    /// after the other.
+    /// the truth or one of the encoded labellings has there; `codes` holds them one after the other.
     ///
     /// # Errors
     ///

@@ -122,8 +122,8 @@ impl<C: Capabilities + ?Sized> Capabilities for &mut C {
 pub trait Recombination {
     /// Writes into `out` (sealed) the plane of the best labelling that can be put together from parts of labellings
     /// seen before: at every variable one of the labels that `codes` (of planes of this block, one after the other,
-    /// all of one length) or the truth have there, or one near them. At least as good as the best of these planes, and
-    /// much cheaper than [`maximize`](super::MaxOracle::maximize).
+    /// all of one length) or the truth have there. At least as good as the best of these planes, and much cheaper
+    /// than [`maximize`](super::MaxOracle::maximize).
     ///
     /// # Errors
     ///

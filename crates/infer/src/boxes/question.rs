@@ -24,15 +24,6 @@ pub enum Places<'a> {
         /// After so many sets were divided the search gives up; what is left is in its bound.
         most: usize,
     },
-    /// Those of a grid whose sides lie at sides of these rectangles or one line from them.
-    Near {
-        /// Pixels from line to line, at least 1.
-        stride: u32,
-        /// Rectangles, of which at least one lies on the grid.
-        rects: &'a [Rect],
-        /// After so many sets were divided the search gives up, and answers with the best that it has seen.
-        most: usize,
-    },
     /// All of these sizes, width and height, whose first corner lies on every `stride`-th line; a size that is larger
     /// than the image stands for the image.
     Windows {

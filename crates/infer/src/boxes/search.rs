@@ -82,17 +82,6 @@ fn lines(length: u32, stride: u32, out: &mut Vec<u32>) {
     out.extend((0..length).step_by(stride as usize).chain([length]));
 }
 
-/// Keeps lines at sides, and those next to them.
-fn keep_near(lines: &mut Vec<u32>, sides: impl Iterator<Item = u32>) {
-    let mut is_near = vec![false; lines.len()];
-    for side in sides {
-        let at = lines.partition_point(|line| *line < side);
-        is_near[at.saturating_sub(1)..(at + 2).min(lines.len())].fill(true);
-    }
-    let mut is_near = is_near.into_iter();
-    lines.retain(|_| is_near.next().unwrap_or(false));
-}
-
 /// Searches, and the memory that they use again.
 #[derive(Clone, Debug, Default)]
 pub struct BoxEngine {
@@ -128,8 +117,14 @@ impl BoxEngine {
         found: &mut Vec<FoundBox>,
     ) -> f64 {
         found.clear();
-        let is_grid = self.make_lines(question);
-        let grid = is_grid.then_some([&self.columns[..], &self.rows]);
+        let grid = match question.places {
+            Places::Grid { stride, .. } => {
+                lines(question.map.width(), stride, &mut self.columns);
+                lines(question.map.height(), stride, &mut self.rows);
+                Some([&self.columns[..], &self.rows])
+            }
+            Places::Windows { .. } => None,
+        };
         match question.kernel {
             BinKernel::Linear => self.sums.prepare(question.scores(), grid),
             kernel => self.steps.prepare(question.map, question.scores, question.levels, kernel),
@@ -138,14 +133,8 @@ impl BoxEngine {
         self.gave_up = false;
         match question.places {
             Places::Grid { stride, most: divisions } => {
-                let known = if most == 1 { self.best_of(question, known) } else { None };
-                let floor = known.map_or(f64::NEG_INFINITY, |known| just_below(known.score));
+                let floor = if most == 1 { self.best_of(question, known, stride) } else { f64::NEG_INFINITY };
                 self.search_grid(question, floor, (stride, divisions), (most, apart), found)
-            }
-            Places::Near { rects, most: divisions, .. } => {
-                let Some(known) = self.best_of(question, rects) else { return f64::NEG_INFINITY };
-                let (floor, seen) = (just_below(known.score), known);
-                self.branch(question, (floor, seen), divisions, (most, apart), found)
             }
             Places::Windows { sizes, stride } => {
                 let windows = windows(question.map, sizes, stride);
@@ -158,22 +147,6 @@ impl BoxEngine {
         }
     }
 
-    /// Makes the lines that sides lie on; returns false for windows, which have none.
-    fn make_lines(&mut self, question: BoxQuestion<'_>) -> bool {
-        let (stride, near) = match question.places {
-            Places::Grid { stride, .. } => (stride, None),
-            Places::Near { stride, rects, .. } => (stride, Some(rects)),
-            Places::Windows { .. } => return false,
-        };
-        lines(question.map.width(), stride, &mut self.columns);
-        lines(question.map.height(), stride, &mut self.rows);
-        if let Some(rects) = near {
-            keep_near(&mut self.columns, rects.iter().flat_map(|rect| [rect.left, rect.right]));
-            keep_near(&mut self.rows, rects.iter().flat_map(|rect| [rect.top, rect.bottom]));
-        }
-        true
-    }
-
     /// Divides sets; a search for one rectangle that takes longer than a sweep goes on as a sweep.
     fn search_grid(
         &mut self,
@@ -183,13 +156,15 @@ impl BoxEngine {
         (most, apart): (usize, f64),
         found: &mut Vec<FoundBox>,
     ) -> f64 {
+        let (columns, rows) = ((self.columns.len() - 1) as u16, (self.rows.len() - 1) as u16);
+        let whole = [(0, columns), (0, rows), (0, columns), (0, rows)];
+        if has_rectangle(&whole) {
+            self.push(question, whole, floor);
+        }
         let sets = BoxSweep::rectangles(&self.columns, &self.rows) / SWEPT;
         let is_swept = most == 1 && BoxSweep::takes(question) && sets <= divisions;
         let divisions = if is_swept { sets } else { divisions };
-        // The whole image lies on every grid: the answer of a search that gives up at once.
-        let rect = question.map.whole();
-        let seen = FoundBox { rect, score: self.score_in(question, rect) };
-        let bound = self.branch(question, (floor, seen), divisions, (most, apart), found);
+        let bound = self.branch(question, floor, divisions, (most, apart), found);
         if !is_swept || !self.gave_up {
             return bound;
         }
@@ -209,38 +184,32 @@ impl BoxEngine {
         score + question.loss_of(rect)
     }
 
-    /// Returns the best of the known rectangles whose sides lie on the lines, the first of several.
-    fn best_of(&mut self, question: BoxQuestion<'_>, known: &[Rect]) -> Option<FoundBox> {
-        let mut best: Option<FoundBox> = None;
-        for &rect in known {
-            let is_line = |lines: &[u32], line: u32| lines.binary_search(&line).is_ok();
-            let lies = [rect.left, rect.right].iter().all(|&line| is_line(&self.columns, line))
-                && [rect.top, rect.bottom].iter().all(|&line| is_line(&self.rows, line));
-            if lies && !rect.is_empty() {
-                let score = self.score_in(question, rect);
-                if best.is_none_or(|best| score > best.score) {
-                    best = Some(FoundBox { rect, score });
-                }
-            }
-        }
-        best
+    /// Returns a number that the best score is not below, from the known rectangles that lie on the grid.
+    fn best_of(&mut self, question: BoxQuestion<'_>, known: &[Rect], stride: u32) -> f64 {
+        let whole = question.map.whole();
+        let is_line = |line: u32, last: u32| line == last || line < last && line.is_multiple_of(stride);
+        let is_there = |rect: &&Rect| {
+            let (x, y) = ([rect.left, rect.right], [rect.top, rect.bottom]);
+            let lies = x.iter().all(|&x| is_line(x, whole.right)) && y.iter().all(|&y| is_line(y, whole.bottom));
+            lies && !rect.is_empty()
+        };
+        let known: Vec<Rect> = known.iter().filter(is_there).copied().collect();
+        let best = known.into_iter().map(|rect| self.score_in(question, rect)).fold(f64::NEG_INFINITY, f64::max);
+        just_below(best)
     }
 
-    /// Divides the set of the highest bound, that of all rectangles first, until the best are single rectangles.
+    /// Takes the set of the highest bound, and divides it, until the best are single rectangles.
     fn branch(
         &mut self,
         question: BoxQuestion<'_>,
-        (floor, mut seen): (f64, FoundBox),
+        floor: f64,
         divisions: usize,
         (most, apart): (usize, f64),
         found: &mut Vec<FoundBox>,
     ) -> f64 {
-        let (columns, rows) = ((self.columns.len() - 1) as u16, (self.rows.len() - 1) as u16);
-        let whole = [(0, columns), (0, rows), (0, columns), (0, rows)];
-        if has_rectangle(&whole) {
-            self.push(question, whole, floor);
-        }
-        let mut divided = 0;
+        // The whole image lies on every grid: the answer of a search that gives up at once.
+        let rect = question.map.whole();
+        let (mut divided, mut seen) = (0, FoundBox { rect, score: self.score_in(question, rect) });
         while let Some(node) = self.heap.pop() {
             let set = self.set(node.sides);
             let (smallest, largest) = set.extremes();

@@ -70,9 +70,7 @@ fn blocks(length: u32, lines: Option<&[u32]>, parts: u32, rank: impl Fn(u32) -> 
             (0..=parts).for_each(|i| is_used[rank(part(from, to, parts, i))] = true);
         }
     }
-    // Points before the first line and after the last are in no rectangle, but in a block.
     is_used[0] = true;
-    is_used[rank(length)] = true;
     let mut count = 0;
     let of_rank: Vec<u16> = is_used
         .iter()

@@ -232,41 +232,6 @@ fn bounds_hold_when_the_search_gives_up() {
     assert!(short > 100, "{short}");
 }
 
-/// Near given rectangles the best is found of those whose sides lie at most a line from sides of these; a search that
-/// gives up finds none worse than the given ones.
-#[test]
-fn searches_near_rectangles_find_the_best_there() {
-    let (mut engine, mut found) = (BoxEngine::new(), Vec::new());
-    for seed in 0..200 {
-        let case = Case::random(seed);
-        let ranked = case.ranked();
-        let rects = [ranked[ranked.len() / 2].1, ranked[ranked.len() / 3].1];
-        let near = |length: u32, sides: [u32; 4]| {
-            let lines: Vec<u32> = (0..=length).filter(|line| line % case.stride == 0 || *line == length).collect();
-            let is_side = |k: usize| lines.get(k).is_some_and(|line| sides.contains(line));
-            (0..lines.len())
-                .filter(|&k| is_side(k) || is_side(k + 1) || k > 0 && is_side(k - 1))
-                .map(|k| lines[k])
-                .collect()
-        };
-        let [a, b] = rects;
-        let columns: Vec<u32> = near(case.map.width(), [a.left, a.right, b.left, b.right]);
-        let rows: Vec<u32> = near(case.map.height(), [a.top, a.bottom, b.top, b.bottom]);
-        let is_near = |rect: Rect| {
-            [rect.left, rect.right].iter().all(|x| columns.contains(x))
-                && [rect.top, rect.bottom].iter().all(|y| rows.contains(y))
-        };
-        let best = ranked.iter().find(|(_, rect)| is_near(*rect)).unwrap().0;
-        for most in [usize::MAX, 1] {
-            let places = Places::Near { stride: case.stride, rects: &rects, most };
-            engine.search(BoxQuestion { places, ..case.question(0) }, &[], (1, 1.0), &mut found);
-            let least = if engine.has_ended() { best } else { ranked[ranked.len() / 3].0 };
-            assert!(is_near(found[0].rect) && found[0].score <= best + 1e-12, "{seed}");
-            assert!(found[0].score >= least - 1e-12 && engine.has_ended() | (most == 1), "{seed}: {found:?}");
-        }
-    }
-}
-
 /// Windows of given sizes are all looked at, also those larger than the image.
 #[test]
 fn windows_find_the_best_of_their_sizes() {

@@ -10,7 +10,6 @@
 mod boxed;
 mod measures;
 mod reading;
-mod recombine;
 mod reference;
 mod spec;
 mod task;

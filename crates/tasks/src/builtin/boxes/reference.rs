@@ -173,7 +173,7 @@ pub(super) fn largest(question: BoxQuestion<'_>, none: Option<f64>) -> f64 {
     };
     let (width, height) = (question.map.width(), question.map.height());
     match question.places {
-        Places::Grid { stride, .. } | Places::Near { stride, .. } => {
+        Places::Grid { stride, .. } => {
             let lines = |length: u32| (0..length).step_by(stride as usize).chain([length]).collect::<Vec<u32>>();
             let (columns, rows) = (lines(width), lines(height));
             if !is_linear {

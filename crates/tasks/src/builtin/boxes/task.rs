@@ -6,7 +6,7 @@ use multiplane_core::example::Memory;
 use multiplane_core::oracle::{Prices, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::{Call, Case, Task, TaskCapabilities};
+use multiplane_core::task::{Call, Case, Task};
 use multiplane_infer::boxes::{BinKernel, BoxEngine, BoxLoss, BoxQuestion, FoundBox, Norm, Places, Rect, cells};
 use serde::{Deserialize, Serialize};
 
@@ -78,8 +78,8 @@ pub struct BoxTask {
 /// Working memory of a thread.
 #[derive(Debug, Default)]
 pub struct BoxScratch {
-    pub(super) engine: BoxEngine,
-    pub(super) found: Vec<FoundBox>,
+    engine: BoxEngine,
+    found: Vec<FoundBox>,
     dense: Vec<f64>,
 }
 
@@ -142,7 +142,7 @@ impl BoxTask {
         }
     }
 
-    pub(super) fn question<'a>(&'a self, x: &'a BoxImage, truth: Option<&'a Boxed>, w: &'a [f64]) -> BoxQuestion<'a> {
+    fn question<'a>(&'a self, x: &'a BoxImage, truth: Option<&'a Boxed>, w: &'a [f64]) -> BoxQuestion<'a> {
         let places = match self.spec.search {
             BoxSearch::BranchAndBound => Places::Grid { stride: self.spec.stride, most: self.spec.max_sets },
             BoxSearch::Windows => Places::Windows { sizes: &self.vocabulary.windows, stride: self.spec.stride },
@@ -159,16 +159,9 @@ impl BoxTask {
     }
 
     /// Returns the score of "no box", loss included, if that is an answer.
-    pub(super) fn of_none(&self, truth: Option<&Boxed>, w: &[f64]) -> Option<f64> {
+    fn of_none(&self, truth: Option<&Boxed>, w: &[f64]) -> Option<f64> {
         let loss = truth.map_or(0.0, |truth| truth.loss(self.loss, &Boxed::default()));
         self.spec.none.then(|| w[self.bins()] + loss)
-    }
-
-    /// Answers with the box that was found, or with none if that scores higher, and returns the score.
-    pub(super) fn take_best(&self, found: &[FoundBox], none: Option<f64>, out: &mut Boxed) -> Result<f64, String> {
-        let best = found.first().filter(|best| none.is_none_or(|none| best.score >= none));
-        *out = Boxed::new(best.map(|best| best.rect).into_iter().collect());
-        best.map(|best| best.score).or(none).ok_or_else(|| "there are no sizes of windows".into())
     }
 }
 
@@ -207,7 +200,10 @@ impl Task for BoxTask {
         let Call { question, scratch: BoxScratch { engine, found, .. }, memory } = call;
         let asked = self.question(question.input, question.truth, question.w);
         let bound = engine.search(asked, &memory.0, (1, 1.0), found);
-        let score = self.take_best(found, self.of_none(question.truth, question.w), out)?;
+        let none = self.of_none(question.truth, question.w);
+        let best = found.first().filter(|best| none.is_none_or(|none| best.score >= none));
+        let score = best.map(|best| best.score).or(none).ok_or("there are no sizes of windows")?;
+        *out = Boxed::new(best.map(|best| best.rect).into_iter().collect());
         if let Some(best) = found.first() {
             memory.0.retain(|known| *known != best.rect);
             memory.0.insert(0, best.rect);
@@ -228,15 +224,6 @@ impl Task for BoxTask {
             out.set_circ(scale * self.loss(truth, y));
         }
         out.seal();
-    }
-
-    /// Boxes are recombined where searches near them are short.
-    fn capabilities(&self) -> TaskCapabilities<'_, Self> {
-        let is_short = self.kernel == BinKernel::Linear && self.norm != Norm::L2;
-        if !is_short || self.spec.search == BoxSearch::Windows {
-            return TaskCapabilities::none();
-        }
-        TaskCapabilities { variables: Some(self), recombination: Some(self), ..TaskCapabilities::none() }
     }
 }
 
