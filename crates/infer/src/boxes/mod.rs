@@ -12,16 +12,20 @@
 //! rectangle, positive and negative scores apart, of blocks that no line of the grid divides. Cost: `O(cells (columns
 //! rows + points))` for the sums of one question, with columns and rows that have points; then `O(cells)` for a set,
 //! and with [`Norm::L2`] the points of a single rectangle; with a kernel the points of the largest rectangle of a set.
+//! Without kernel and [`Norm::L2`], one best rectangle that is not found soon is looked for among all, by a sweep over
+//! pairs of rows.
 
 mod kernel;
 mod loss;
 mod map;
+mod question;
 mod rect;
 mod search;
 mod set;
 mod squares;
 mod steps;
 mod sums;
+mod sweep;
 
 #[cfg(test)]
 mod tests;
@@ -29,6 +33,7 @@ mod tests;
 pub use kernel::BinKernel;
 pub use loss::BoxLoss;
 pub use map::{WordMap, WordPoint};
+pub use question::{BoxQuestion, FoundBox, Places};
 pub use rect::{Rect, cells};
-pub use search::{BoxEngine, BoxQuestion, FoundBox, Places};
+pub use search::BoxEngine;
 pub use sums::Norm;

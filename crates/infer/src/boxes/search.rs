@@ -4,73 +4,20 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use super::kernel::BinKernel;
-use super::loss::{BoxLoss, least_overlap};
+use super::loss::least_overlap;
 use super::map::WordMap;
+use super::question::{BoxQuestion, FoundBox, Places, just_below};
 use super::rect::Rect;
 use super::set::BoxSet;
 use super::steps::BoxSteps;
-use super::sums::{BoxSums, Norm, Scores};
+use super::sums::{BoxSums, Norm};
+use super::sweep::{BoxSweep, Grid};
 
-/// Largest relative rounding error of a bound.
-const ROUNDING: f64 = 1e-9;
+/// Rectangles that are swept in the time that one or two sets are divided in.
+const SWEPT: usize = 2000;
 
 /// Of so many sets that are divided, one has its middle rectangle looked at: the answer of a search that gives up.
 const LOOKED_AT: usize = 16;
-
-/// The rectangles among which one is sought.
-#[derive(Clone, Copy, Debug)]
-pub enum Places<'a> {
-    /// All whose sides lie on every `stride`-th line between pixels, or on the last one.
-    Grid {
-        /// Pixels from line to line, at least 1.
-        stride: u32,
-        /// After so many sets were divided the search gives up; what is left is in its bound.
-        most: usize,
-    },
-    /// All of these sizes, width and height, whose first corner lies on every `stride`-th line; a size that is larger
-    /// than the image stands for the image.
-    Windows {
-        /// The sizes.
-        sizes: &'a [(u32, u32)],
-        /// Pixels from place to place, at least 1.
-        stride: u32,
-    },
-}
-
-/// The question which rectangles of a map score highest.
-#[derive(Clone, Copy, Debug)]
-pub struct BoxQuestion<'a> {
-    /// The points.
-    pub map: &'a WordMap,
-    /// The score of each word in each cell, `[cell][word]`; for kernels whose maps have several numbers
-    /// `[cell][word][number]`.
-    pub scores: &'a [f64],
-    /// The kernel of bins. With one that is not linear, bins are shares of the points in the image, whatever the norm.
-    pub kernel: BinKernel,
-    /// Levels of the pyramid, at least 1.
-    pub levels: usize,
-    /// The divisor of sums.
-    pub norm: Norm,
-    /// The loss that is added, with the rectangles that are right.
-    pub loss: Option<(BoxLoss, &'a [Rect])>,
-    /// The rectangles to choose among.
-    pub places: Places<'a>,
-}
-
-impl BoxQuestion<'_> {
-    fn scores(&self) -> Scores<'_> {
-        Scores { map: self.map, of: self.scores, levels: self.levels, norm: self.norm }
-    }
-}
-
-/// A rectangle with its score, loss included.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FoundBox {
-    /// The rectangle.
-    pub rect: Rect,
-    /// Its score.
-    pub score: f64,
-}
 
 /// A set of rectangles in numbers of lines, with a number that no score in it is above.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,7 +39,12 @@ impl PartialOrd for BoxNode {
 
 impl Ord for BoxNode {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.bound.total_cmp(&other.bound).then_with(|| Reverse(self.sides).cmp(&Reverse(other.sides)))
+        // Of equal bounds the set that begins first: of rectangles with the best score the first is found.
+        let first = |node: &Self| Reverse((node.sides.map(|side| side.0), node.is_score));
+        self.bound
+            .total_cmp(&other.bound)
+            .then_with(|| first(self).cmp(&first(other)))
+            .then_with(|| self.sides.cmp(&other.sides))
     }
 }
 
@@ -135,6 +87,7 @@ fn lines(length: u32, stride: u32, out: &mut Vec<u32>) {
 pub struct BoxEngine {
     sums: BoxSums,
     steps: BoxSteps,
+    sweep: BoxSweep,
     columns: Vec<u32>,
     rows: Vec<u32>,
     heap: BinaryHeap<BoxNode>,
@@ -180,13 +133,8 @@ impl BoxEngine {
         self.gave_up = false;
         match question.places {
             Places::Grid { stride, most: divisions } => {
-                let (columns, rows) = ((self.columns.len() - 1) as u16, (self.rows.len() - 1) as u16);
                 let floor = if most == 1 { self.best_of(question, known, stride) } else { f64::NEG_INFINITY };
-                let whole = [(0, columns), (0, rows), (0, columns), (0, rows)];
-                if has_rectangle(&whole) {
-                    self.push(question, whole, floor);
-                }
-                self.branch(question, floor, divisions, (most, apart), found)
+                self.search_grid(question, floor, (stride, divisions), (most, apart), found)
             }
             Places::Windows { sizes, stride } => {
                 let windows = windows(question.map, sizes, stride);
@@ -199,13 +147,41 @@ impl BoxEngine {
         }
     }
 
+    /// Divides sets; a search for one rectangle that takes longer than a sweep goes on as a sweep.
+    fn search_grid(
+        &mut self,
+        question: BoxQuestion<'_>,
+        floor: f64,
+        (stride, divisions): (u32, usize),
+        (most, apart): (usize, f64),
+        found: &mut Vec<FoundBox>,
+    ) -> f64 {
+        let (columns, rows) = ((self.columns.len() - 1) as u16, (self.rows.len() - 1) as u16);
+        let whole = [(0, columns), (0, rows), (0, columns), (0, rows)];
+        if has_rectangle(&whole) {
+            self.push(question, whole, floor);
+        }
+        let sets = BoxSweep::rectangles(&self.columns, &self.rows) / SWEPT;
+        let is_swept = most == 1 && BoxSweep::takes(question) && sets <= divisions;
+        let divisions = if is_swept { sets } else { divisions };
+        let bound = self.branch(question, floor, divisions, (most, apart), found);
+        if !is_swept || !self.gave_up {
+            return bound;
+        }
+        let floor = found.first().map_or(floor, |seen| floor.max(just_below(seen.score)));
+        let grid = Grid { question, stride, columns: &self.columns, rows: &self.rows };
+        let Some(best) = self.sweep.best(&mut self.sums, grid, floor) else { return bound };
+        self.gave_up = false;
+        found[..].fill(best);
+        best.score
+    }
+
     fn score_in(&mut self, question: BoxQuestion<'_>, rect: Rect) -> f64 {
-        let loss = question.loss.map_or(0.0, |(loss, truths)| loss.loss(truths, rect));
         let score = match question.kernel {
             BinKernel::Linear => self.sums.score(question.scores(), rect),
             _ => self.steps.score(question.map, question.levels, rect),
         };
-        score + loss
+        score + question.loss_of(rect)
     }
 
     /// Returns a number that the best score is not below, from the known rectangles that lie on the grid.
@@ -219,7 +195,7 @@ impl BoxEngine {
         };
         let known: Vec<Rect> = known.iter().filter(is_there).copied().collect();
         let best = known.into_iter().map(|rect| self.score_in(question, rect)).fold(f64::NEG_INFINITY, f64::max);
-        best - ROUNDING * (1.0 + best.abs())
+        just_below(best)
     }
 
     /// Takes the set of the highest bound, and divides it, until the best are single rectangles.

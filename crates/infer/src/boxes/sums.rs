@@ -171,6 +171,52 @@ impl BoxSums {
         }
     }
 
+    /// Returns the block of each line between columns of pixels, at the finest level.
+    pub(super) fn column_blocks(&self) -> &[u16] {
+        self.blocks.last().map_or(&[], |blocks| &blocks.columns)
+    }
+
+    /// Returns the block of each line between rows of pixels, at the finest level.
+    pub(super) fn row_blocks(&self) -> &[u16] {
+        self.blocks.last().map_or(&[], |blocks| &blocks.rows)
+    }
+
+    /// Writes `scale` times what a corner adds to the sum of a pyramid, `[part of the height][part of the width][row]
+    /// [column]`: parts and blocks are those of the finest level, and corners lie between them.
+    pub(super) fn corners(&self, levels: usize, scale: f64, out: &mut Vec<f64>) {
+        let Some(finest) = self.blocks.last() else { return };
+        let (finest_parts, corners, width) = (1 << (levels - 1), finest.corners(), finest.width());
+        out.clear();
+        out.resize((finest_parts + 1) * (finest_parts + 1) * corners, 0.0);
+        for (level, blocks) in self.blocks.iter().enumerate() {
+            let parts = 1 << level;
+            let coarse = |own: &[u16], finest: &[u16]| {
+                let mut of: Vec<usize> = finest.iter().zip(own).map(|(_, &own)| usize::from(own)).collect();
+                let mut at = 0;
+                of.retain(|_| {
+                    at += 1;
+                    at == 1 || finest[at - 1] != finest[at - 2]
+                });
+                of
+            };
+            let (across, down) = (coarse(&blocks.columns, &finest.columns), coarse(&blocks.rows, &finest.rows));
+            for cell in 0..parts * parts {
+                let table = &self.tables[blocks.start + cell * blocks.corners()..];
+                let (j, i) = (cell / parts, cell % parts);
+                for (j, i, sign) in [(j, i, scale), (j, i + 1, -scale), (j + 1, i, -scale), (j + 1, i + 1, scale)] {
+                    let place = (j * (finest_parts + 1) + i) * (finest_parts / parts);
+                    let own = out[place * corners..][..corners].chunks_exact_mut(width);
+                    for (own, &row) in own.zip(&down) {
+                        for (sum, &column) in own.iter_mut().zip(&across) {
+                            let SignedSum { positive, negative } = table[row * blocks.width() + column];
+                            *sum += sign * (positive + negative);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     /// Returns the sums over the blocks in a rectangle, scored as in a cell of a level.
     fn parts(&self, level: usize, cell: usize, rect: Rect) -> SignedSum {
         let blocks = &self.blocks[level];
@@ -186,7 +232,7 @@ impl BoxSums {
     }
 
     /// Returns the number of points in a rectangle.
-    fn count(&self, map: &WordMap, rect: Rect) -> u32 {
+    pub(super) fn count(&self, map: &WordMap, rect: Rect) -> u32 {
         let RankRect { columns, rows } = map.ranks(rect);
         let at = |row: usize, column: usize| self.points[row * self.width + column];
         let [a, b, c, d] = [at(rows.0, columns.0), at(rows.0, columns.1), at(rows.1, columns.0), at(rows.1, columns.1)];

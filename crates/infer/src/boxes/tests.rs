@@ -148,6 +148,8 @@ fn searches_find_the_best() {
 
         let apart = [0.3, 0.6, 0.9][seed as usize % 3];
         engine.search(case.question(usize::MAX), &known, (5, apart), &mut found);
+        let is_alone = ranked.len() < 2 || !close(best, ranked[1].0);
+        assert!(!is_alone || found[0] == again[0], "{seed}: a list begins with the best");
         let mut scores: Vec<f64> = Vec::new();
         let mut expected: Vec<Rect> = Vec::new();
         for &(score, rect) in &ranked {
@@ -164,6 +166,46 @@ fn searches_find_the_best() {
             assert!(close(case.value(best.rect), best.score), "{seed}");
             assert!(found[..k].iter().all(|better| better.rect.overlap(best.rect) <= apart), "{seed}");
         }
+    }
+}
+
+/// On images of many lines a sweep finds what branch and bound finds: the first of a list comes from the latter.
+#[test]
+fn sweeps_find_what_branch_and_bound_finds() {
+    let (mut engine, mut found, mut list) = (BoxEngine::new(), Vec::new(), Vec::new());
+    for seed in 0..60 {
+        let mut dice = Dice(seed * 104_729 + 77);
+        let (width, height) = (30 + dice.below(30), 20 + dice.below(20));
+        let point = |dice: &mut Dice| (dice.below(width), dice.below(height), dice.below(WORDS));
+        let points = (0..200).map(|_| point(&mut dice)).map(|(x, y, word)| WordPoint { x, y, word });
+        let map = WordMap::new(width, height, points.collect());
+        let levels = 1 + seed as usize % 4;
+        let scores: Vec<f64> = (0..cells(levels) * WORDS as usize).map(|_| dice.real() * 3.0).collect();
+        let norm = [Norm::None, Norm::Area, Norm::L1][seed as usize % 3];
+        let truths = [Rect::new(3, 5, 21, 17), Rect::new(10, 2, 29, 9)];
+        let loss = Some((BoxLoss::Overlap, &truths[..dice.below(3) as usize]));
+        let places = Places::Grid { stride: 2 + dice.below(6), most: usize::MAX };
+        let (scores, kernel) = (&scores[..], BinKernel::Linear);
+        let question = BoxQuestion { map: &map, scores, levels, norm, kernel, loss, places };
+        engine.search(question, &[], (1, 1.0), &mut found);
+        engine.search(question, &[], (2, 1.0), &mut list);
+        let (best, apart) = (list[0].score, (list[0].score - list[1].score).abs());
+        assert!((found[0].score - best).abs() <= 1e-12 * (1.0 + best.abs()), "{seed}: {found:?}, {list:?}");
+        assert!(apart < 1e-12 || found[0].rect == list[0].rect, "{seed}: {found:?}, {list:?}");
+    }
+}
+
+/// Of rectangles that score the same the first is found, by a sweep and by branch and bound.
+#[test]
+fn ties_go_to_the_first() {
+    let (mut engine, mut found) = (BoxEngine::new(), Vec::new());
+    let map = WordMap::new(10, 8, vec![WordPoint { x: 5, y: 4, word: 0 }]);
+    let places = Places::Grid { stride: 1, most: usize::MAX };
+    let (levels, norm, kernel) = (1, Norm::None, BinKernel::Linear);
+    let question = BoxQuestion { map: &map, scores: &[1.0], levels, norm, kernel, loss: None, places };
+    for most in [1, 2] {
+        engine.search(question, &[], (most, 1.0), &mut found);
+        assert_eq!(found[0], FoundBox { rect: Rect::new(0, 0, 6, 5), score: 1.0 });
     }
 }
 

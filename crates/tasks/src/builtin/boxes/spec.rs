@@ -74,8 +74,8 @@ pub struct BoxSpec {
     pub stride: u32,
     /// The number of sizes that the boxes of the training data are grouped into (search `windows`).
     pub windows: usize,
-    /// After so many sets of boxes were divided a search gives up, and its answer is a box with a bound (search
-    /// `branch-and-bound`).
+    /// After so many sets of boxes were divided a search gives up, and its answer is a box with a bound, unless a sweep
+    /// over pairs of rows costs less (search `branch-and-bound`).
     pub max_sets: usize,
     /// The largest overlap, intersection / union, of two boxes in a list of the best.
     pub apart: f64,
