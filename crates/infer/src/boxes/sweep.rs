@@ -28,7 +28,7 @@ struct RowPair {
 
 /// The lines on which a part of the way from the left to the right side of a rectangle lies: `step / parts` of it.
 #[derive(Clone, Debug, Default)]
-struct Lines {
+struct PartLines {
     step: usize,
     parts: usize,
     /// The block of a line, for every `1 / parts` of the stride.
@@ -37,7 +37,7 @@ struct Lines {
     values: Vec<f64>,
 }
 
-impl Lines {
+impl PartLines {
     /// Returns the number of the line, in `values`, for sides on two lines of the grid.
     fn number(&self, left: usize, right: usize) -> usize {
         (self.parts - self.step) * left + self.step * right
@@ -51,7 +51,7 @@ pub(super) struct BoxSweep {
     corners: Vec<f64>,
     /// The same for the corners between two rows: `[part of the width][column]`.
     between: Vec<f64>,
-    lines: Vec<Lines>,
+    lines: Vec<PartLines>,
     /// Pixels left of each line of the grid.
     pixels: Vec<f64>,
     /// What the divisor counts left of each line of the grid, between two rows; empty if it is the same everywhere.
@@ -131,7 +131,7 @@ impl BoxSweep {
         sums.corners(question.levels, scale, &mut self.corners);
         let parts = 1 << (question.levels - 1);
         let last = columns.len() - 1;
-        self.lines.resize(parts + 1, Lines::default());
+        self.lines.resize(parts + 1, PartLines::default());
         for (step, lines) in self.lines.iter_mut().enumerate() {
             let common = 1 << (step | parts).trailing_zeros();
             (lines.step, lines.parts) = (step / common, parts / common);
