@@ -11,7 +11,7 @@ use super::rect::Rect;
 use super::set::BoxSet;
 use super::steps::BoxSteps;
 use super::sums::{BoxSums, Norm};
-use super::sweep::{BoxSweep, Grid};
+use super::sweep::{BoxSweep, SweptGrid};
 
 /// Rectangles that are swept in the time that one or two sets are divided in.
 const SWEPT: usize = 2000;
@@ -169,7 +169,7 @@ impl BoxEngine {
             return bound;
         }
         let floor = found.first().map_or(floor, |seen| floor.max(just_below(seen.score)));
-        let grid = Grid { question, stride, columns: &self.columns, rows: &self.rows };
+        let grid = SweptGrid { question, stride, columns: &self.columns, rows: &self.rows };
         let Some(best) = self.sweep.best(&mut self.sums, grid, floor) else { return bound };
         self.gave_up = false;
         found[..].fill(best);

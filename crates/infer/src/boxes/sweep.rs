@@ -4,8 +4,8 @@
 //! of corners in a column add up to one, so all rectangles between two rows are a few additions each, side by side.
 //! Pairs of rows come by the most that a rectangle between them can score, until that is below the best score.
 //!
-//! Cost: once for a question `O(16^levels columns rows)` additions, fewer if points are; then `O(8^levels columns)` for a
-//! pair of rows, and `O(2^levels columns^2)` for each that is looked into.
+//! Cost: once for a question `O(16^levels columns rows)` additions, fewer if points are; then `O(8^levels columns)` for
+//! a pair of rows, and `O(2^levels columns^2)` for each that is looked into.
 
 use multiversion::multiversion;
 
@@ -28,7 +28,7 @@ struct RowPair {
 
 /// The lines on which a part of the way from the left to the right side of a rectangle lies: `step / parts` of it.
 #[derive(Clone, Debug, Default)]
-struct Lines {
+struct PartLines {
     step: usize,
     parts: usize,
     /// The block of a line, for every `1 / parts` of the stride.
@@ -37,7 +37,7 @@ struct Lines {
     values: Vec<f64>,
 }
 
-impl Lines {
+impl PartLines {
     /// Returns the number of the line, in `values`, for sides on two lines of the grid.
     fn number(&self, left: usize, right: usize) -> usize {
         (self.parts - self.step) * left + self.step * right
@@ -51,7 +51,7 @@ pub(super) struct BoxSweep {
     corners: Vec<f64>,
     /// The same for the corners between two rows: `[part of the width][column]`.
     between: Vec<f64>,
-    lines: Vec<Lines>,
+    lines: Vec<PartLines>,
     /// Pixels left of each line of the grid.
     pixels: Vec<f64>,
     /// What the divisor counts left of each line of the grid, between two rows; empty if it is the same everywhere.
@@ -65,7 +65,7 @@ pub(super) struct BoxSweep {
 
 /// The question and its grid.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Grid<'a> {
+pub(super) struct SweptGrid<'a> {
     pub(super) question: BoxQuestion<'a>,
     pub(super) stride: u32,
     pub(super) columns: &'a [u32],
@@ -85,7 +85,7 @@ impl BoxSweep {
     }
 
     /// Returns the rectangle of the highest score; of several the first. None scores above `floor` by less than that.
-    pub(super) fn best(&mut self, sums: &mut BoxSums, grid: Grid<'_>, mut floor: f64) -> Option<FoundBox> {
+    pub(super) fn best(&mut self, sums: &mut BoxSums, grid: SweptGrid<'_>, mut floor: f64) -> Option<FoundBox> {
         self.prepare(sums, grid);
         let last = grid.rows.len() as u16 - 1;
         self.pairs.clear();
@@ -125,13 +125,13 @@ impl BoxSweep {
         best
     }
 
-    fn prepare(&mut self, sums: &BoxSums, Grid { question, stride, columns, .. }: Grid<'_>) {
+    fn prepare(&mut self, sums: &BoxSums, SweptGrid { question, stride, columns, .. }: SweptGrid<'_>) {
         // Points of the image divide all scores alike.
         let scale = if question.norm == Norm::None { 1.0 / (question.map.points() as f64).max(1.0) } else { 1.0 };
         sums.corners(question.levels, scale, &mut self.corners);
         let parts = 1 << (question.levels - 1);
         let last = columns.len() - 1;
-        self.lines.resize(parts + 1, Lines::default());
+        self.lines.resize(parts + 1, PartLines::default());
         for (step, lines) in self.lines.iter_mut().enumerate() {
             let common = 1 << (step | parts).trailing_zeros();
             (lines.step, lines.parts) = (step / common, parts / common);
@@ -144,8 +144,8 @@ impl BoxSweep {
     }
 
     /// Makes the values of lines between two rows, and returns a number that no score there is above.
-    fn look_between(&mut self, sums: &BoxSums, grid: Grid<'_>, pair: RowPair) -> f64 {
-        let Grid { question, columns, rows, .. } = grid;
+    fn look_between(&mut self, sums: &BoxSums, grid: SweptGrid<'_>, pair: RowPair) -> f64 {
+        let SweptGrid { question, columns, rows, .. } = grid;
         let (top, bottom) = (rows[usize::from(pair.top)], rows[usize::from(pair.bottom)]);
         let parts = self.lines.len() - 1;
         let width = usize::from(sums.column_blocks()[columns[columns.len() - 1] as usize]) + 1;
@@ -194,8 +194,8 @@ impl BoxSweep {
 
     /// Writes by how much the scores of the rectangles between two rows from a left side on, to the right ones, may be
     /// above a floor; or returns false if all are below it.
-    fn reach_from(&mut self, sums: &BoxSums, grid: Grid<'_>, pair: RowPair, left: usize, floor: f64) -> bool {
-        let Grid { question, columns, .. } = grid;
+    fn reach_from(&mut self, sums: &BoxSums, grid: SweptGrid<'_>, pair: RowPair, left: usize, floor: f64) -> bool {
+        let SweptGrid { question, columns, .. } = grid;
         let (last, floor) = (columns.len() - 1, floor - grid.most_loss());
         let [own, inner @ .., right] = &self.lines[..] else { return false };
         let own = own.values[left];
@@ -262,8 +262,8 @@ fn any_reaches(excess: &[f64]) -> bool {
     chunks.by_ref().any(any) || any(chunks.remainder())
 }
 
-/// Leaves out what does not reach the floor if its loss is that against a truth, less than 1: `common` is what the truth
-/// has right of the left side between the rows, `sizes` are the height between them and the area of the truth.
+/// Leaves out what does not reach the floor with the loss against a truth: `common` is what the truth has right of the
+/// left side between the rows, `sizes` are the height between them and the area of the truth.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 fn leave_out(loss: BoxLoss, common: Rect, [height, area]: [f64; 2], from: f64, to: &[f64], excess: &mut [f64]) {
     let (first, end, common_height) =
@@ -284,7 +284,7 @@ fn leave_out(loss: BoxLoss, common: Rect, [height, area]: [f64; 2], from: f64, t
     }
 }
 
-impl Grid<'_> {
+impl SweptGrid<'_> {
     fn rect(&self, pair: RowPair, left: usize, right: usize) -> Rect {
         let (top, bottom) = (self.rows[usize::from(pair.top)], self.rows[usize::from(pair.bottom)]);
         Rect::new(self.columns[left], top, self.columns[right], bottom)

@@ -139,7 +139,10 @@ fn answers_are_those_of_enumeration() {
                         let (count, quality) = task.top(question.call(&mut scratch, &mut fresh), &mut list).unwrap();
                         assert_eq!(quality, Quality::Exact);
                         // Of boxes whose scores differ by rounding alone a sweep may take another one.
-                        assert!(list[0] == y || (value(&list[0]) - value(&y)).abs() < 1e-12, "{spec:?} {seed}: {list:?}");
+                        assert!(
+                            list[0] == y || (value(&list[0]) - value(&y)).abs() < 1e-12,
+                            "{spec:?} {seed}: {list:?}"
+                        );
                         is_greedy(&all, &list[..count], list.len(), spec.apart, value);
                         let quality = short.decode(question.call(&mut scratch, &mut fresh), &mut again).unwrap();
                         let (_, of_list) = short.top(question.call(&mut scratch, &mut fresh), &mut list).unwrap();
