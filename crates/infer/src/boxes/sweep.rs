@@ -33,7 +33,7 @@ struct PartLines {
     parts: usize,
     /// The block of a line, for every `1 / parts` of the stride.
     blocks: Vec<u16>,
-    /// What corners on a line add, between the rows that are looked into.
+    /// The addends of corners on a line, between the rows that are looked into.
     values: Vec<f64>,
 }
 
@@ -47,14 +47,14 @@ impl PartLines {
 /// Working memory of a sweep.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BoxSweep {
-    /// What a corner adds: `[part of the height][part of the width][row][column]`, in blocks of the finest level.
+    /// The addends of corners: `[part of the height][part of the width][row][column]`, in blocks of the finest level.
     corners: Vec<f64>,
     /// The same for the corners between two rows: `[part of the width][column]`.
     between: Vec<f64>,
     lines: Vec<PartLines>,
     /// Pixels left of each line of the grid.
     pixels: Vec<f64>,
-    /// What the divisor counts left of each line of the grid, between two rows; empty if it is the same everywhere.
+    /// The counts of the divisor left of each line of the grid, between two rows; empty if it is the same everywhere.
     counts: Vec<f64>,
     /// The largest of `values` of right sides, from each line on.
     rest: Vec<f64>,

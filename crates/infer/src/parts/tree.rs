@@ -26,7 +26,7 @@ pub struct Limb<'a> {
     pub pairs: &'a [f64],
 }
 
-/// Where a part is.
+/// The place of a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PartPlace {
     /// Its cell, counted row by row.

@@ -1,13 +1,16 @@
 //! Groups of near points in the plane.
 
+/// A point, or a mean, with its weight.
+pub(crate) type WeightedPoint = ([f64; 2], f64);
+
 /// Most rounds of the grouping.
 const ROUNDS: usize = 100;
 
 /// Returns the means of at most `count` groups of near points, each with the weight of its members (k-means, begun at
 /// points spread evenly in the order given). A point counts as often as its weight says, with 0 not at all.
-pub(crate) fn means(points: &[([f64; 2], f64)], count: usize) -> Vec<([f64; 2], f64)> {
-    let all: Vec<([f64; 2], f64)> = points.iter().filter(|(_, weight)| *weight > 0.0).copied().collect();
-    let mut means: Vec<([f64; 2], f64)> = Vec::new();
+pub(crate) fn means(points: &[WeightedPoint], count: usize) -> Vec<WeightedPoint> {
+    let all: Vec<WeightedPoint> = points.iter().filter(|(_, weight)| *weight > 0.0).copied().collect();
+    let mut means: Vec<WeightedPoint> = Vec::new();
     if count < all.len() {
         let whole: f64 = all.iter().map(|(_, weight)| weight).sum();
         let mut before = 0.0;
@@ -28,11 +31,11 @@ pub(crate) fn means(points: &[([f64; 2], f64)], count: usize) -> Vec<([f64; 2], 
             *sum = [sum[0] + weight * point[0], sum[1] + weight * point[1]];
             *members += weight;
         }
-        let moved = |((mean, _), (sum, members)): (&([f64; 2], f64), &([f64; 2], f64))| match *members > 0.0 {
+        let moved = |((mean, _), (sum, members)): (&WeightedPoint, &WeightedPoint)| match *members > 0.0 {
             true => (sum.map(|sum| sum / members), *members),
             false => (*mean, 0.0),
         };
-        let next: Vec<([f64; 2], f64)> = means.iter().zip(&sums).map(moved).collect();
+        let next: Vec<WeightedPoint> = means.iter().zip(&sums).map(moved).collect();
         if next == means {
             break;
         }

@@ -2,13 +2,13 @@
 
 use multiplane_infer::boxes::Rect;
 
-use crate::builtin::groups::means;
+use crate::builtin::groups::{WeightedPoint, means};
 
 /// Returns at most `count` sizes, width and height, ascending: the means of groups of near sizes, begun at sizes spread
 /// evenly in the order of areas. A box counts as often as its weight says, with 0 not at all.
 pub(super) fn sizes<'a>(boxes: impl Iterator<Item = (&'a Rect, f64)>, count: usize) -> Vec<(u32, u32)> {
     let size = |rect: &Rect| [f64::from(rect.right - rect.left), f64::from(rect.bottom - rect.top)];
-    let mut all: Vec<([f64; 2], f64)> = boxes.map(|(rect, weight)| (size(rect), weight)).collect();
+    let mut all: Vec<WeightedPoint> = boxes.map(|(rect, weight)| (size(rect), weight)).collect();
     all.sort_by(|(a, _), (b, _)| (a[0] * a[1]).total_cmp(&(b[0] * b[1])).then(a[0].total_cmp(&b[0])));
     let means = means(&all, count);
     let mut sizes: Vec<(u32, u32)> =

@@ -7,9 +7,10 @@
 //! the type of a joint in training is the group that its offset from its parent is in, and a limb scores the types of
 //! its ends beside each other. Weights: `template[joint][type][row][column][channel]`, `spring[limb][type][axis]`,
 //! which are at least 0, `offset[limb][type][axis]`, `pair[limb][type of parent][type]`. See
-//! [`parts`](multiplane_infer::parts) for the search. Osokin, Alayrac, Lukasewitz, Dokania and Lacoste-Julien, Minding the gaps for block Frank-Wolfe optimization
-//! of structured SVMs, ICML 2016; Chen and Yuille, Articulated pose estimation by a graphical model, NIPS 2014; Yang and Ramanan,
-//! Articulated pose estimation with flexible mixtures-of-parts, CVPR 2011.
+//! [`parts`](multiplane_infer::parts) for the search. Osokin, Alayrac, Lukasewitz, Dokania and Lacoste-Julien, Minding
+//! the gaps for block Frank-Wolfe optimization of structured SVMs, ICML 2016; Chen and Yuille, Articulated pose
+//! estimation by a graphical model, NIPS 2014; Yang and Ramanan, Articulated pose estimation with flexible
+//! mixtures-of-parts, CVPR 2011.
 
 mod body;
 mod builtin;

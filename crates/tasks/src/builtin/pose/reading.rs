@@ -8,7 +8,7 @@ use super::body::Body;
 use super::place::{Pose, distance};
 use super::spec::PoseSpec;
 use super::task::{PoseTask, PoseVocabulary, tables};
-use crate::builtin::groups::{means, nearest};
+use crate::builtin::groups::{WeightedPoint, means};
 use crate::builtin::reading::Reading;
 use crate::data::poses::{self, PoseImage, Poses};
 use crate::dataset::Dataset;
@@ -100,7 +100,7 @@ fn read(spec: &PoseSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(
     check_dim(vocabulary.channels, joints * body.types * spec.template * spec.template)?;
     if body.types > 1 {
         for truth in &mut labels {
-            let kind = |joint: usize| typed(&body, &vocabulary, truth, joint).unwrap_or_default();
+            let kind = |joint: usize| vocabulary.type_of(&body, truth, joint).unwrap_or_default();
             let kinds: Vec<u8> = (0..joints).map(kind).collect();
             *truth = std::mem::take(truth).with_types(|joint| kinds[joint]);
         }
@@ -128,15 +128,6 @@ fn torso(body: &Body, image: &PoseImage, spec: &PoseSpec, k: usize) -> Result<f6
     }
 }
 
-/// Returns the type of a joint: that of the nearest anchor of its limb. `None` if an end of it is not marked.
-pub(super) fn typed(body: &Body, vocabulary: &PoseVocabulary, truth: &Pose, joint: usize) -> Option<u8> {
-    let limb = body.limb_of(joint);
-    let [parent, child] = body.limbs[limb].map(|end| truth.joint(end));
-    let (parent, child) = (parent?.map(f64::from), child?.map(f64::from));
-    let anchors = &vocabulary.anchors[limb * body.types..][..body.types];
-    Some(nearest(anchors.iter().copied(), [child[0] - parent[0], child[1] - parent[1]]) as u8)
-}
-
 /// Returns what a model remembers of training data: the mean of torsos and the means of offsets, those of the groups of
 /// offsets if joints have types, the largest first; an image counts by its weight.
 fn learned(body: &Body, found: &Poses, labels: &[Pose], weight: impl Fn(usize) -> f64) -> PoseVocabulary {
@@ -146,7 +137,7 @@ fn learned(body: &Body, found: &Poses, labels: &[Pose], weight: impl Fn(usize) -
             let [parent, child] = [image.joints[parent]?, image.joints[child]?].map(|place| place.map(f64::from));
             Some(([child[0] - parent[0], child[1] - parent[1]], weight(k)))
         };
-        let mut offsets: Vec<([f64; 2], f64)> = found.images().iter().enumerate().filter_map(offset).collect();
+        let mut offsets: Vec<WeightedPoint> = found.images().iter().enumerate().filter_map(offset).collect();
         offsets.sort_by(|(a, _), (b, _)| a[1].atan2(a[0]).total_cmp(&b[1].atan2(b[0])));
         let mut groups = means(&offsets, body.types);
         groups.sort_by(|(_, a), (_, b)| b.total_cmp(a));

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::body::{Body, MOST};
 use super::place::{Pose, distance};
-use super::reading::typed;
+use crate::builtin::groups::nearest;
 use crate::data::poses::PoseImage;
 use crate::problem::TaskVocabulary;
 use crate::problem::tables::{Axis, WeightTable};
@@ -39,6 +39,17 @@ pub struct PoseVocabulary {
 }
 
 impl TaskVocabulary for PoseVocabulary {}
+
+impl PoseVocabulary {
+    /// Returns the type of a joint: that of the nearest anchor of its limb. `None` if an end of it is not marked.
+    pub(super) fn type_of(&self, body: &Body, truth: &Pose, joint: usize) -> Option<u8> {
+        let limb = body.limb_of(joint);
+        let [parent, child] = body.limbs[limb].map(|end| truth.joint(end));
+        let (parent, child) = (parent?.map(f64::from), child?.map(f64::from));
+        let anchors = &self.anchors[limb * body.types..][..body.types];
+        Some(nearest(anchors.iter().copied(), [child[0] - parent[0], child[1] - parent[1]]) as u8)
+    }
+}
 
 /// Returns the tables of the weights.
 pub(super) fn tables(body: &Body, template: usize, channels: usize) -> Vec<WeightTable> {
@@ -330,7 +341,7 @@ impl CompleteTruths<Self> for PoseTask {
         let (size, types) = ((x.rows * x.columns) as usize, self.body.types);
         for (joint, [column, row]) in truth.placed() {
             let (own, cell) = (joint * types * size, (row * x.columns + column) as usize);
-            let kind = typed(&self.body, &self.vocabulary, truth, joint).map(usize::from);
+            let kind = self.vocabulary.type_of(&self.body, truth, joint).map(usize::from);
             for (of, scores) in scratch.scores[own..][..types * size].chunks_exact_mut(size).enumerate() {
                 let known = scores[cell];
                 scores.fill(f64::NEG_INFINITY);
