@@ -28,14 +28,21 @@ NAMES = "r_ankle r_knee r_hip l_hip l_knee l_ankle r_wrist r_elbow r_shoulder l_
 TORSO = ((9, 2), (8, 3), (12, 2), (12, 3))
 
 
-def read(folder: Path, cell: int) -> tuple[list[str], list[Any], list[Any], Any]:
+SWAPPED = (5, 4, 3, 2, 1, 0, 11, 10, 9, 8, 7, 6, 12, 13)
+"""The joint that each one is in a mirrored photograph."""
+
+
+def read(folder: Path, cell: int, mirrored: bool = False) -> tuple[list[str], list[Any], list[Any], Any]:
     """Names, maps, joints in cells (NaN where not marked) and torsos in cells (NaN where none is marked)."""
     names, maps, poses, torsos = [], [], [], []
     with open(folder / "joints.csv") as file:
         for row in list(csv.reader(file))[1:]:
             photo = imread(folder / "images" / row[0])
-            one = placed(hog(photo, cell=cell))
             table = np.array([float(number) for number in row[3:]]).reshape(14, 3)
+            if mirrored:
+                photo, table = np.ascontiguousarray(photo[:, ::-1]), table[list(SWAPPED)]
+                table[:, 0] = photo.shape[1] - table[:, 0]
+            one = placed(hog(photo, cell=cell))
             joints = table[:, :2] / cell
             inside = (joints >= 0).all(1) & (joints < (one.shape[1], one.shape[0])).all(1)
             joints[(table[:, 2] == 0) | ~inside] = np.nan
@@ -136,6 +143,9 @@ def main() -> None:
     parser.add_argument("--cost", type=float, nargs="+", default=[0.001, 0.01])
     parser.add_argument("--gap", default="1%")
     parser.add_argument("--passes", type=float, default=400)
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--types", type=int, default=1)
+    parser.add_argument("--mirrored", action="store_true", help="train on each photograph and its mirror image")
     parser.add_argument("--container", type=Path, help="write the training photographs as a container to this file, and no more")
     parser.add_argument("--compare", action="store_true", help="count calls of auto and bcfw at the chosen lambda")
     options = parser.parse_args()
@@ -158,26 +168,35 @@ def main() -> None:
          torso=float(np.nanmedian(torsos)), seconds=time.perf_counter() - start, cell=options.cell)  # fmt: skip
     held, fitted = train[::5], np.setdiff1d(train, train[::5])
 
+    others = read(options.data, options.cell, mirrored=True) if options.mirrored else None
+
+    def examples(chosen: Any) -> tuple[list[Any], list[Any]]:
+        return tuple(part(own, chosen) + (part(others[k], chosen) if others else []) for k, own in ((1, maps), (2, poses)))
+
+    def torsos_of(chosen: Any) -> Any:
+        return np.concatenate([torsos[chosen], others[3][chosen]]) if others else torsos[chosen]
+
     def measured(model: Any, chosen: Any) -> Any:
         return pdj(np.asarray(model.predict(part(maps, chosen))), part(poses, chosen), torsos[chosen])
 
     best: tuple[float, Any] = (-1.0, None)
     for cost in options.cost:
-        model = Templates(options.template, cost).fit(part(maps, fitted), part(poses, fitted), torsos[fitted])
+        model = Templates(options.template, cost).fit(*examples(fitted), torsos_of(fitted))
         for model.prior in options.prior:
             share = float(np.mean(measured(model, held)))
             note(what="templates, held out", cost=cost, prior=model.prior, pdj=share)
             best = max(best, (share, (cost, model.prior)), key=lambda one: one[0])
     cost, prior = best[1]
-    rival = Templates(options.template, cost).fit(part(maps, train), part(poses, train), torsos[train])
+    rival = Templates(options.template, cost).fit(*examples(train), torsos_of(train))
     for rival.prior in (0.0, prior):
         note(what="templates", cost=cost, prior=rival.prior, pdj=dict(zip(NAMES, measured(rival, test).tolist(), strict=True)))
 
     def ours(lam: float, chosen: Any, **keywords: Any) -> tuple[PoseSSVM, float]:
         begin = time.perf_counter()
-        model = PoseSSVM(lam=lam, gap=options.gap, passes=options.passes, template=options.template, alpha=options.alpha,
+        model = PoseSSVM(lam=lam, gap=options.gap, passes=options.passes, seconds=options.seconds, template=options.template,
+                         alpha=options.alpha, types=options.types,
                          torso=",".join(f"{a}-{b}" for a, b in TORSO), **keywords)  # fmt: skip
-        return model.fit(part(maps, chosen), part(poses, chosen)), time.perf_counter() - begin
+        return model.fit(*examples(chosen)), time.perf_counter() - begin
 
     best = (-1.0, options.lam[0])
     for lam in options.lam if len(options.lam) > 1 else ():

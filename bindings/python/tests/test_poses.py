@@ -91,7 +91,7 @@ CASES: list[tuple[dict[str, Any], Any, Any, str]] = [
     ({}, [GRID * 1e300], [SOUND], r"channels: found inf in row 0"),
     ({}, [GRID, np.ones((3, 4, 3))], [SOUND] * 2, r"X\[1\] has 3 channels, X\[0\] has 2"),
     ({}, [np.ones((3, 4))], [SOUND], r"X\[0\]: expected numbers \[rows, columns, channels\]"),
-    ({}, [GRID], [SOUND[:2]], r"y\[0\]: expected x and y of 3 joints, NaN if not marked; found float64 of the shape \(2, 2\)"),
+    ({}, [GRID], [SOUND[:2]], r"y\[0\]: expected x and y of 3 joints \(edges = 0-1,1-2\), NaN if not marked; found float64 of the shape \(2, 2\)"),
     ({}, [GRID], [SOUND] * 2, r"X has 1 images, y poses of 2"),
     ({}, [GRID, GRID], [SOUND, joints((np.nan, np.nan), (1, 1), (1, 1))], r"image 1 has no marked torso \(torso = 0-1\)"),
     ({}, [GRID], [joints((1, 1), (1, 1), (0, 0))], r"image 0 has a torso of length 0 \(torso = 0-1\)"),
@@ -101,6 +101,7 @@ CASES: list[tuple[dict[str, Any], Any, Any, str]] = [
     ({"torso": "0-7"}, [GRID], [SOUND], r"torso = 0-7: must be of joints 0 to 2"),
     ({"types": 17}, [GRID], [SOUND], r"types = 17: must be 1 to 16"),
     ({"template": 2}, [GRID], [SOUND], r"template = 2: must be an odd number of cells"),
+    ({}, [GRID], None, r"y: expected the poses of the images, found None"),
     ({}, [], [], r"X: found no image"),
 ]
 

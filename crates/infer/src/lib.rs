@@ -51,7 +51,7 @@
 //! * [`marginals`]: sum-product: how probable labels are, and the log-partition;
 //! * [`maxflow`]: maximum flow and minimum cut by themselves;
 //! * [`programme`]: integer programmes, with the feature `highs` solved by HiGHS;
-//! * [`boxes`]: the best rectangle in a map of visual words, by branch and bound;
+//! * [`boxes`]: the best rectangle in a map of visual words, by branch and bound or a sweep;
 //! * [`parts`]: trees of parts on the cells of a grid, by distance transforms;
 //! * [`mod@file`]: how data files are opened, plain or gzip, with errors that name line and column.
 //!

@@ -58,8 +58,8 @@ class BoxSSVM(BuiltIn):
     ``bin_kernel="intersection"`` or ``"chi2"`` compares histograms bin by bin, by a map of three numbers a bin that is near the
     kernel; with ``normalise="none"`` alone, and slower to search than ``"linear"``.
 
-    ``search="branch-and-bound"`` looks at all boxes whose sides lie on every ``stride``-th line, and gives up after
-    ``max_sets`` sets of boxes, with a bound; ``search="windows"`` at all places of ``windows`` sizes, which are groups of
+    ``search="branch-and-bound"`` looks at all boxes whose sides lie on every ``stride``-th line; a search that is
+    not done after ``max_sets`` sets of boxes, and has no cheaper sweep, ends with a bound; ``search="windows"`` at all places of ``windows`` sizes, which are groups of
     the sizes of the boxes in training. Boxes in the list of :meth:`predict_top` overlap by at most ``apart`` (intersection /
     union). With ``none=True`` an image may have no box: ``None`` or an empty list in ``y``.
 

@@ -25,11 +25,11 @@ def _map(x: Any, what: str) -> NDArray[np.float32]:
         return found.astype(np.float32)
 
 
-def _joints(y: Any, what: str, joints: int) -> NDArray[np.float64]:
+def _joints(y: Any, what: str, joints: int, edges: Any) -> NDArray[np.float64]:
     """The joints of an image, ``[joints, 2]``; NaN of ``None``."""
     found = np.full((joints, 2), np.nan) if y is None else np.asarray(y)
     if found.dtype.kind not in "fiu" or found.shape != (joints, 2):
-        raise ValueError(f"{what}: expected x and y of {joints} joints, NaN if not marked; found {found.dtype} of the shape {found.shape}")
+        raise ValueError(f"{what}: expected x and y of {joints} joints (edges = {edges}), NaN if not marked; found {found.dtype} of the shape {found.shape}")
     return found.astype(np.float64)
 
 
@@ -53,8 +53,8 @@ class PoseSSVM(BuiltIn):
     Args:
         edges: The limbs, as pairs of joints from 0: ``"0-1,1-2"``. The default is for the 14 joints of Leeds Sports Pose.
         torso: Pairs of joints, each a measure of the torso: the first pair that is marked in two different cells counts.
-        types: Types of a joint, each with a template and springs of its own, 1 to 16: groups of the offsets of joints from their
-            parents. 4 to 6 tell apart how limbs lie.
+        types: The number of types of a joint, 1 to 16, each with a template and springs of its own. The type of a joint in training is
+            the group of its offset from its parent.
         partial: The part that unmarked joints have in training: ``"left-out"`` or, completed in rounds, ``"masked"``.
     """
 
@@ -85,7 +85,7 @@ class PoseSSVM(BuiltIn):
         if y is not None and len(given) != len(maps):
             raise ValueError(f"X has {len(maps)} images, {what} poses of {len(given)}")
         count = str(self.edges).count("-") + 1
-        joints = [_joints(one, f"{what}[{i}]", count) for i, one in enumerate(given)]
+        joints = [_joints(one, f"{what}[{i}]", count, self.edges) for i, one in enumerate(given)]
         return _core.dataset(
             "pose",
             grid_sizes=np.array([one.shape[:2] for one in maps], np.int64).ravel(),
@@ -112,6 +112,8 @@ class PoseSSVM(BuiltIn):
         entry of ``history_``.
         """
         refuse_others(others, options, self)
+        if y is None and not is_path(X):
+            raise ValueError("y: expected the poses of the images, found None")
         with self._all_or_nothing(X=X, y=y, sample_weight=sample_weight, X_test=X_test, y_test=y_test):
             data = _validation.weighted(self._data(X, y), sample_weight)
             self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data), options=options)
@@ -142,7 +144,7 @@ class PoseSSVM(BuiltIn):
         found = self.predict(X)
         if len(y) != len(found):
             raise ValueError(f"X has {len(found)} images, y poses of {len(y)}")
-        truth = np.floor([_joints(one, f"y[{i}]", found.shape[1]) for i, one in enumerate(y)])
+        truth = np.floor([_joints(one, f"y[{i}]", found.shape[1], self.edges) for i, one in enumerate(y)])
         torsos = np.full(len(truth), np.nan)
         for a, b in _pairs(self.torso):
             length = np.hypot(*(truth[:, a] - truth[:, b]).T)

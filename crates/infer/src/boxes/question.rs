@@ -21,7 +21,7 @@ pub enum Places<'a> {
     Grid {
         /// Pixels from line to line, at least 1.
         stride: u32,
-        /// After so many sets were divided the search gives up; what is left is in its bound.
+        /// A search that divided so many sets, and has no cheaper sweep, gives up; what is left is in its bound.
         most: usize,
     },
     /// All of these sizes, width and height, whose first corner lies on every `stride`-th line; a size that is larger

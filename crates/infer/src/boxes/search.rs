@@ -1,4 +1,5 @@
-//! The search for the best rectangles: branch and bound over all of a grid, or all windows of given sizes.
+//! The search for the best rectangles: branch and bound, then a sweep, over all of a grid, or all windows of given
+//! sizes.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;

@@ -56,10 +56,10 @@ pub(super) struct BoxSweep {
     pixels: Vec<f64>,
     /// The counts of the divisor left of each line of the grid, between two rows; empty if it is the same everywhere.
     counts: Vec<f64>,
-    /// The largest of `values` of right sides, from each line on.
+    /// Upper bounds of what is added right of a left side, from each line on.
     rest: Vec<f64>,
     pairs: Vec<RowPair>,
-    /// By how much the scores from a left side to each right one may be above the floor.
+    /// Upper bounds of the scores from a left side to each right one, less the floor.
     excess: Vec<f64>,
 }
 
@@ -78,13 +78,13 @@ impl BoxSweep {
         question.kernel == BinKernel::Linear && question.norm != Norm::L2
     }
 
-    /// Returns the number of rectangles of a grid, and as many more as pairs of rows cost.
+    /// Returns the cost of a sweep: the rectangles of a grid, and a number of them for each pair of rows.
     pub(super) fn rectangles(columns: &[u32], rows: &[u32]) -> usize {
         let pairs = |lines: &[u32]| lines.len() * (lines.len() - 1) / 2;
         pairs(rows).saturating_mul(pairs(columns) + PAIR)
     }
 
-    /// Returns the rectangle of the highest score; of several the first. None scores above `floor` by less than that.
+    /// Returns the rectangle of the highest score; of several the first. `None` if no rectangle reaches `floor`.
     pub(super) fn best(&mut self, sums: &mut BoxSums, grid: SweptGrid<'_>, mut floor: f64) -> Option<FoundBox> {
         self.prepare(sums, grid);
         let last = grid.rows.len() as u16 - 1;
@@ -192,8 +192,8 @@ impl BoxSweep {
         most + grid.most_loss()
     }
 
-    /// Writes by how much the scores of the rectangles between two rows from a left side on, to the right ones, may be
-    /// above a floor; or returns false if all are below it.
+    /// Writes upper bounds of the scores between two rows from a left side to each right one, less the floor. Returns
+    /// false if all are below it.
     fn reach_from(&mut self, sums: &BoxSums, grid: SweptGrid<'_>, pair: RowPair, left: usize, floor: f64) -> bool {
         let SweptGrid { question, columns, .. } = grid;
         let (last, floor) = (columns.len() - 1, floor - grid.most_loss());

@@ -3,8 +3,8 @@
 use super::envelope::{Parabolas, Spring};
 use crate::error::InferError;
 
-/// How a child of one type hangs on its parent. The offset of a child in column c from a parent in column p is
-/// `c - p - anchor`, in rows likewise.
+/// The offset at rest and the springs of a child of one type. The offset of a child in column c from a parent in column
+/// p is `c - p - anchor`, in rows likewise.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rest {
     /// The offset at rest, columns then rows, in cells.
@@ -22,7 +22,7 @@ pub struct Limb<'a> {
     pub parent: usize,
     /// One for each type of the child.
     pub rests: &'a [Rest],
-    /// The scores of types beside each other, `[type of the parent][type of the child]`.
+    /// A score for each pair of types at its ends, `[type of the parent][type of the child]`.
     pub pairs: &'a [f64],
 }
 
@@ -55,7 +55,7 @@ impl PartTree {
     /// parts at all cells, in rows of `width`; `-inf` forbids a cell. They are overwritten: by the best
     /// scores of each part with all below it. Limbs are listed from the leaves on: a part hangs on its parent after all
     /// others hang on it; those that hang on none are roots, in trees of their own. If all is forbidden the score
-    /// is `-inf` and the places mean nothing. Cost: `O(parts cells (types + types^2))`.
+    /// is `-inf` and the places mean nothing. Cost: `O(parts cells types^2)`.
     ///
     /// ```
     /// use multiplane_infer::parts::{Limb, PartPlace, PartTree, Rest, Spring};

@@ -169,7 +169,7 @@ class Reader:
         except (SafetensorError, ValueError, RecursionError) as error:
             raise VisionError(f"{path}: not a safetensors file, or cut short: {error}") from None
         if settings is None:
-            raise VisionError(f"{path}: has no metadata `{KEY}`: expected a file that `multiplane.vision graph` wrote")
+            raise VisionError(f"{path}: has no metadata `{KEY}`: expected a file that `multiplane.vision graph` or `words` wrote")
         if not isinstance(settings, dict):
             raise VisionError(f"{path}: metadata `{KEY}` is no object")
         self.settings: dict[str, Any] = settings

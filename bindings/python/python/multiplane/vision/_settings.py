@@ -131,7 +131,7 @@ class Like:
         reader = Reader(path)
         found = reader.settings
         if "kind" in found:
-            raise VisionError(f"{path}: holds {found['kind']}, expected graphs that `multiplane.vision graph` wrote")
+            raise VisionError(f"{path}: holds {found['kind']}, expected what `multiplane.vision` wrote for the same command")
         if found.get("version") != _cache.VERSION:
             raise VisionError(
                 f"{path}: features of version {found.get('version')}, this package makes version {_cache.VERSION}: "

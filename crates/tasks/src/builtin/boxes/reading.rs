@@ -27,7 +27,7 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<BoxSpec>("box")
     .layout("[cell][word], with task.bin_kernel [cell][word][number]")
     .bounded()
     .lists()
-    .oracle("branch and bound over all boxes of a grid, or all windows of some sizes");
+    .oracle("branch and bound or a sweep over all boxes of a grid, or all windows of some sizes");
 
 impl TaskSpec for BoxSpec {
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {

@@ -47,7 +47,7 @@ pub enum HistogramKernel {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BoxSearch {
-    /// All whose sides lie on a grid, by branch and bound.
+    /// All whose sides lie on a grid, by branch and bound, or by a sweep if that costs less.
     #[default]
     BranchAndBound,
     /// Those of some sizes, at all places of a grid.

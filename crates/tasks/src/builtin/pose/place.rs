@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use multiplane_core::task::{TaskLabel, UNLABELLED};
 
-/// The bits of a column; those above them are the type.
-const COLUMN: u32 = 16;
+/// The number of bits of a column; those above them are the type.
+const COLUMN_BITS: u32 = 16;
 
 /// A cell and a type for each joint. Two poses are equal if their cells and types are.
 #[derive(Clone, Debug, Default)]
@@ -61,22 +61,27 @@ impl Pose {
     pub fn with_types(mut self, of_joint: impl Fn(usize) -> u8) -> Self {
         for (joint, [column, _]) in self.places.as_chunks_mut().0.iter_mut().enumerate() {
             if *column != UNLABELLED {
-                *column = (*column & ((1 << COLUMN) - 1)) | u32::from(of_joint(joint)) << COLUMN;
+                *column = (*column & ((1 << COLUMN_BITS) - 1)) | u32::from(of_joint(joint)) << COLUMN_BITS;
             }
         }
         self
     }
 
+    /// Leaves a joint out; its mark stays.
+    pub(super) fn leave_out(&mut self, joint: usize) {
+        self.places[2 * joint..][..2].fill(UNLABELLED);
+    }
+
     /// Returns column and row of each joint; `None` if it is left out or not known.
     pub fn joints(&self) -> impl ExactSizeIterator<Item = Option<[u32; 2]>> + '_ {
-        let of = |&[column, row]: &[u32; 2]| (column != UNLABELLED).then_some([column & ((1 << COLUMN) - 1), row]);
+        let of = |&[column, row]: &[u32; 2]| (column != UNLABELLED).then_some([column & ((1 << COLUMN_BITS) - 1), row]);
         self.places.as_chunks().0.iter().map(of)
     }
 
     /// Returns the type of a joint; 0 if it is left out.
     pub fn kind(&self, joint: usize) -> u8 {
         let column = self.places[2 * joint];
-        if column == UNLABELLED { 0 } else { (column >> COLUMN) as u8 }
+        if column == UNLABELLED { 0 } else { (column >> COLUMN_BITS) as u8 }
     }
 
     /// Returns column and row of a joint.

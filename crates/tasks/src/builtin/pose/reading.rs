@@ -99,10 +99,12 @@ fn read(spec: &PoseSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(
     }
     check_dim(vocabulary.channels, joints * body.types * spec.template * spec.template)?;
     if body.types > 1 {
-        for truth in &mut labels {
-            let kind = |joint: usize| vocabulary.type_of(&body, truth, joint).unwrap_or_default();
-            let kinds: Vec<u8> = (0..joints).map(kind).collect();
-            *truth = std::mem::take(truth).with_types(|joint| kinds[joint]);
+        for truth in labels.iter_mut().filter(|truth| truth.marks.is_some()) {
+            let kinds: Vec<Option<u8>> = (0..joints).map(|joint| vocabulary.type_of(&body, truth, joint)).collect();
+            *truth = std::mem::take(truth).with_types(|joint| kinds[joint].unwrap_or_default());
+            // Which type it has is not known: the joint teaches nothing.
+            let unknown = (0..joints).filter(|&joint| kinds[joint].is_none());
+            unknown.for_each(|joint| truth.leave_out(joint));
         }
     }
     let task = PoseTask::new(body, vocabulary.clone(), spec.alpha, spec.template);
@@ -141,7 +143,7 @@ fn learned(body: &Body, found: &Poses, labels: &[Pose], weight: impl Fn(usize) -
         offsets.sort_by(|(a, _), (b, _)| a[1].atan2(a[0]).total_cmp(&b[1].atan2(b[0])));
         let mut groups = means(&offsets, body.types);
         groups.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-        // Fewer offsets than types: those that are left have nothing of their own.
+        // Fewer offsets than types: the last one again, which no truth has.
         groups.resize(body.types, groups.last().copied().unwrap_or_default());
         groups.into_iter().map(move |(mean, _)| mean.map(rounded))
     };

@@ -20,8 +20,9 @@ pub struct PoseSpec {
     pub alpha: f64,
     /// Rows and columns of cells that a joint is seen by, its own in the middle: an odd number, at most 9.
     pub template: usize,
-    /// Types of a joint, each with a template and springs of its own: 1 to 16. Those of training are groups of the
-    /// offsets of joints from their parents; 4 to 6 tell apart how limbs lie.
+    /// The number of types of a joint, 1 to 16, each with a template and springs of its own. The type of a joint in
+    /// training is the group of its offset from its parent; the root has the type of its first limb's end. With several
+    /// types a joint whose parent is not marked is left out.
     pub types: usize,
     /// The part that unmarked joints have in training.
     pub partial: Partial,

@@ -339,9 +339,10 @@ impl CompleteTruths<Self> for PoseTask {
         let (x, truth) = (partly.input, partly.truth);
         self.scores(x, w, scratch);
         let (size, types) = ((x.rows * x.columns) as usize, self.body.types);
-        for (joint, [column, row]) in truth.placed() {
+        let marked = truth.marks.iter().flat_map(|marks| marks.joints.iter().enumerate());
+        for (joint, [column, row]) in marked.filter_map(|(joint, place)| Some((joint, (*place)?))) {
             let (own, cell) = (joint * types * size, (row * x.columns + column) as usize);
-            let kind = self.vocabulary.type_of(&self.body, truth, joint).map(usize::from);
+            let kind = truth.joint(joint).map(|_| usize::from(truth.kind(joint)));
             for (of, scores) in scratch.scores[own..][..types * size].chunks_exact_mut(size).enumerate() {
                 let known = scores[cell];
                 scores.fill(f64::NEG_INFINITY);

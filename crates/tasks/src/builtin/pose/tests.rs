@@ -97,13 +97,17 @@ fn answers_are_those_of_enumeration() {
                 }
                 if task.is_partly_known(truth) {
                     let best = task.best_agreeing(example, &w, &mut scratch).unwrap();
-                    // A type is known if the limb that tells it is marked.
-                    let is_typed = |joint: usize| {
-                        task.body.limbs[task.body.limb_of(joint)].iter().all(|&end| truth.joint(end).is_some())
-                    };
+                    let is_typed = |joint: usize| truth.joint(joint).is_some();
                     let agrees = |y: &&Pose| {
                         let is_kept = |joint: usize| !is_typed(joint) || y.kind(joint) == truth.kind(joint);
-                        truth.joints().zip(y.joints()).all(|(known, own)| known.is_none() || known == own)
+                        truth
+                            .marks
+                            .as_ref()
+                            .unwrap()
+                            .joints
+                            .iter()
+                            .zip(y.joints())
+                            .all(|(known, own)| known.is_none() || *known == own)
                             && (0..3).all(is_kept)
                     };
                     let scores = all(input, task.body.types, &whole);
@@ -161,6 +165,31 @@ fn weights_count_images() {
     let weighted = learned(&of(&[near, far, apart]).with_weights(vec![2.0, 1.0, 0.0]).unwrap());
     assert_eq!(weighted, learned(&of(&[near, near, far])));
     assert_eq!((weighted.anchors[0], weighted.unit), ([3.0, 0.0], 3.0));
+}
+
+/// Types are groups of offsets, the largest first; a joint whose limb is not marked is left out, and its mark stays.
+#[test]
+fn types_are_groups_of_offsets() {
+    let (up, down, gone) = ([2.0, 0.0], [2.0, 3.0], [f64::NAN; 2]);
+    let images: Vec<[[f64; 2]; 3]> = [down, up, down, [3.0, 3.0], gone].map(|hand| [[0.0, 1.0], hand, gone]).to_vec();
+    let channels = Matrix::new(vec![0.5_f32; 24 * 5], 24 * 5, 1);
+    let joints = images.concat();
+    let arrays = PoseArrays { grid_sizes: vec![[4, 6]; 5], channels, parts: 3, joints };
+    let edges = "0-1,0-2".into();
+    let spec = PoseSpec { edges, torso: "0-1,0-2".into(), types: 2, ..PoseSpec::default() };
+    let fault = examples(&spec, &Dataset::new(Poses::new(&arrays).unwrap())).err().unwrap().to_string();
+    assert!(fault.starts_with("image 4 has no marked torso"), "{fault}");
+    let mut arrays = arrays;
+    arrays.joints[14] = [5.0, 1.0]; // the last image has its third joint instead of its second
+    let (task, examples) = examples(&spec, &Dataset::new(Poses::new(&arrays).unwrap())).unwrap();
+    let anchors = &task.vocabulary.anchors;
+    assert_eq!(anchors[..2], [[2.328125, 2.0], [2.0, -1.0]], "three below, one above");
+    assert_eq!(anchors[2..], [[5.0, 0.0], [5.0, 0.0]], "one offset for both");
+    let kinds = |k: usize| [0, 1].map(|joint| examples.labels[k].kind(joint));
+    assert_eq!([kinds(0), kinds(1), kinds(3)], [[0, 0], [1, 1], [0, 0]], "the root has the type of its first limb");
+    let last = &examples.labels[4];
+    assert_eq!(last.joints().collect::<Vec<_>>(), [None, None, Some([5, 1])]);
+    assert_eq!(last.marks.as_ref().unwrap().joints, [Some([0, 1]), None, Some([5, 1])]);
 }
 
 /// Data and settings that cannot be trained on are refused with the reason.
