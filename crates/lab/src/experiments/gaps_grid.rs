@@ -199,7 +199,7 @@ pub(crate) static GRID: Experiment = Experiment {
         (&POSES, Differs::Other("human poses")),
     ],
     repeats: 5,
-    quick_seconds: Some(201),
+    quick_seconds: Some(356),
     full_seconds: None,
     runs,
     figures,
