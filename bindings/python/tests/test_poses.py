@@ -48,19 +48,20 @@ def test_joints_are_found_and_models_come_back(tmp_path: Path) -> None:
 
 
 def test_joints_have_types() -> None:
-    """The last joint hangs below its parent or above it; one spring cannot say so, two types can."""
+    """The last joint is below its parent or above it, and what looks like it is beside: one spring is at rest there."""
     maps, poses = pictures(40)
     new, truth = pictures(20, seed=1)
-    for one, joints in [*zip(maps, poses, strict=True), *zip(new, truth, strict=True)][::2]:
-        (x, y), above = joints[2].astype(int), joints[1] - (joints[2] - joints[1]) * (-1, 1)
-        one[:] = np.where(one == 1.0, 0.0, one)
-        joints[2] = np.clip(above, 0, (9, 11))
-        for (x, y), channel in zip(joints.astype(int), (0, 1, 0), strict=True):
-            one[y, x, channel] = 1.0
+    for i, (one, joints) in enumerate([*zip(maps, poses, strict=True), *zip(new, truth, strict=True)]):
+        if i % 2 == 0:
+            (x, y), above = joints[2].astype(int), 2 * joints[1][1] - joints[2][1]
+            one[y, x, 0], joints[2, 1] = 0.0, above
+            one[int(above), x, 0] = 1.0
+        x, y = (joints[1] + (3, 0)).astype(int)
+        one[y, x, 0] = 1.0
     plain, typed = [PoseSSVM(lam=1e-3, gap="2%", template=1, types=types, **BODY).fit(maps, poses) for types in (1, 2)]
     assert len(typed.coef_) == 2 * 3 * 2 + 2 * 8 + 2 * 4 and (typed.coef_[12:20] >= 0).all()
     found = typed.predict(new)
-    assert found.max() < 12 and typed.score(new, truth) > plain.score(new, truth)
+    assert found.max() < 12 and typed.score(new, truth) > 0.9 > plain.score(new, truth)
 
 
 @pytest.mark.parametrize("partial", ["left-out", "masked"])

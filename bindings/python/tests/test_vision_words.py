@@ -76,7 +76,7 @@ def test_like_applies_what_was_fitted(horses):
     assert (one["words"].reshape(4, 64, 96)[2] == other["words"].reshape(64, 96)).all() and len(other["boxes"]) == 0
     with pytest.raises(vision.VisionError, match=r"words = 9, but the file of --like was built with 8: leave the option out"):
         vision.words(horses / "photos", None, horses / "no", like=train, words=9)
-    with pytest.raises(vision.VisionError, match=r"holds words, expected graphs"):
+    with pytest.raises(vision.VisionError, match=r"holds words, expected what `multiplane.vision` wrote for the same command"):
         vision.graph(horses / "photos", None, horses / "no", like=train)
     with pytest.raises(vision.VisionError, match=r"would take the place of a file that is read here"):
         vision.words(horses / "photos", None, train, like=train)

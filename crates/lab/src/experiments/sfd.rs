@@ -111,7 +111,7 @@ pub(crate) static FIG1: Experiment = Experiment {
     differs: &[(&ADULT, Differs::Part("22696 training rows"))],
     repeats: 5,
     quick_seconds: Some(6),
-    full_seconds: None,
+    full_seconds: Some(300),
     runs: |scale| {
         let cases = SIZES.map(|case| (case, format!("solver=sfd2 solver.size={}", &case[4..])));
         study(scale, &cases)
@@ -170,6 +170,7 @@ pub(crate) static FIG2: Experiment = Experiment {
     name: "sfd-fig2",
     title: "the strength lambda_t of a step's regulariser",
     quick_seconds: Some(6),
+    full_seconds: Some(336),
     source: "He: Stochastic Functional Descent for Learning Support Vector Machines (2014), Figure 5.2",
     runs: |scale| study(scale, &STRENGTHS.map(|(case, more)| (case, format!("{more} solver.size=50")))),
     claims: &[
