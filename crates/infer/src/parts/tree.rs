@@ -114,6 +114,10 @@ impl PartTree {
                     self.parabolas.transform(line, springs[1], anchor[1], |y, score, from| {
                         let cell = y * width + x;
                         cells[cell] = (from * width) as u32 + columns[from];
+                        if let [pair] = limb.pairs {
+                            parent[cell] += score + pair;
+                            return;
+                        }
                         for (of_parent, pairs) in limb.pairs.chunks_exact(types).enumerate() {
                             let (at, score) = (of_parent * size + cell, score + pairs[kind]);
                             if score > best[at] {
@@ -123,7 +127,9 @@ impl PartTree {
                     });
                 }
             }
-            parent.iter_mut().zip(&*best).for_each(|(score, message)| *score += message);
+            if types > 1 {
+                parent.iter_mut().zip(&*best).for_each(|(score, message)| *score += message);
+            }
         }
         let mut total = 0.0;
         for (part, scores) in scores.chunks_exact(types * size).enumerate() {
