@@ -12,8 +12,8 @@
 //! rectangle, positive and negative scores apart, of blocks that no line of the grid divides. Cost: `O(cells (columns
 //! rows + points))` for the sums of one question, with columns and rows that have points; then `O(cells)` for a set,
 //! and with [`Norm::L2`] the points of a single rectangle; with a kernel the points of the largest rectangle of a set.
-//! Without kernel and [`Norm::L2`], one best rectangle that is not found soon is looked for among all, by a sweep over
-//! pairs of rows.
+//! With a linear kernel and a norm other than [`Norm::L2`], one best rectangle that is not found soon is looked for
+//! among all, by a sweep over pairs of rows.
 
 mod kernel;
 mod loss;

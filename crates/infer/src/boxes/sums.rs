@@ -190,14 +190,10 @@ impl BoxSums {
         out.resize((finest_parts + 1) * (finest_parts + 1) * corners, 0.0);
         for (level, blocks) in self.blocks.iter().enumerate() {
             let parts = 1 << level;
-            let coarse = |own: &[u16], finest: &[u16]| {
-                let mut of: Vec<usize> = finest.iter().zip(own).map(|(_, &own)| usize::from(own)).collect();
-                let mut at = 0;
-                of.retain(|_| {
-                    at += 1;
-                    at == 1 || finest[at - 1] != finest[at - 2]
-                });
-                of
+            // The block of this level in which each finest block begins.
+            let coarse = |own: &[u16], finest: &[u16]| -> Vec<usize> {
+                let begins = |&line: &usize| line == 0 || finest[line] != finest[line - 1];
+                (0..finest.len()).filter(begins).map(|line| usize::from(own[line])).collect()
             };
             let (across, down) = (coarse(&blocks.columns, &finest.columns), coarse(&blocks.rows, &finest.rows));
             for cell in 0..parts * parts {

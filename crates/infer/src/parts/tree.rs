@@ -90,6 +90,7 @@ impl PartTree {
         let size = found / units;
         check(limbs, out.len(), types)?;
         self.cells.resize(limbs.len() * types * size, 0);
+        // With one type all stays 0.
         self.kinds.clear();
         self.kinds.resize(limbs.len() * types * size, 0);
         let memory = self.cells.chunks_exact_mut(types * size).zip(self.kinds.chunks_exact_mut(types * size));
@@ -101,8 +102,10 @@ impl PartTree {
             let (turned, columns, best, height) = (&mut self.turned, &mut self.columns, &mut self.best, size / width);
             turned.resize(size, 0.0);
             columns.resize(size, 0);
-            best.clear();
-            best.resize(types * size, f64::NEG_INFINITY);
+            if types > 1 {
+                best.clear();
+                best.resize(types * size, f64::NEG_INFINITY);
+            }
             for (kind, (child, cells)) in child.chunks_exact(size).zip(cells.chunks_exact_mut(size)).enumerate() {
                 let Rest { anchor, springs } = limb.rests[kind];
                 for (y, row) in child.chunks_exact(width).enumerate() {

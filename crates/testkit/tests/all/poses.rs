@@ -9,8 +9,8 @@ use multiplane_tasks::dataset::Dataset;
 use multiplane_testkit::contract::{check_certificates, check_oracle, solvers_on};
 use multiplane_testkit::small::{Small, of_task};
 
-/// Two or three grids of 2 x 3 cells with three joints, the last of which is not always marked; trees, templates,
-/// types and losses by seed.
+/// Two or three grids of 2 x 3 cells with three joints; the last joint is not always marked. The seed chooses tree,
+/// template, types and loss.
 fn small(seed: u64) -> Small {
     let mut rng = Rng::new(seed, 17);
     let n = 2 + rng.below(2) as usize;
