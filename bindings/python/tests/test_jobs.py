@@ -1,5 +1,6 @@
 """``n_jobs``: scikit-learn's meaning, the same bits, and processes that may die."""
 
+import hashlib
 import multiprocessing
 import os
 import pickle
@@ -284,7 +285,9 @@ def test_examples_are_handed_out_in_order(monkeypatch):
 
 
 class Deadly(Multiclass):
-    """Ends every process, but for the one that asks, that is given example 17, once there were some passes."""
+    """Ends every process, but for the one that asks, that is given example 17, once it was decoded under three weights: the
+    pass with the first of them is then over, however often a late example is asked again.
+    """
 
     def __init__(self, folder):
         super().__init__()
@@ -292,10 +295,10 @@ class Deadly(Multiclass):
 
     def decode(self, x, w, truth=None):
         if x is XS[17] and truth is not None:
-            calls = len(list(self.folder.iterdir()))
-            if calls >= 2 and os.getpid() != self.parent:
+            weights = self.folder / hashlib.sha256(w.tobytes()).hexdigest()
+            if len({*self.folder.iterdir()} - {weights}) >= 3 and os.getpid() != self.parent:
                 os._exit(5)
-            (self.folder / f"{calls}").touch()
+            weights.touch()
         return super().decode(x, w, truth)
 
 
