@@ -3,6 +3,8 @@
 //! Whoever trains with a kernel on parts moves images `f = K B` by whole rows of K, and asks for few single values;
 //! what computes and keeps the numbers lies above, beside the features.
 
+use std::ops::Range;
+
 /// How many values of a kernel matrix were computed, and how many read again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct KernelCounts {
@@ -60,6 +62,16 @@ pub trait KernelMatrix: Send {
     /// # Panics
     /// If there is no such row.
     fn entry(&mut self, a: usize, b: usize) -> f64;
+
+    /// Appends K among some rows to `out`, `[rows][rows]`: the numbers of [`entry`](Self::entry).
+    ///
+    /// # Panics
+    /// If there is no such row.
+    fn extend_among(&mut self, rows: Range<usize>, out: &mut Vec<f64>) {
+        for a in rows.clone() {
+            out.extend(rows.clone().map(|b| self.entry(a, b)));
+        }
+    }
 
     /// Adds `alpha * K[row, r]` to `out[r]` for all r (`[R]`).
     ///

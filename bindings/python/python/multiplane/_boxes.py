@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from multiplane import _core, _validation
 from multiplane._arrays import is_path, offsets
-from multiplane._builtin import BuiltIn
 from multiplane._fit_options import FitOptions, refuse_others, with_options
+from multiplane._kernel import KernelKeywords
 from multiplane._params import plain
 from multiplane._report import Report
 from multiplane._several import TopLabellings, at_most
@@ -42,7 +42,7 @@ def _boxes(y: Any, what: str) -> NDArray[np.int64]:
     return found.astype(np.int64).reshape(-1, 4)
 
 
-class BoxSSVM(BuiltIn):
+class BoxSSVM(KernelKeywords):
     """Finds the box of an object in an image, which is a map of visual words.
 
     ``X`` is a list of maps: whole numbers ``[height, width]``, or ``[vocabularies, height, width]`` if there are several
@@ -58,6 +58,10 @@ class BoxSSVM(BuiltIn):
     ``bin_kernel="intersection"`` or ``"chi2"`` compares histograms bin by bin, by a map of three numbers a bin that is near the
     kernel; with ``normalise="none"`` alone, and slower to search than ``"linear"``.
 
+    ``kernel="rbf"``, ``"poly"`` or ``"linear"`` compares whole histograms: the model is a sum over windows of training. With
+    ``search="windows"`` and ``normalise="l1"`` or ``"l2"``; ``gamma``, ``degree``, ``coef0``, ``kernel_rows`` and ``kernel_budget`` as in
+    :class:`MulticlassSSVM`, the variance of ``gamma="scale"`` that of the right boxes. All solvers but ``"fw"`` and partial linearisation take it.
+
     ``search="branch-and-bound"`` looks at all boxes whose sides lie on every ``stride``-th line; a search that is
     not done after ``max_sets`` sets of boxes, and has no cheaper sweep, ends with a bound; ``search="windows"`` at all places of ``windows`` sizes, which are groups of
     the sizes of the boxes in training. Boxes in the list of :meth:`predict_top` overlap by at most ``apart`` (intersection /
@@ -68,6 +72,8 @@ class BoxSSVM(BuiltIn):
     """
 
     _task = "box"
+    _kernels = ("linear", "rbf", "poly")
+    _X = "a list of maps"
 
     apart: float = 0.5
     bin_kernel: str = "linear"

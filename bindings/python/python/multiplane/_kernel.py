@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core
+from multiplane._builtin import BuiltIn
 from multiplane._given import changed
 from multiplane._params import plain
 from multiplane._calibration import Calibrated
@@ -39,11 +40,13 @@ def kernel_docs(more: str, rows: str) -> str:
         coef0: The number >= 0 that ``"poly"`` adds before it takes the power."""
 
 
-class Kernels(Calibrated):
-    """Estimators that take a kernel."""
+class KernelKeywords(BuiltIn):
+    """Keywords of estimators that take a kernel."""
 
     _takes_matrices: ClassVar[bool] = False
     """Whether the kernel may be a matrix, or a function that computes it."""
+    _kernels: ClassVar[tuple[str, ...]] = ("linear", "rbf", "poly", "intersection", "chi-square")
+    """The names of kernels on rows that it takes."""
     _X: ClassVar[str] = "X"
     kernel: Kernel = None
     gamma: float | str = "scale"
@@ -72,10 +75,11 @@ class Kernels(Calibrated):
         if not self._takes_matrices and name == "precomputed":
             raise ValueError(
                 f"kernel = {self.kernel!r}: {type(self).__name__} takes the names of kernels on rows, as {self._X} has no matrix: "
-                "'linear', 'rbf', 'poly', 'intersection' or 'chi-square'"
+                f"{', '.join(map(repr, self._kernels[:-1]))} or {self._kernels[-1]!r}"
             )
         if name not in PARAMETERS:
-            known = [repr(known) for known in PARAMETERS if self._takes_matrices or known != "precomputed"]
+            taken = (*self._kernels, "polynomial", *(["precomputed"] if self._takes_matrices else []))
+            known = [repr(known) for known in PARAMETERS if known in taken]
             function = "a function, " if self._takes_matrices else ""
             led = {"gaussian": ": write kernel='rbf'", "cosine": ": write kernel='linear', for rows of length 1"}.get(str(name), "")
             raise ValueError(f"kernel = {self.kernel!r}{led}: expected None, {function}'poly' or one of {', '.join(known)}")
@@ -130,7 +134,9 @@ class Kernels(Calibrated):
         own = {key: kernel[key] for key in PARAMETERS[name] if kernel.get(key) is not None}
         return {**found, "kernel": "poly" if name == "polynomial" else name, **own, "params": params or None}
 
-    # -- results --
+
+class Kernels(KernelKeywords, Calibrated):
+    """Estimators that take a kernel, and whose labels are of rows."""
 
     @property
     def _has_kernel(self) -> bool:

@@ -113,10 +113,11 @@ impl KernelMetric {
         let (mut own, mut starts, mut diagonal) = (Vec::new(), vec![0], Vec::new());
         let mut largest = 0.0f64;
         for rows in &table.examples {
-            for a in rows.clone() {
-                own.extend(rows.clone().map(|b| matrix.entry(a, b)));
-                diagonal.push(own[own.len() - rows.end + a]);
-                largest = largest.max(diagonal[a].abs());
+            let start = own.len();
+            matrix.extend_among(rows.clone(), &mut own);
+            for k in 0..rows.len() {
+                diagonal.push(own[start + k * (rows.len() + 1)]);
+                largest = largest.max(own[start + k * (rows.len() + 1)].abs());
             }
             starts.push(own.len());
         }

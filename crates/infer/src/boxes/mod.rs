@@ -18,6 +18,7 @@
 mod kernel;
 mod loss;
 mod map;
+mod products;
 mod question;
 mod rect;
 mod search;
@@ -33,7 +34,8 @@ mod tests;
 pub use kernel::BinKernel;
 pub use loss::BoxLoss;
 pub use map::{WordMap, WordPoint};
+pub use products::BoxProducts;
 pub use question::{BoxQuestion, FoundBox, Places};
 pub use rect::{Rect, cells};
-pub use search::BoxEngine;
+pub use search::{BoxEngine, take_apart, windows};
 pub use sums::Norm;

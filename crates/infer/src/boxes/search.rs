@@ -139,9 +139,8 @@ impl BoxEngine {
             }
             Places::Windows { sizes, stride } => {
                 let windows = windows(question.map, sizes, stride);
-                let mut all: Vec<FoundBox> =
+                let all =
                     windows.into_iter().map(|rect| FoundBox { rect, score: self.score_in(question, rect) }).collect();
-                all.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.rect.cmp(&b.rect)));
                 take_apart(all, (most, apart), found);
                 found.first().map_or(f64::NEG_INFINITY, |best| best.score)
             }
@@ -286,8 +285,8 @@ impl BoxEngine {
     }
 }
 
-/// Returns all windows of an image, each once.
-fn windows(map: &WordMap, sizes: &[(u32, u32)], stride: u32) -> Vec<Rect> {
+/// Returns all windows of an image, each once, ascending.
+pub fn windows(map: &WordMap, sizes: &[(u32, u32)], stride: u32) -> Vec<Rect> {
     let mut all = Vec::new();
     for &(width, height) in sizes {
         let (width, height) = (width.min(map.width()), height.min(map.height()));
@@ -301,8 +300,9 @@ fn windows(map: &WordMap, sizes: &[(u32, u32)], stride: u32) -> Vec<Rect> {
     all
 }
 
-/// Takes the best, and leaves out what overlaps a better one.
-fn take_apart(all: Vec<FoundBox>, (most, apart): (usize, f64), found: &mut Vec<FoundBox>) {
+/// Takes the best `most` into `found`, the best first, and leaves out what overlaps a better one by more than `apart`.
+pub fn take_apart(mut all: Vec<FoundBox>, (most, apart): (usize, f64), found: &mut Vec<FoundBox>) {
+    all.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.rect.cmp(&b.rect)));
     for next in all {
         if found.len() == most {
             return;

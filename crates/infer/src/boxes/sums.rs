@@ -267,12 +267,17 @@ impl BoxSums {
         if norm == 0.0 {
             return 0.0;
         }
+        self.sum(scores.levels, rect) / norm
+    }
+
+    /// Returns the sum of the scores in a rectangle, over all levels.
+    pub(super) fn sum(&self, levels: usize, rect: Rect) -> f64 {
         let of_cell = |level: usize, (cell, part): (usize, Rect)| {
             let SignedSum { positive, negative } = self.parts(level, cell, part);
             positive + negative
         };
         let of_level = |level: usize| rect.level(level).enumerate().map(|cell| of_cell(level, cell)).sum::<f64>();
-        (0..scores.levels).map(of_level).sum::<f64>() / norm
+        (0..levels).map(of_level).sum::<f64>()
     }
 
     /// Returns a number that no score of a rectangle in a set is above.

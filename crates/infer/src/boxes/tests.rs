@@ -253,3 +253,35 @@ fn windows_find_the_best_of_their_sizes() {
         assert!((found[0].score - best).abs() < 1e-12, "{seed}");
     }
 }
+
+/// Products of histograms equal sums over words, one by one and together.
+#[test]
+fn products_equal_sums_over_words() {
+    let mut dice = Dice(77);
+    for levels in 1..4 {
+        let point = |dice: &mut Dice| WordPoint { x: dice.below(20), y: dice.below(15), word: dice.below(4) };
+        let map = WordMap::new(20, 15, (0..60).map(|_| point(&mut dice)).collect());
+        let rect = |dice: &mut Dice| {
+            let (left, top) = (dice.below(15), dice.below(10));
+            Rect::new(left, top, left + 1 + dice.below(5), top + 1 + dice.below(5))
+        };
+        let rects: Vec<Rect> = (0..30).map(|_| rect(&mut dice)).collect();
+        let counts = |rect: Rect| {
+            let mut counts = vec![0.0; 4 * cells(levels)];
+            for (cell, own) in rect.pyramid(levels).zip(counts.chunks_exact_mut(4)) {
+                map.words_in(cell).for_each(|word| own[word as usize] += 1.0);
+            }
+            counts
+        };
+        for &one in &rects {
+            let (histogram, mut together) = (counts(one), vec![0.0; rects.len()]);
+            BoxProducts::default().of(&map, &histogram, levels, &rects, &mut together);
+            for (&other, found) in rects.iter().zip(&together) {
+                let expected: f64 = histogram.iter().zip(counts(other)).map(|(a, b)| a * b).sum();
+                let mut alone = [0.0];
+                BoxProducts::default().of(&map, &histogram, levels, &[other], &mut alone);
+                assert_eq!((*found, alone[0]), (expected, expected), "{one:?} {other:?}");
+            }
+        }
+    }
+}

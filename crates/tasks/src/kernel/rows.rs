@@ -1,5 +1,8 @@
 //! The kernel matrix over training rows: computed row by row, and kept as long as there is room.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use multiplane_core::kernel::{KernelCache, KernelCounts, KernelMatrix, RowMove};
 use multiplane_core::linalg;
 
@@ -10,6 +13,7 @@ use super::error::KernelError;
 use super::given::{Given, checked};
 use super::link::Link;
 use super::packed::Packed;
+use super::set::{MadeRows, RowSet};
 use super::stored::{Stored, rounded};
 use super::values::{GROUP, RowKernel, ValueSource, Values, sum_of};
 use crate::data::SparseRows;
@@ -43,18 +47,39 @@ pub struct KernelRows<T> {
 /// A parameter, a feature or a matrix that the kernel is not defined on.
 pub fn kernel_matrix(
     kernel: Kernel,
-    rows: SparseRows,
+    rows: RowSet,
     store: KernelStore,
     threads: usize,
 ) -> Result<Box<dyn KernelMatrix>, KernelError> {
     let bytes = store.cache_mb as usize * MIB;
     Ok(match store.storage {
-        Storage::F32 => Box::new(KernelRows::<f32>::new(kernel, rows, bytes, threads)?),
-        Storage::F64 => Box::new(KernelRows::<f64>::new(kernel, rows, bytes, threads)?),
+        Storage::F32 => Box::new(KernelRows::<f32>::of_set(kernel, rows, bytes, threads)?),
+        Storage::F64 => Box::new(KernelRows::<f64>::of_set(kernel, rows, bytes, threads)?),
     })
 }
 
 impl<T: Stored> KernelRows<T> {
+    fn of_set(kernel: Kernel, rows: RowSet, bytes: usize, threads: usize) -> Result<Self, KernelError> {
+        match rows {
+            RowSet::Kept(rows) => KernelRows::new(kernel, (*rows).clone(), bytes, threads),
+            RowSet::Made(set) => KernelRows::of_made(kernel, set, bytes, threads),
+        }
+    }
+
+    /// Makes the matrix of a kernel that takes products of rows, and whose gamma is a number.
+    ///
+    /// # Errors
+    ///
+    /// A parameter of the kernel, or values too large for `T`.
+    pub fn of_made(kernel: Kernel, set: Arc<dyn MadeRows>, bytes: usize, threads: usize) -> Result<Self, KernelError> {
+        kernel.validate()?;
+        let (_, link) = Link::of(kernel);
+        let norms: Vec<f64> = (0..set.len()).map(|row| set.own_product(row)).collect();
+        check_sizes(kernel, link, &norms, T::MOST)?;
+        let source = ValueSource::Made { set, norms, link };
+        Ok(KernelRows::of(Values { source, rows: SparseRows::new(0) }, bytes, threads))
+    }
+
     /// Makes the matrix of a kernel over training rows; its gamma is resolved by them. Rows take up to `bytes` of memory.
     ///
     /// # Errors
@@ -163,6 +188,19 @@ impl<T: Stored> KernelMatrix for KernelRows<T> {
         }
         self.counts.evaluations += 1;
         rounded::<T>(self.values.value(self.values.own(a), b))
+    }
+
+    fn extend_among(&mut self, rows: Range<usize>, out: &mut Vec<f64>) {
+        if !matches!(self.values.source, ValueSource::Made { .. }) {
+            return rows.clone().for_each(|a| out.extend(rows.clone().map(|b| self.entry(a, b))));
+        }
+        // Products of a row with all of its input cost little more than with one.
+        self.counts.evaluations += (rows.len() * rows.len()) as u64;
+        let mut values = Vec::new();
+        for a in rows.clone() {
+            self.values.part_of_row(self.values.own(a), rows.clone(), &mut values);
+            out.extend(values[..rows.len()].iter().map(|&value| rounded::<T>(value)));
+        }
     }
 
     fn add_row(&mut self, row: usize, alpha: f64, out: &mut [f64]) {

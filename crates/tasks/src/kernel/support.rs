@@ -9,8 +9,9 @@ use super::check::{check_features, check_size, check_sizes};
 use super::config::{Kernel, Storage};
 use super::error::KernelError;
 use super::given::{Given, check_rows};
-use super::link::Link;
+use super::link::{Link, Terms};
 use super::rows::features;
+use super::set::{MadeRows, RowSet};
 use super::stored::{Stored, rounded};
 use super::values::{GROUP, RowKernel, ValueSource, Values, sum_of};
 use crate::data::SparseRows;
@@ -106,7 +107,7 @@ impl SupportRows {
     /// If there are no such rows, or `out` is not as long as it must be; a user's function may panic too.
     pub fn values(
         &self,
-        rows: &SparseRows,
+        rows: &RowSet,
         which: Range<usize>,
         threads: usize,
         out: &mut [f64],
@@ -115,6 +116,13 @@ impl SupportRows {
         if out.is_empty() {
             return Ok(());
         }
+        let rows = match rows {
+            RowSet::Kept(rows) => rows,
+            RowSet::Made(set) => {
+                self.made_values(&**set, which, out);
+                return Ok(());
+            }
+        };
         let blocks = out.chunks_mut(GROUP * self.len()).enumerate();
         let mut blocks: Vec<(usize, &mut [f64])> =
             blocks.map(|(block, out)| (which.start + block * GROUP, out)).collect();
@@ -134,6 +142,35 @@ impl SupportRows {
         Ok(())
     }
 
+    /// Writes the values of rows that are made: each row that carries weight goes against all of them.
+    fn made_values(&self, set: &dyn MadeRows, which: Range<usize>, out: &mut [f64]) {
+        let Some((_, link)) = self.kernel.map(Link::of) else { return };
+        let norms: Vec<f64> = which.clone().map(|row| set.own_product(row)).collect();
+        let mut values = vec![0.0; which.len()];
+        for (k, norm) in self.made_norms(set).enumerate() {
+            set.products(self.values.rows.row(k), which.clone(), &mut values);
+            link.apply(norm, &norms, &mut values);
+            values.iter().zip(out[k..].iter_mut().step_by(self.len())).for_each(|(value, out)| *out = *value);
+        }
+        self.round(out);
+    }
+
+    /// The scaled products with themselves of the rows that carry weight.
+    fn made_norms<'a>(&'a self, set: &'a dyn MadeRows) -> impl Iterator<Item = f64> + 'a {
+        (0..self.len()).map(move |k| {
+            let row = self.values.rows.row(k);
+            let scale = set.scale(row);
+            sum_of(Terms::Product, row, row) * (scale * scale)
+        })
+    }
+
+    /// Rounds values as they are stored.
+    fn round(&self, values: &mut [f64]) {
+        if self.storage == Storage::F32 {
+            values.iter_mut().for_each(|value| *value = rounded::<f32>(*value));
+        }
+    }
+
     /// Writes the values of the rows from `first` on.
     fn block(&self, rows: &SparseRows, first: usize, out: &mut [f64], sums: &mut Vec<f64>) {
         let count = out.len() / self.len();
@@ -141,9 +178,7 @@ impl SupportRows {
         let mut parts = out.chunks_mut(self.len());
         let mut outs: [&mut [f64]; GROUP] = std::array::from_fn(|_| parts.next().unwrap_or_default());
         self.values.fill(&queries[..count], &mut outs[..count], std::slice::from_mut(sums));
-        if self.storage == Storage::F32 {
-            out.iter_mut().for_each(|value| *value = rounded::<f32>(*value));
-        }
+        self.round(out);
     }
 }
 

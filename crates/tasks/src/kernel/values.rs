@@ -4,6 +4,7 @@
 //! about 1 ns; a user's function is called R times.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use multiplane_core::divide::divide;
 use multiplane_core::linalg::{Harmonic, Minimum, Pairing, Product};
@@ -11,6 +12,7 @@ use multiplane_core::linalg::{Harmonic, Minimum, Pairing, Product};
 use super::given::{Given, at};
 use super::link::{Link, Terms};
 use super::packed::{ALIGNED, Packed, pair_sum};
+use super::set::MadeRows;
 use super::stored::Stored;
 use crate::data::{Row, SparseRows};
 
@@ -26,9 +28,10 @@ pub(super) const GROUP: usize = 8;
 /// Steps of innermost loops that are worth further threads: some 0.2 ms.
 const WORTH_THREADS: usize = 1 << 20;
 
-/// Steps that a value takes beside its sum, and those that a call of a user's function is taken for.
+/// Steps that a value takes beside its sum, and those that a user's function or a row that is made is taken for.
 const LINK_WORK: usize = 8;
 const FUNCTION_WORK: usize = 200;
+const MADE_WORK: usize = 100;
 
 /// Parts of the set for each thread; more of them even out what does not take equally long.
 const PARTS: usize = 4;
@@ -46,6 +49,15 @@ pub(super) enum ValueSource {
         /// What becomes of them.
         link: Link,
     },
+    /// Products of rows that are made when they are asked for; `rows` is empty.
+    Made {
+        /// The rows.
+        set: Arc<dyn MadeRows>,
+        /// Their products with themselves.
+        norms: Vec<f64>,
+        /// The function of products.
+        link: Link,
+    },
     /// The rows themselves.
     Given(Given),
     /// A user's function.
@@ -57,6 +69,9 @@ pub(super) struct Values {
     pub(super) source: ValueSource,
     pub(super) rows: SparseRows,
 }
+
+/// Stands for the features of a row that is made when its values are asked for.
+const NOT_MADE: Row<'static> = Row { indices: &[], values: None };
 
 /// A row that goes against the set.
 #[derive(Clone, Copy)]
@@ -81,13 +96,21 @@ pub(super) fn sum_of(terms: Terms, a: Row<'_>, b: Row<'_>) -> f64 {
 impl Values {
     /// Rows of the set.
     pub(super) fn len(&self) -> usize {
-        if let ValueSource::Given(given) = &self.source { given.len() } else { self.rows.len() }
+        match &self.source {
+            ValueSource::Given(given) => given.len(),
+            ValueSource::Made { set, .. } => set.len(),
+            _ => self.rows.len(),
+        }
     }
 
     /// The row of this number in the set.
     pub(super) fn own(&self, number: usize) -> Query<'_> {
-        let norm = if let ValueSource::Features { norms, .. } = &self.source { norms[number] } else { 0.0 };
-        Query { row: self.rows.row(number), norm, number: Some(number) }
+        let (row, norm) = match &self.source {
+            ValueSource::Features { norms, .. } => (self.rows.row(number), norms[number]),
+            ValueSource::Made { norms, .. } => (NOT_MADE, norms[number]),
+            ValueSource::Given(_) | ValueSource::Function(_) => (self.rows.row(number), 0.0),
+        };
+        Query { row, norm, number: Some(number) }
     }
 
     /// A row that is not of the set.
@@ -104,6 +127,11 @@ impl Values {
                 link.apply(query.norm, &norms[other..=other], &mut value);
                 value[0]
             }
+            ValueSource::Made { .. } => {
+                let mut value = Vec::new();
+                self.part_of_row(query, other..other + 1, &mut value);
+                value[0]
+            }
             ValueSource::Given(_) => at(query.row, other as u32),
             ValueSource::Function(function) => self.call(function, query, other),
         }
@@ -116,6 +144,7 @@ impl Values {
         let features: usize = queries.iter().map(|query| query.row.indices.len()).sum();
         let work = match &self.source {
             ValueSource::Features { packed, .. } => packed.work(features, len) + queries.len() * len * LINK_WORK,
+            ValueSource::Made { .. } => queries.len() * len * MADE_WORK,
             ValueSource::Given(_) => queries.len() * len,
             ValueSource::Function(_) => queries.len() * len * FUNCTION_WORK,
         };
@@ -145,7 +174,11 @@ impl Values {
     /// Writes the values with the rows of the set from `first` on.
     fn fill_part<T: Stored>(&self, queries: &[Query<'_>], first: usize, outs: &mut [&mut [T]], sums: &mut Vec<f64>) {
         let len = outs.first().map_or(0, |out| out.len());
-        let step = if let ValueSource::Features { packed, .. } = &self.source { packed.step(len) } else { ALIGNED };
+        let step = match &self.source {
+            ValueSource::Features { packed, .. } => packed.step(len),
+            ValueSource::Made { .. } => len.max(1),
+            ValueSource::Given(_) | ValueSource::Function(_) => ALIGNED,
+        };
         for start in (0..len).step_by(step) {
             let part = start..len.min(start + step);
             for (query, out) in queries.iter().zip(&mut *outs) {
@@ -157,7 +190,7 @@ impl Values {
     }
 
     /// Writes the values with some rows of the set to the front of `out`.
-    fn part_of_row(&self, query: Query<'_>, rows: Range<usize>, out: &mut Vec<f64>) {
+    pub(super) fn part_of_row(&self, query: Query<'_>, rows: Range<usize>, out: &mut Vec<f64>) {
         if out.len() < rows.len() {
             out.resize(rows.len(), 0.0);
         }
@@ -170,6 +203,14 @@ impl Values {
                 }
                 let count = rows.len();
                 link.apply(query.norm, &norms[rows], &mut out[..count]);
+            }
+            ValueSource::Made { set, norms, link } => {
+                let out = &mut out[..rows.len()];
+                match query.number {
+                    Some(number) => set.products(set.make(number).row(0), rows.clone(), out),
+                    None => set.products(query.row, rows.clone(), out),
+                }
+                link.apply(query.norm, &norms[rows], out);
             }
             ValueSource::Given(given) => given.values(query.row, rows, out),
             ValueSource::Function(function) => {

@@ -11,6 +11,7 @@ mod refusals;
 mod resume;
 mod rounding;
 mod waiting;
+mod windows;
 
 use multiplane_core::run::{Evaluate, Stop};
 use multiplane_tasks::builtin::binary::Binary;

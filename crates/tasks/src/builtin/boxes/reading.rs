@@ -4,18 +4,26 @@ use std::sync::Arc;
 
 use multiplane_core::example::Examples;
 use multiplane_core::parameter::require;
-use multiplane_infer::boxes::{BinKernel, cells};
+use multiplane_infer::boxes::{BinKernel, Rect, cells, windows};
+use serde::Serialize;
 
 use super::boxed::Boxed;
 use super::spec::{BoxSearch, BoxSpec, HistogramKernel, Normalise};
-use super::task::{BoxTask, BoxVocabulary, tables};
-use super::windows;
+use super::task::{BoxTask, BoxVocabulary, tables, tables_of_rows};
+use super::window_rows::{WindowRows, WindowedImage};
+use super::window_task::WindowTask;
+use super::windows::sizes;
+use crate::builtin::kernelized;
 use crate::builtin::reading::Reading;
 use crate::data::boxes::{self, BoxImage, Boxes};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
+use crate::kernel::Kernel;
 use crate::problem::tables::WeightTable;
 use crate::problem::{OpenError, Problem, Vocabulary, check_dim};
+
+/// Kernel values among the windows of single images that are kept at most: 4 GB.
+const MOST_AMONG: usize = 500_000_000;
 
 /// Images made ready for the task.
 type BoxReading = Reading<Arc<BoxImage>, Boxed, BoxVocabulary>;
@@ -32,11 +40,76 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<BoxSpec>("box")
 impl TaskSpec for BoxSpec {
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
         let (reading, task) = read(self, &data, vocabulary)?;
-        reading.into_problem(ENTRY.name, task)
+        match self.kernel.kernel() {
+            None => reading.into_problem(ENTRY.name, task),
+            Some(kernel) => self.open_windows(kernel, reading, task, vocabulary.is_some()),
+        }
     }
 
     fn weight_tables(&self, vocabulary: &Vocabulary) -> Result<Vec<WeightTable>, OpenError> {
-        Ok(tables(self, &vocabulary.read()?))
+        let known: BoxVocabulary = vocabulary.read()?;
+        Ok(match &known.space.support {
+            Some(rows) => tables_of_rows(self, rows.len()),
+            None => tables(self, &known),
+        })
+    }
+}
+
+impl BoxSpec {
+    /// Opens the task with windows as rows of a kernel.
+    fn open_windows(
+        &self,
+        kernel: Kernel,
+        reading: BoxReading,
+        boxes: BoxTask,
+        is_known: bool,
+    ) -> Result<Box<dyn Problem>, OpenError> {
+        let Reading { inputs, labels, mut vocabulary, fingerprint, warnings } = reading;
+        let (mut images, mut first) = (Vec::with_capacity(inputs.len()), 0);
+        for image in inputs {
+            let windows = windows(&image.map, &vocabulary.windows, self.stride);
+            let rects: Vec<Rect> = image.boxes.iter().copied().chain(windows).collect();
+            images.push(Arc::new(WindowedImage { image, rects, first }));
+            first += images[images.len() - 1].rects.len();
+        }
+        let among: usize = images.iter().map(|image| image.rects.len().pow(2)).sum();
+        if among > MOST_AMONG {
+            let per_image = first / images.len().max(1);
+            return Err(OpenError::new(format!(
+                "task.kernel: found {per_image} windows in an image, and {first} in all, too many to compare those of \
+                 each image with one another: raise task.stride, or lower task.windows"
+            )));
+        }
+        let words = vocabulary.all_words();
+        let rows = WindowRows::new(images.clone(), self.levels, words, self.normalise == Normalise::L2);
+        let kernel = match vocabulary.kernel {
+            Some(kernel) => kernel,
+            None => kernel.resolved(&rows.of_boxes()).map_err(|error| OpenError::new(error.to_string()))?,
+        };
+        vocabulary.kernel = Some(kernel);
+        let task = WindowTask { boxes, rows: first };
+        let examples = rows.examples();
+        let reading = Reading { inputs: images, labels, vocabulary, fingerprint, warnings };
+        let options = (kernel, self.kernel_rows, self.kernel_budget);
+        kernelized::open_made(ENTRY.name, reading, (Arc::new(rows), examples), options, is_known, task)
+    }
+
+    /// Checks what goes with a kernel of windows.
+    fn check_kernel(&self) -> Result<(), OpenError> {
+        let kernel = self.kernel.kernel();
+        kernelized::check_budget(self.kernel_budget, kernel)?;
+        self.kernel_rows.validate(kernel).map_err(|error| error.under("kernel_rows"))?;
+        let Some(kernel) = kernel else { return Ok(()) };
+        let rule = "must be rbf, polynomial or linear; task.bin_kernel has intersection and chi2";
+        let takes_products = matches!(kernel, Kernel::Linear | Kernel::Rbf(_) | Kernel::Polynomial(_));
+        require(takes_products, "kernel", kernel.name(), rule)?;
+        let is_linear = self.bin_kernel == HistogramKernel::Linear;
+        require(is_linear, "bin_kernel", name(self.bin_kernel), "must be linear with task.kernel")?;
+        let is_windows = self.search == BoxSearch::Windows;
+        require(is_windows, "search", name(self.search), "must be windows with task.kernel")?;
+        let has_length = matches!(self.normalise, Normalise::L1 | Normalise::L2);
+        require(has_length, "normalise", name(self.normalise), "must be l1 or l2 with task.kernel")?;
+        Ok(())
     }
 }
 
@@ -50,9 +123,13 @@ pub fn examples(spec: &BoxSpec, data: &Dataset) -> Result<(BoxTask, Examples<Arc
     Ok((task, Examples::new(reading.inputs, reading.labels)))
 }
 
+/// Returns a value as users write it.
+fn name(value: impl Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
 /// Reads images, with the vocabulary of a model if one is given.
 fn read(spec: &BoxSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(BoxReading, BoxTask), OpenError> {
-    let normalise = format!("{:?}", spec.normalise).to_lowercase();
     require((1..=4).contains(&spec.levels), "levels", spec.levels, "must be 1 to 4")?;
     require(spec.stride > 0, "stride", spec.stride, "must be at least 1")?;
     require(spec.windows > 0, "windows", spec.windows, "must be at least 1")?;
@@ -61,9 +138,10 @@ fn read(spec: &BoxSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(B
     require(
         is_linear || spec.normalise == Normalise::None,
         "normalise",
-        normalise,
+        name(spec.normalise),
         "must be none with task.bin_kernel",
     )?;
+    spec.check_kernel()?;
     let Some(found) = data.get::<Boxes>() else {
         let found = data.describe();
         return Err(OpenError::new(format!("task `{}` reads maps of words with boxes, found {found}", ENTRY.name)));
@@ -79,11 +157,12 @@ fn read(spec: &BoxSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(B
                     let weighted = labels.iter().enumerate().map(|(k, truth)| (truth, data.weight(k)));
                     let boxes =
                         weighted.flat_map(|(truth, weight)| truth.boxes().iter().map(move |rect| (rect, weight)));
-                    windows::sizes(boxes, spec.windows)
+                    sizes(boxes, spec.windows)
                 }
                 BoxSearch::BranchAndBound => Vec::new(),
             };
-            BoxVocabulary { words, windows, features_id: found.features_id().map(str::to_string) }
+            let features_id = found.features_id().map(str::to_string);
+            BoxVocabulary { words, windows, features_id, ..BoxVocabulary::default() }
         }
     };
     if found.word_counts() != vocabulary.words {

@@ -4,6 +4,9 @@ use multiplane_infer::boxes::{BinKernel, BoxLoss, Norm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::builtin::kernelized::KernelSpec;
+use crate::kernel::KernelStore;
+
 /// The divisor of the histogram of a box.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -66,6 +69,15 @@ pub struct BoxSpec {
     pub normalise: Normalise,
     /// The kernel of histograms; another one than `linear` goes with `normalise = none`.
     pub bin_kernel: HistogramKernel,
+    /// The kernel that windows are compared by, as wholes: then a model is a sum over windows of training. With search
+    /// `windows`, and `normalise` `l1` or `l2`. `rbf`, `polynomial` or `linear`; all solvers but `fw` and partial
+    /// linearisation take it.
+    pub kernel: KernelSpec,
+    /// How rows of the kernel's matrix are kept in training.
+    pub kernel_rows: KernelStore,
+    /// How many windows a model may hold; `null` for as many as carry weight. Once training has ended, the weights are
+    /// projected onto the span of so many.
+    pub kernel_budget: Option<u32>,
     /// The loss that the oracle adds to the scores, and whose mean evaluation reports.
     pub loss: OverlapLoss,
     /// The boxes that are searched.
@@ -90,6 +102,9 @@ impl Default for BoxSpec {
             levels: 2,
             normalise: Normalise::default(),
             bin_kernel: HistogramKernel::default(),
+            kernel: KernelSpec::default(),
+            kernel_rows: KernelStore::default(),
+            kernel_budget: None,
             loss: OverlapLoss::default(),
             search: BoxSearch::default(),
             stride: 4,

@@ -14,11 +14,13 @@ use super::boxed::Boxed;
 use super::measures::{Answered, FOUND, Overlaps};
 use super::reference;
 use super::spec::{BoxSearch, BoxSpec};
+use crate::builtin::kernelized::{KernelFacts, KernelVocabulary};
 use crate::builtin::task::BuiltinTask;
 use crate::data::boxes::BoxImage;
+use crate::kernel::Kernel;
 use crate::metrics::Measure;
-use crate::problem::TaskVocabulary;
 use crate::problem::tables::{Axis, WeightTable};
+use crate::problem::{FeatureSpace, TaskVocabulary};
 
 /// Seconds of a call for a point in a cell, and for a number of a plane; see [`prices`](crate::builtin::prices).
 const POINT: f64 = 1e-7;
@@ -31,7 +33,7 @@ const PASSED: f64 = 2000.0;
 const REMEMBERED: usize = 4;
 
 /// The facts that a model remembers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BoxVocabulary {
     /// The number of words in each vocabulary.
@@ -41,12 +43,28 @@ pub struct BoxVocabulary {
     /// How the words of the training data were made, if their container says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub features_id: Option<String>,
+    /// The kernel, its gamma a number, where windows are rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<Kernel>,
+    /// The rows of the kernel.
+    #[serde(skip)]
+    pub space: FeatureSpace,
 }
 
-impl TaskVocabulary for BoxVocabulary {}
+impl TaskVocabulary for BoxVocabulary {
+    fn space(&mut self) -> Option<&mut FeatureSpace> {
+        Some(&mut self.space)
+    }
+}
+
+impl KernelVocabulary for BoxVocabulary {
+    fn of_kernel(&mut self) -> KernelFacts<'_> {
+        KernelFacts { features: 0, width: 0, kernel: &mut self.kernel, space: &mut self.space }
+    }
+}
 
 impl BoxVocabulary {
-    fn all_words(&self) -> usize {
+    pub(super) fn all_words(&self) -> usize {
         self.words.iter().sum()
     }
 }
@@ -61,8 +79,17 @@ pub(super) fn tables(spec: &BoxSpec, vocabulary: &BoxVocabulary) -> Vec<WeightTa
     let numbers = BinKernel::from(spec.bin_kernel).numbers();
     axes.extend((numbers > 1).then(|| Axis::numbers("number", numbers)));
     let bins = WeightTable::new("bin", axes);
-    let none = spec.none.then(|| WeightTable::new("none", [Axis::numbers("none", 1)]));
-    std::iter::once(bins).chain(none).collect()
+    std::iter::once(bins).chain(table_of_none(spec)).collect()
+}
+
+/// Returns the tables of the weights of so many windows.
+pub(super) fn tables_of_rows(spec: &BoxSpec, rows: usize) -> Vec<WeightTable> {
+    let coefficients = WeightTable::new("coefficient", [Axis::numbers("row", rows)]);
+    std::iter::once(coefficients).chain(table_of_none(spec)).collect()
+}
+
+fn table_of_none(spec: &BoxSpec) -> Option<WeightTable> {
+    spec.none.then(|| WeightTable::new("none", [Axis::numbers("none", 1)]))
 }
 
 /// Boxes in maps of words.
@@ -103,6 +130,37 @@ impl BoxTask {
     /// Returns what a model remembers.
     pub fn vocabulary(&self) -> &BoxVocabulary {
         &self.vocabulary
+    }
+
+    /// Returns if "no box" is an answer.
+    pub(super) fn has_none(&self) -> bool {
+        self.spec.none
+    }
+
+    /// Returns the largest overlap of two boxes in a list.
+    pub(super) fn apart(&self) -> f64 {
+        self.spec.apart
+    }
+
+    /// Returns the loss of a box.
+    pub(super) fn loss_of(&self, truth: &Boxed, rect: Rect) -> f64 {
+        if truth.boxes().is_empty() { 1.0 } else { self.loss.loss(truth.boxes(), rect) }
+    }
+
+    /// Returns the tables of the weights of so many windows.
+    pub(super) fn tables_of_rows(&self, rows: usize) -> Vec<WeightTable> {
+        tables_of_rows(&self.spec, rows)
+    }
+
+    /// Writes a list of boxes, the best first, with "no box" in its place if it has a score; returns its length.
+    pub(super) fn write_list(found: &[FoundBox], none: Option<f64>, out: &mut [Boxed]) -> usize {
+        let rank = none.map(|none| found.iter().take_while(|one| one.score >= none).count());
+        let mut list: Vec<Boxed> = found.iter().map(|one| Boxed::new(vec![one.rect])).collect();
+        rank.into_iter().for_each(|rank| list.insert(rank, Boxed::default()));
+        list.truncate(out.len());
+        let count = list.len();
+        out.iter_mut().zip(list).for_each(|(to, one)| *to = one);
+        count
     }
 
     /// Returns the number of weights of cells.
@@ -265,13 +323,7 @@ impl BuiltinTask for BoxTask {
         engine.search(asked, &memory.0, (out.len(), self.spec.apart), found);
         let quality = if engine.has_ended() { Quality::Exact } else { Quality::Heuristic };
         let none = self.of_none(question.truth, question.w);
-        let rank = none.map(|none| found.iter().take_while(|one| one.score >= none).count());
-        let mut list: Vec<Boxed> = found.iter().map(|one| Boxed::new(vec![one.rect])).collect();
-        rank.into_iter().for_each(|rank| list.insert(rank, Boxed::default()));
-        list.truncate(out.len());
-        let count = list.len();
-        out.iter_mut().zip(list).for_each(|(to, one)| *to = one);
-        Ok((count, quality))
+        Ok((BoxTask::write_list(found, none, out), quality))
     }
 
     /// Boxes with one side moved by a stride.

@@ -1,6 +1,5 @@
 //! A task on rows that have a kernel: what it holds, and images of coefficients.
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,9 +8,10 @@ use multiplane_core::layout::Layout;
 use multiplane_core::linalg;
 use multiplane_core::oracle::OracleError;
 
-use super::{plain, precomputed};
-use crate::data::{Row, SparseRows};
-use crate::kernel::{Kernel, KernelStore, Storage, SupportRows};
+use super::plain::{self, PlainRow};
+use super::precomputed;
+use crate::data::SparseRows;
+use crate::kernel::{Kernel, KernelStore, RowSet, Storage, SupportRows};
 use crate::problem::{OpenError, Problem};
 use crate::reference::careful_sum;
 
@@ -24,10 +24,10 @@ const CHUNK: usize = 256;
 pub(super) struct Kernelized {
     pub(super) inner: Arc<dyn Problem>,
     /// Features of all rows, and which rows are each example's.
-    pub(super) rows: Arc<SparseRows>,
+    pub(super) rows: RowSet,
     pub(super) examples: Vec<Range<usize>>,
-    /// The rows that a model or training has coefficients for, packed.
-    pub(super) support: SupportRows,
+    /// The rows that a model has coefficients for, packed; `None` in training for all rows, where these are made.
+    pub(super) support: Option<SupportRows>,
     pub(super) kernel: Kernel,
     pub(super) store: KernelStore,
     pub(super) budget: Option<u32>,
@@ -55,19 +55,28 @@ impl Kernelized {
     }
 
     /// The rows that coefficients belong to, as they are.
-    pub(super) fn support_rows(&self) -> &SparseRows {
-        self.inner.vocabulary().support.as_deref().unwrap_or(&self.rows)
+    pub(super) fn support_rows(&self) -> RowSet {
+        self.inner.vocabulary().support.clone().map_or_else(|| self.rows.clone(), RowSet::Kept)
+    }
+
+    /// The number of these rows.
+    pub(super) fn support_len(&self) -> usize {
+        self.support.as_ref().map_or(self.rows.len(), SupportRows::len)
     }
 
     /// Computes images of coefficients for any rows by plain code, for `verify`, in the layout of files.
-    pub(super) fn plain_images(&self, rows: &SparseRows, w: &[f64], threads: usize) -> Result<Vec<f64>, OracleError> {
-        let (tables, linear) = self.parted(w, self.support.len());
+    pub(super) fn plain_images(&self, rows: &RowSet, w: &[f64], threads: usize) -> Result<Vec<f64>, OracleError> {
+        let (tables, linear) = self.parted(w, self.support_len());
+        let (support, carrying) = (self.support_rows(), self.carrying(w));
+        let others: Vec<_> = carrying.iter().map(|&row| (row, self.plain_row(&support, row))).collect();
         let mut found = vec![vec![0.0; self.labels]; rows.len()];
         let mut workers = vec![(); threads.clamp(1, rows.len().max(1))];
         let fill = |_: &mut (), row: usize, sums: &mut Vec<f64>| {
-            self.plain_values(rows.row(row), |other, value| {
-                sums.iter_mut().zip(tables.clone()).for_each(|(sum, table)| *sum += table[other] * value);
-            });
+            let own = self.plain_row(rows, row);
+            for (row, other) in &others {
+                let value = self.plain_value(&own, other);
+                sums.iter_mut().zip(tables.clone()).for_each(|(sum, table)| *sum += table[*row] * value);
+            }
             Ok(())
         };
         divide(&mut workers, &mut found, fill)
@@ -81,30 +90,42 @@ impl Kernelized {
         Ok(images)
     }
 
-    /// Hands out the values of a row with those that coefficients belong to, by plain code.
-    fn plain_values(&self, row: Row<'_>, mut each: impl FnMut(usize, f64)) {
-        let support = self.support_rows();
-        for other in 0..support.len() {
-            let value = plain::value(self.kernel, row, support.row(other));
-            each(other, if self.store.storage == Storage::F32 { f64::from(value as f32) } else { value });
+    /// Returns the rows that have a coefficient other than 0.
+    fn carrying(&self, w: &[f64]) -> Vec<usize> {
+        let (tables, _) = self.parted(w, self.support_len());
+        (0..self.support_len()).filter(|&row| tables.clone().any(|table| table[row] != 0.0)).collect()
+    }
+
+    /// A row as plain code compares it.
+    fn plain_row<'a>(&self, of: &'a RowSet, row: usize) -> PlainRow<'a> {
+        match (&self.rows, of) {
+            (RowSet::Made(rows), _) => of.with(row, |row| PlainRow::scaled(&**rows, row)),
+            (RowSet::Kept(_), RowSet::Kept(rows)) => PlainRow::Sparse(rows.row(row)),
+            (RowSet::Kept(_), RowSet::Made(_)) => unreachable!("a model keeps its rows"),
         }
+    }
+
+    /// The value of two rows by plain code, as it is stored.
+    fn plain_value(&self, one: &PlainRow<'_>, other: &PlainRow<'_>) -> f64 {
+        let value = plain::value(self.kernel, one, other);
+        if self.store.storage == Storage::F32 { f64::from(value as f32) } else { value }
     }
 
     /// Computes the squared length of coefficients and the sum of its terms without signs by plain code, for `verify`.
     pub(super) fn plain_square(&self, w: &[f64], threads: usize) -> Result<(f64, f64), OracleError> {
-        let rows = self.as_data(self.support_rows());
+        let (support, carrying) = (self.support_rows(), self.carrying(w));
+        let rows = self.as_data(support.clone());
         let rows = rows.map_err(|error| OracleError { block: 0, reason: error.to_string() })?;
-        let (tables, linear) = self.parted(w, self.support.len());
-        let mut found = vec![(0.0, 0.0); rows.len()];
-        let mut workers = vec![Vec::new(); threads.clamp(1, rows.len().max(1))];
-        let fill = |values: &mut Vec<f64>, row: usize, (square, terms): &mut (f64, f64)| {
-            if tables.clone().all(|table| table[row] == 0.0) {
-                return Ok(());
-            }
+        let others: Vec<_> = carrying.iter().map(|&row| (row, self.plain_row(&support, row))).collect();
+        let (tables, linear) = self.parted(w, self.support_len());
+        let mut found = vec![(0.0, 0.0); carrying.len()];
+        let mut workers = vec![Vec::new(); threads.clamp(1, carrying.len().max(1))];
+        let fill = |values: &mut Vec<(usize, f64)>, k: usize, (square, terms): &mut (f64, f64)| {
+            let own = self.plain_row(&rows, carrying[k]);
             values.clear();
-            self.plain_values(rows.row(row), |_, value| values.push(value));
+            values.extend(others.iter().map(|(row, other)| (*row, self.plain_value(&own, other))));
             for table in tables.clone() {
-                let products = || table.iter().zip(&*values).map(|(u, value)| table[row] * u * value);
+                let products = || values.iter().map(|&(other, value)| table[carrying[k]] * table[other] * value);
                 *square += careful_sum(products());
                 *terms += products().map(f64::abs).sum::<f64>();
             }
@@ -136,10 +157,15 @@ impl Kernelized {
     }
 
     /// Hands out the values of each row with all that carry weight.
-    pub(super) fn each_values(&self, support: &SupportRows, rows: &SparseRows, mut each: impl FnMut(usize, &[f64])) {
+    fn each_values(&self, support: &SupportRows, rows: &RowSet, mut each: impl FnMut(usize, &[f64])) {
         let (count, mut values) = (support.len(), Vec::new());
-        for first in (0..rows.len()).step_by(CHUNK).filter(|_| count > 0) {
-            let chunk = first..(first + CHUNK).min(rows.len());
+        let mut first = if count > 0 { 0 } else { rows.len() };
+        while first < rows.len() {
+            let chunk = match rows {
+                RowSet::Kept(_) => first..(first + CHUNK).min(rows.len()),
+                RowSet::Made(set) => set.of_input(first),
+            };
+            first = chunk.end;
             values.resize(chunk.len() * count, 0.0);
             let found = support.values(rows, chunk.clone(), 1, &mut values);
             found.expect("the rows were checked when they were opened"); // only functions of users fail later
@@ -155,17 +181,17 @@ impl Kernelized {
     }
 
     /// Rows that carry weight as rows of data; those of a matrix that was given are rows of training.
-    pub(super) fn as_data<'a>(&self, support: &'a SparseRows) -> Result<Cow<'a, SparseRows>, OpenError> {
+    fn as_data(&self, support: RowSet) -> Result<RowSet, OpenError> {
+        let RowSet::Kept(support) = &support else { return Ok(support) };
         if self.kernel != Kernel::Precomputed {
-            return Ok(Cow::Borrowed(support));
+            return Ok(RowSet::Kept(support.clone()));
         }
         if support.columns() != self.rows.len() {
             let (found, expected) = (self.rows.len(), support.columns());
             let rule = format!("expected the {expected} rows of the kernel matrix that was trained on");
             return Err(OpenError::new(format!("found {found} rows, {rule}")));
         }
-        let mut rows = SparseRows::new(support.columns());
-        rows.append(&self.rows, precomputed::numbered(support)?.into_iter().map(|row| row as usize));
-        Ok(Cow::Owned(rows))
+        let numbers = precomputed::numbered(support)?;
+        Ok(RowSet::Kept(Arc::new(self.rows.selected(numbers.into_iter().map(|row| row as usize)))))
     }
 }

@@ -22,7 +22,7 @@ use multiplane_core::parameter::{ParameterError, require};
 use crate::builtin::reading::Reading;
 use crate::builtin::task::BuiltinTask;
 use crate::data::SparseRows;
-use crate::kernel::{Kernel, KernelError, KernelStore, SupportRows};
+use crate::kernel::{Kernel, KernelError, KernelStore, MadeRows, RowSet, SupportRows};
 use crate::problem::tables::{Axis, WeightTable};
 use crate::problem::{FeatureSpace, OpenError, Problem, TaskVocabulary, check_dim};
 use images::Kernelized;
@@ -139,15 +139,62 @@ where
     let linear = inner.dim() - labels * columns;
     Ok(Box::new(Kernelized {
         inner,
-        rows: all,
+        rows: RowSet::Kept(all),
         examples,
-        support,
+        support: Some(support),
         kernel,
         store,
         budget,
         labels,
         layout,
         bias,
+        linear,
+    }))
+}
+
+/// Opens a task whose rows are parts of inputs, made when they are asked for. The rows of each example follow one
+/// another, and each has a weight in this order, before the linear weights. The gamma of the kernel is a number.
+///
+/// # Errors
+///
+/// A model without rows, or whose rows have other features; there is no example.
+pub fn open_made<T>(
+    name: &'static str,
+    mut reading: Reading<T::Input, T::Label, T::Vocabulary>,
+    (set, examples): (Arc<dyn MadeRows>, Vec<Range<usize>>),
+    (kernel, store, budget): (Kernel, KernelStore, Option<u32>),
+    is_known: bool,
+    task: T,
+) -> Result<Box<dyn Problem>, OpenError>
+where
+    T: BuiltinTask<Input: Send + Sync + 'static, Vocabulary: KernelVocabulary>,
+{
+    let support = match reading.vocabulary.of_kernel().space.support.clone() {
+        Some(rows) if rows.columns() == set.columns() => {
+            let numbers = precomputed::numbers_of(kernel, &rows)?;
+            Some(SupportRows::new(kernel, &rows, &numbers, store.storage).map_err(fault)?)
+        }
+        Some(rows) => {
+            let (found, expected) = (rows.columns(), set.columns());
+            return Err(OpenError::new(format!("the model's rows have {found} features, expected {expected}")));
+        }
+        None if is_known => return Err(OpenError::new("the model holds no rows for its kernel")),
+        None => None,
+    };
+    check_dim(set.len(), 2)?; // images and coefficients
+    let inner: Arc<dyn Problem> = Arc::from(reading.into_problem(name, task)?);
+    let linear = inner.dim() - set.len();
+    Ok(Box::new(Kernelized {
+        inner,
+        rows: RowSet::Made(set),
+        examples,
+        support,
+        kernel,
+        store,
+        budget,
+        labels: 1,
+        layout: Layout::LabelMajor,
+        bias: false,
         linear,
     }))
 }

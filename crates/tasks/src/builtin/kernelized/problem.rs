@@ -47,9 +47,31 @@ impl Problem for Kernelized {
     }
 }
 
+impl Kernelized {
+    /// Returns the rows that some point has a coefficient of, and these coefficients, one point after the other.
+    fn carried(&self, points: &[f64]) -> (Vec<f64>, SparseRows) {
+        let count = self.support_len();
+        let parted = || points.chunks_exact(self.file_dim()).map(|point| self.parted(point, count));
+        let mut carries = vec![false; count];
+        for table in parted().flat_map(|(tables, _)| tables) {
+            carries.iter_mut().zip(table).for_each(|(carries, value)| *carries |= *value != 0.0);
+        }
+        let carrying: Vec<usize> = (0..count).filter(|&row| carries[row]).collect();
+        let mut w = Vec::new();
+        for (tables, linear) in parted() {
+            for table in tables {
+                w.extend(carrying.iter().map(|&row| table[row]));
+                w.extend(table.last().filter(|_| self.bias));
+            }
+            w.extend(linear);
+        }
+        (w, self.support_rows().selected(carrying))
+    }
+}
+
 impl WeightLayout for Kernelized {
     fn file_dim(&self) -> usize {
-        self.labels * self.width(self.support.len()) + self.linear
+        self.labels * self.width(self.support_len()) + self.linear
     }
     fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
         Vec::new()
@@ -59,7 +81,12 @@ impl WeightLayout for Kernelized {
         self.inner.to_file_layout(&point[point.len() - self.inner.dim()..])
     }
     fn from_file(&self, coefficients: &[f64]) -> Vec<f64> {
-        self.images(&self.support, coefficients)
+        if let Some(support) = &self.support {
+            return self.images(support, coefficients);
+        }
+        let (w, rows) = self.carried(coefficients);
+        let support = self.packed(&rows).expect("the rows of the task are rows of its kernel");
+        self.images(&support, &w)
     }
     fn feature_sizes(&self) -> Option<FeatureSizes> {
         None
@@ -74,7 +101,7 @@ impl KernelModel for Kernelized {
         &*self.inner
     }
     fn metric(&self) -> Result<Metric, OpenError> {
-        let matrix = kernel_matrix(self.kernel, (*self.rows).clone(), self.store, 1).map_err(super::fault)?;
+        let matrix = kernel_matrix(self.kernel, self.rows.clone(), self.store, 1).map_err(super::fault)?;
         let table = KernelTable {
             dim: self.inner.dim(),
             start: 0,
@@ -86,29 +113,14 @@ impl KernelModel for Kernelized {
         Ok(Metric::of_kernel(KernelMetric::new(table, matrix)))
     }
     fn compact(&self, points: Vec<f64>) -> (Vec<f64>, Vocabulary) {
-        let support = self.support_rows();
-        let parted = || points.chunks_exact(self.inner.dim()).map(|point| self.parted(point, support.len()));
-        let mut carries = vec![false; support.len()];
-        for table in parted().flat_map(|(tables, _)| tables) {
-            carries.iter_mut().zip(table).for_each(|(carries, value)| *carries |= *value != 0.0);
-        }
-        let carrying: Vec<usize> = (0..support.len()).filter(|&row| carries[row]).collect();
-        let mut rows = SparseRows::new(support.columns());
-        rows.append(support, carrying.iter().copied());
-        let mut w = Vec::new();
-        for (tables, linear) in parted() {
-            for table in tables {
-                w.extend(carrying.iter().map(|&row| table[row]));
-                w.extend(table.last().filter(|_| self.bias));
-            }
-            w.extend(linear);
-        }
+        let (w, rows) = self.carried(&points);
         (w, Vocabulary { support: Some(Arc::new(rows)), ..self.inner.vocabulary().clone() })
     }
     fn weights_of_model(&self, w: &[f64], vocabulary: &Vocabulary) -> Result<Vec<f64>, OpenError> {
-        let rows = vocabulary.support.as_deref().unwrap_or(&self.rows);
-        let support = self.packed(rows)?;
-        Ok(self.images(&support, w))
+        match &vocabulary.support {
+            Some(rows) => Ok(self.images(&self.packed(rows)?, w)),
+            None => Ok(self.from_file(w)),
+        }
     }
     fn reference_square(&self, coefficients: &[f64], threads: usize) -> Result<(f64, f64), OracleError> {
         self.plain_square(coefficients, threads)

@@ -18,7 +18,7 @@ fn refusal<T>(result: Result<T, KernelError>) -> String {
 #[test]
 fn parameters() {
     let rows = rows_of(&[&[1.0, 2.0]]);
-    let told = |kernel: Kernel| refusal(kernel_matrix(kernel, rows.clone(), KernelStore::default(), 1));
+    let told = |kernel: Kernel| refusal(kernel_matrix(kernel, rows.clone().into(), KernelStore::default(), 1));
     for gamma in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let expected = format!("kernel.gamma = {gamma}: must be a number > 0, `scale` or `auto`");
         let gamma = Gamma::Value(gamma);
@@ -116,5 +116,5 @@ fn functions() {
     assert!(with(Box::new(|_, _| f64::INFINITY)).contains("expected finite numbers"));
     let late: RowKernel = Box::new(move |x, _| if first(x) == 2.0 { f64::NAN } else { 1.0 });
     let kept = SupportRows::of_function(late, &rows, &[0], Storage::F64).unwrap();
-    assert!(refusal(kept.values(&rows, 0..3, 1, &mut [0.0; 3])).contains("found K = NaN of rows 2"));
+    assert!(refusal(kept.values(&rows.clone().into(), 0..3, 1, &mut [0.0; 3])).contains("found K = NaN of rows 2"));
 }

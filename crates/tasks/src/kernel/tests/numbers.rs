@@ -114,17 +114,17 @@ fn new_rows() {
         for kernel in kernels() {
             let resolved = kernel.resolved(&rows).unwrap();
             let store = KernelStore::default();
-            let mut trained = kernel_matrix(kernel, rows.clone(), store, 1).unwrap();
+            let mut trained = kernel_matrix(kernel, rows.clone().into(), store, 1).unwrap();
             let kept = SupportRows::new(resolved, &rows, &support, store.storage).unwrap();
             kept.check(&rows).unwrap();
             let mut found = vec![f64::NAN; 290 * support.len()];
-            kept.values(&rows, 10..300, 1, &mut found).unwrap();
+            kept.values(&rows.clone().into(), 10..300, 1, &mut found).unwrap();
             for (k, value) in found.iter().enumerate() {
                 let expected = trained.entry(10 + k / support.len(), support[k % support.len()] as usize);
                 assert_eq!(value.to_bits(), expected.to_bits(), "{name} {kernel:?}");
             }
             let mut threaded = vec![f64::NAN; found.len()];
-            kept.values(&rows, 10..300, 3, &mut threaded).unwrap();
+            kept.values(&rows.clone().into(), 10..300, 3, &mut threaded).unwrap();
             assert_eq!(threaded, found, "{name} {kernel:?}");
 
             let kept = SupportRows::new(resolved, &rows, &support, Storage::F64).unwrap();
@@ -132,7 +132,7 @@ fn new_rows() {
             other.push(&[1, 4, rows.columns() as u32 + 3], &[0.25, 3.0, 0.7]);
             kept.check(&other).unwrap();
             let mut found = vec![f64::NAN; support.len()];
-            kept.values(&other, 0..1, 1, &mut found).unwrap();
+            kept.values(&other.clone().into(), 0..1, 1, &mut found).unwrap();
             for (value, &number) in found.iter().zip(&support) {
                 let mut trained = dense(&rows, number as usize);
                 trained.resize(other.columns(), 0.0);
@@ -169,7 +169,7 @@ fn precomputed() {
     sparse.append(&given, [5]);
     kept.check(&sparse).unwrap();
     let mut values = [0.0; 4];
-    kept.values(&sparse, 0..2, 1, &mut values).unwrap();
+    kept.values(&sparse.clone().into(), 0..2, 1, &mut values).unwrap();
     assert_eq!(values, [0.0, 0.25, rbf.entry(5, 7), rbf.entry(5, 3)]);
 }
 
@@ -190,7 +190,7 @@ fn functions() {
     let mut found = KernelRows::<f64>::of_function(laplace(), rows.clone(), ENOUGH, 2).unwrap();
     let kept = SupportRows::of_function(laplace(), &rows, &[3, 4], Storage::F64).unwrap();
     let mut values = vec![0.0; 80];
-    kept.values(&rows, 0..40, 2, &mut values).unwrap();
+    kept.values(&rows.clone().into(), 0..40, 2, &mut values).unwrap();
     for a in 0..40 {
         let row = row_of(&mut found, a);
         for (b, &value) in row.iter().enumerate() {
