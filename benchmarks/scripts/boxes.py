@@ -3,7 +3,7 @@
 descent beside `one-slack`; norms; kernels; faces, beside dlib's detector.
 
     boxes.py --program target/release/multiplane --data DIR --out DIR [--first 0] [--folds 5]
-             [--only horses,svm,choice,sfd,sfd-l2,norms,kernels,faces,dlib,containers]
+             [--only horses,svm,choice,sfd,sfd-l2,norms,kernels,windows,faces,dlib,containers]
 
 A fold: every fifth image is held out, and the vocabulary is made of the others alone (`python -m multiplane.vision words`). The
 SVM (scikit-learn's LinearSVC) sees the same words: pyramid histograms of length 1 of the true boxes against windows that
@@ -287,6 +287,17 @@ def kernels(args, number):
     yield from compared(args, number, 5, [("none", 1, ()), ("intersection", 1, ("--set", "task.bin_kernel=intersection"))])
 
 
+def windows(args, number):
+    """Kernels of windows of four sizes beside none, histograms of length 1: every third image, stride 16."""
+    train, test = some(args, number, 3)
+    shared = ("search=windows", "windows=4", "stride=16", "normalise=l2")
+    for name, kernel in (("none", ()), ("linear", ("kernel.name=linear",)), ("rbf", ("kernel.name=rbf", "kernel.gamma=1"))):
+        options = [word for setting in (*shared, *kernel) for word in ("--set", f"task.{setting}")]
+        for value in (0.01, 0.001):
+            found, _ = trained(args, train, test, "--lambda", value, "--gap", "2%", "--seconds", args.seconds, *options)
+            yield {"name": name, "lambda": value, **found}
+
+
 def face_words(args):
     """Containers of four images to train and five to test, with several faces in each."""
     folder = args.data / "faces_voc2011"
@@ -357,7 +368,7 @@ def main():
             for result in faces(args) if what == "faces" else [dlib_faces(args)]:
                 told(what, None, result)
             continue
-        of = {"horses": horses, "choice": choice, "sfd": sfd, "sfd-l2": sfd_l2, "norms": norms, "kernels": kernels, "svm": svm}[what]
+        of = {"horses": horses, "choice": choice, "sfd": sfd, "sfd-l2": sfd_l2, "norms": norms, "kernels": kernels, "windows": windows, "svm": svm}[what]
         for number in range(args.first, args.first + args.folds):
             for result in [of(args, number)] if what == "svm" else of(args, number):
                 told(what, number, result)

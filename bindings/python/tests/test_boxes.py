@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from multiplane import BoxSSVM, load
+from multiplane._support import support_of
 
 RNG = np.random.default_rng(3)
 
@@ -47,6 +48,45 @@ def test_objects_are_found_and_models_come_back(tmp_path: Path) -> None:
     assert BoxSSVM(lam=1e-3).fit(maps, boxes).predict([]).shape == (0, 4)
 
 
+def test_windows_are_rows_of_a_kernel(tmp_path: Path) -> None:
+    """A linear kernel of windows finds what none finds; a Gaussian one comes back from a file, with its sums by hand."""
+    maps, boxes = pictures(20)
+    new, truth = pictures(10, seed=1)
+    shared: dict[str, Any] = {"lam": 1e-2, "gap": "0.1%", "stride": 2, "search": "windows", "normalise": "l2"}
+    plain, linear = (BoxSSVM(**shared, **more).fit(maps, boxes) for more in ({}, {"kernel": "linear", "kernel_rows": {"storage": "f64"}}))
+    assert linear.primal_ == pytest.approx(plain.primal_, rel=2e-3)
+    found = plain.predict_top(new, 1), linear.predict_top(new, 1)
+    assert all(abs(a.scores[0] - b.scores[0]) < 0.1 for a, b in zip(*found, strict=True))
+    model = BoxSSVM(**shared, kernel="rbf", gamma=0.5).fit(maps, boxes)
+    assert 2 <= model.summary_["support_vectors"] == len(model.coef_) and model.summary_["kernel_evaluations"] > 0
+    assert np.mean([overlap(a, b) > 0.4 for a, b in zip(model.predict(new), truth, strict=True)]) > 0.6
+    model.save(tmp_path / "boxes.model")
+    again = load(tmp_path / "boxes.model")
+    assert again.kernel == "rbf" and again.gamma == 0.5
+    np.testing.assert_array_equal(again.predict(new), model.predict(new))
+    few = BoxSSVM(**shared, kernel="poly", degree=2, kernel_budget=5).fit(maps, boxes)
+    assert few.summary_["support_vectors"] == 5
+    # The score of the best window is the sum over the windows of the model, by plain histograms.
+    _, columns, values = support = support_of(model._model)
+    rows = np.zeros((len(support[0]) - 1, 5 * 8))
+    for row, (first, last) in enumerate(zip(support[0][:-1], support[0][1:], strict=True)):
+        rows[row, columns[first:last]] = values[first:last]
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    best = model.predict_top(new[:1], 1)[0]
+    left, top, right, bottom = best.labels[0]
+    middle = (left + right) // 2, (top + bottom) // 2
+    cells = [(left, top, right, bottom)] + [
+        (a, c, b, d) for c, d in ((top, middle[1]), (middle[1], bottom)) for a, b in ((left, middle[0]), (middle[0], right))
+    ]
+    counts = np.zeros((5, 8))
+    for cell, (a, b, c, d) in zip(counts, cells, strict=True):
+        for vocabulary, words in enumerate(new[0][:, b:d, a:c]):
+            np.add.at(cell, 4 * vocabulary + words[words >= 0], 1)
+    row = counts.ravel() / np.linalg.norm(counts)
+    score = model.coef_ @ np.exp(-0.5 * ((rows - row) ** 2).sum(1))
+    assert best.scores[0] == pytest.approx(score, abs=1e-5)
+
+
 def test_images_may_have_several_boxes_or_none() -> None:
     maps, boxes = pictures(12)
     several: list[Any] = [[box, box] for box in boxes]
@@ -65,6 +105,9 @@ CASES: list[tuple[dict[str, Any], Any, Any, str]] = [
     ({}, [np.full((3, 4), -2)], [(0, 0, 1, 1)], r"words: found -2 in vocabulary 0, row 0, column 0 of image 0"),
     ({}, [np.zeros((3, 4), int)] * 2, [(0, 0, 1, 1)], r"X has 2 images, y boxes of 1"),
     ({}, [np.zeros((3, 4), int), np.zeros((2, 3, 4), int)], [(0, 0, 1, 1)] * 2, r"images of 1 and 2 vocabularies"),
+    ({"kernel": "rbf"}, [np.zeros((3, 4), int)], [(0, 0, 1, 1)], r"search = branch-and-bound: must be windows with a kernel"),
+    ({"kernel": "rbf", "search": "windows"}, [np.zeros((3, 4), int)], [(0, 0, 1, 1)], r"normalise = none: must be l1 or l2"),
+    ({"kernel": "precomputed"}, [np.zeros((3, 4), int)], [(0, 0, 1, 1)], r"a list of maps has no matrix: 'linear', 'rbf' or 'poly'"),
     ({"levels": 9}, [np.zeros((3, 4), int)], [(0, 0, 1, 1)], r"levels = 9: must be 1 to 4"),
     ({"words": 1}, [np.ones((3, 4), int)], [(0, 0, 1, 1)], r"words: found 1 in vocabulary 0"),
     ({}, [], [], r"X: found no image"),

@@ -2,10 +2,12 @@
 
 use multiplane::dataset::Dataset;
 use multiplane::synth::{
-    single_letters, synthetic_graphs, synthetic_rotamers, synthetic_scenes, synthetic_trees, synthetic_words,
+    single_letters, synthetic_boxes, synthetic_graphs, synthetic_rotamers, synthetic_scenes, synthetic_trees,
+    synthetic_words,
 };
 use multiplane::{Model, RunOptions, RunSpec, Session, Summary};
 use multiplane_solvers::SOLVERS;
+use multiplane_tasks::data::boxes::Boxes;
 use serde_json::{Value, json};
 
 const LAMBDA: f64 = 0.2;
@@ -92,6 +94,8 @@ fn weights_are_copies_for_two_classes() {
 #[test]
 fn weights_are_copies_for_every_task() {
     let letters = || Dataset::new(single_letters(&synthetic_words(30, 3)));
+    let windows =
+        json!({"name": "box", "search": "windows", "stride": 16, "normalise": "l2", "kernel": {"name": "rbf"}});
     for (task, data) in [
         (json!("multiclass"), letters()),
         (json!({"name": "multiclass", "kernel": {"name": "rbf", "gamma": 0.05}}), letters()),
@@ -101,6 +105,7 @@ fn weights_are_copies_for_every_task() {
         (json!("tree"), Dataset::new(synthetic_trees(60, 3))),
         (json!("graph"), Dataset::new(synthetic_graphs(5, 3))),
         (json!("mrf"), Dataset::new(synthetic_rotamers(10, 3))),
+        (windows, Dataset::new(Boxes::new(&synthetic_boxes(8, 3)).unwrap())),
     ] {
         check(&task, "auto", &data, 600.0);
         check(&task, "bcfw", &data, 600.0);

@@ -102,13 +102,13 @@ impl BoxSpec {
         let Some(kernel) = kernel else { return Ok(()) };
         let rule = "must be rbf, polynomial or linear; task.bin_kernel has intersection and chi2";
         let takes_products = matches!(kernel, Kernel::Linear | Kernel::Rbf(_) | Kernel::Polynomial(_));
-        require(takes_products, "kernel", kernel.name(), rule)?;
+        require(takes_products, "kernel.name", kernel.name(), rule)?;
         let is_linear = self.bin_kernel == HistogramKernel::Linear;
-        require(is_linear, "bin_kernel", name(self.bin_kernel), "must be linear with task.kernel")?;
+        require(is_linear, "bin_kernel", name(self.bin_kernel), "must be linear with a kernel of windows")?;
         let is_windows = self.search == BoxSearch::Windows;
-        require(is_windows, "search", name(self.search), "must be windows with task.kernel")?;
+        require(is_windows, "search", name(self.search), "must be windows with a kernel of windows")?;
         let has_length = matches!(self.normalise, Normalise::L1 | Normalise::L2);
-        require(has_length, "normalise", name(self.normalise), "must be l1 or l2 with task.kernel")?;
+        require(has_length, "normalise", name(self.normalise), "must be l1 or l2 with a kernel of windows")?;
         Ok(())
     }
 }
