@@ -105,6 +105,8 @@ fn models_hold_the_windows_that_carry_weight() {
         let oracles = [problem.oracle().unwrap(), problem.oracle().unwrap()];
         let outcome = run(("bcfw", &json!({})), oracles, regularizer, 0, stop).0;
         let coefficients = problem.to_file_layout(metric.coefficients(&outcome.w));
+        let rounding = outcome.certificate.primal - problem.reference().primal(None, &coefficients, 0.05, 1).unwrap();
+        assert!((0.0..1e-6 * outcome.certificate.primal).contains(&rounding), "{rounding:e}");
         let (w, vocabulary) = problem.compact(coefficients.clone());
         let support = vocabulary.support.as_ref().unwrap();
         assert!(support.len() > 3 && support.len() < coefficients.len() && w.len() == support.len());

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use multiplane_core::example::Examples;
+use multiplane_core::layout::Layout;
 use multiplane_core::oracle::{Prices, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::{Call, Task};
+use multiplane_core::rounding::Magnitudes;
+use multiplane_core::task::{Call, ScoreMagnitudes, Task, TaskCapabilities};
 use multiplane_infer::boxes::{FoundBox, take_apart};
 
 use super::boxed::Boxed;
@@ -72,6 +75,20 @@ impl Task for WindowTask {
         }
         *out = Boxed::new(best.map(|best| best.rect).into_iter().collect());
         Ok(Quality::Exact)
+    }
+
+    fn capabilities(&self) -> TaskCapabilities<'_, Self> {
+        TaskCapabilities { magnitudes: Some(self), ..TaskCapabilities::none() }
+    }
+}
+
+/// A labelling of an example has 1 at one of its windows, or shares of 1 at its boxes.
+impl ScoreMagnitudes<Self> for WindowTask {
+    fn magnitudes(&self, examples: &Examples<Arc<WindowedImage>, Boxed>) -> Magnitudes {
+        let boxes = examples.labels.iter().map(|truth| truth.boxes().len()).max().unwrap_or(0);
+        let columns = vec![1.0 / examples.labels.len() as f64; self.rows];
+        let of_windows = Magnitudes::new(1.0, 4 + 2 * boxes, 2).with_table(0, 1, Layout::ColumnMajor, columns);
+        of_windows.with_table(self.rows, 1, Layout::ColumnMajor, vec![1.0; self.dim() - self.rows])
     }
 }
 
