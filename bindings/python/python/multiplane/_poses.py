@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, Never, Self, Unpack
 
@@ -118,6 +119,10 @@ class PoseSSVM(BuiltIn):
             data = _validation.weighted(self._data(X, y), sample_weight)
             self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data), options=options)
         return self
+
+    def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
+        super()._take(model, summary)
+        self.features_id_ = json.loads(model.own("features_id") or "null")
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """The poses in the images, ``[n, joints, 2]``: column and row of the cell of each joint. ``X`` may be a path."""
