@@ -115,8 +115,11 @@ impl<T: BuiltinTask> TaskProblem<T> {
             counts: match known {
                 true => {
                     let masked = as_in_truth(truth, answer);
-                    let answer = masked.as_ref().unwrap_or(answer);
-                    self.measures.iter().map(|measure| measure.count(truth, answer)).collect()
+                    let known = masked.as_ref().unwrap_or(answer);
+                    let count = |measure: &Box<dyn Measure<T::Label>>| {
+                        measure.count(truth, if measure.counts_all() { answer } else { known })
+                    };
+                    self.measures.iter().map(count).collect()
                 }
                 false => vec![Counts::default(); self.measures.len()],
             },

@@ -400,6 +400,7 @@ def table(painted: dict[str, Any]) -> str:
     lines = [f"{painted['images']} images: {painted['out']}"]
     if "pdj" in painted:
         lines.append(f"joints found within 0.2 torsos (PDJ) {100 * painted['pdj']:.2f} %")
+        return "\n".join(lines)
     if "overlap" in painted:
         lines.append(f"mean overlap {100 * painted['overlap']:.2f} %, overlap above 1/2 {100 * painted['found']:.2f} %")
         return "\n".join(lines)

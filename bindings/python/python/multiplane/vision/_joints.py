@@ -44,8 +44,8 @@ class Pose:
         """
         stated = self.size or size
         check_shape(f"{self.where}: the pose of {self.name}", stated, size)
-        inside = ((self.joints >= 0) & (self.joints < stated)).all(axis=1)
-        return np.where(inside[:, None], self.joints * (np.array(worked) / stated), np.nan)
+        inside: NDArray[np.bool_] = np.all((self.joints >= 0) & (self.joints < stated), axis=1, keepdims=True)
+        return np.where(inside, self.joints * (np.array(worked) / stated), np.nan)
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,8 @@ def _coco(path: Path, text: str, known: list[str] | None) -> tuple[list[str], li
     for name, size, _, numbers in file.annotations("keypoints"):
         if not isinstance(numbers, list) or len(numbers) != 3 * len(found):
             file.refuse(f"keypoints: expected x, y, v of {len(found)} joints")
-        marked = {joint: _place(*numbers[3 * k : 3 * k + 3], joint, file.where) for k, joint in enumerate(found)}
+        places = zip(found, numbers[::3], numbers[1::3], numbers[2::3], strict=True)
+        marked = {joint: _place(x, y, v, joint, file.where) for joint, x, y, v in places}
         pose = np.array([marked[joint] for joint in joints])
         if np.isfinite(pose).any():
             poses.append(Pose(name, pose, file.where, size))

@@ -19,7 +19,7 @@ TABLE = "poses.csv"
 
 
 def drawn(photo: NDArray[np.uint8], found: Any, limbs: Pairs, right: Any = ()) -> NDArray[np.uint8]:
-    """The photograph ``[h, w, 3]`` with joints (x, y): those that were found as dots with limbs, those that are right as rings."""
+    """The photograph ``[h, w, 3]`` with joints (x, y): those that were found as dots with limbs, over rings of those that are right."""
     picture = Image.fromarray(photo)
     pen = ImageDraw.Draw(picture)
     width = max(2, round(min(picture.size) / 100))
@@ -28,13 +28,13 @@ def drawn(photo: NDArray[np.uint8], found: Any, limbs: Pairs, right: Any = ()) -
         x, y = place
         pen.ellipse((x - radius, y - radius, x + radius, y + radius), **style)
 
+    for place in right:
+        if np.isfinite(place).all():
+            circle(place, 3 * width, outline=_found.TRUE, width=width)
     for one, other in limbs:
         pen.line((*found[one], *found[other]), fill=_found.FOUND, width=width)
     for place in found:
         circle(place, 2 * width, fill=_found.FOUND)
-    for place in right:
-        if np.isfinite(place).all():
-            circle(place, 3 * width, outline=_found.TRUE, width=width)
     return np.asarray(picture, dtype=np.uint8)
 
 

@@ -10,7 +10,7 @@ use super::boxed::Boxed;
 use super::spec::{BoxSearch, BoxSpec, HistogramKernel, Normalise};
 use super::task::{BoxTask, BoxVocabulary, tables};
 use super::windows;
-use crate::builtin::reading::Reading;
+use crate::builtin::reading::{Reading, other_features};
 use crate::data::boxes::{self, BoxImage, Boxes};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
@@ -102,10 +102,8 @@ fn read(spec: &BoxSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(B
             return Err(OpenError::new("no image has a box: there are no sizes of windows (task.search=windows)"));
         }
     }
-    let mut warnings = Vec::new();
-    if matches!((found.features_id(), &vocabulary.features_id), (Some(found), Some(known)) if found != known) {
-        warnings.push("these are not the words that the model was trained on: build the data with --like".into());
-    }
+    let other = other_features("the words", found.features_id(), vocabulary.features_id.as_deref());
+    let warnings = other.into_iter().collect();
     let task = BoxTask::new(spec, vocabulary.clone());
     let fingerprint = data.fingerprint();
     Ok((Reading { inputs, labels, vocabulary, fingerprint, warnings }, task))
