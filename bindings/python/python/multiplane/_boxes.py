@@ -26,6 +26,11 @@ def _map(x: Any, what: str) -> NDArray[np.int64]:
             f"{what}: expected whole numbers [height, width] or [vocabularies, height, width], -1 for no word; found "
             f"{found.dtype} of the shape {found.shape}"
         )
+    if found.ndim == 3 and found.shape[2] in (3, 4) and found.shape[0] > 4:
+        raise ValueError(
+            f"{what}: found the shape {found.shape}, a photograph in colours: expected a map of visual words, as `python -m multiplane.vision "
+            "words` makes it"
+        )
     return found.astype(np.int64).reshape(-1, *found.shape[-2:])
 
 

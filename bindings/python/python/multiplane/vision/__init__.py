@@ -423,10 +423,10 @@ def table(painted: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def chosen_names(only: str | None, list_file: _Path | None) -> list[str] | None:
-    """Names given as text with commas and as a file with one a line; None where neither is given."""
+def chosen_names(only: str | None, list_file: _Path | None) -> dict[str, str] | None:
+    """Names given as text with commas and as a file with one a line, with their places in it; None where neither is given."""
     pairing: Any = load("multiplane.vision._pairs")
-    names: list[str] | None = pairing.names_of(only, None if list_file is None else Path(list_file))
+    names: dict[str, str] | None = pairing.names_of(only, None if list_file is None else Path(list_file))
     return names
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -100,7 +100,7 @@ Data = tuple[list[str], list[NDArray[np.float32]], list[Joints]]
 """Names, maps and joints, as ``PoseSSVM`` takes them."""
 
 
-def chosen(images: Path, poses: Poses | None, names: list[str] | None) -> list[Photo]:
+def chosen(images: Path, poses: Poses | None, names: Iterable[str] | None) -> list[Photo]:
     """The photographs to take, in the order of their names: those of ``names``, else those that the file of joints lists, else all.
 
     Raises ``VisionError`` for poses of images that are not there.

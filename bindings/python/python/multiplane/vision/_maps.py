@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -87,7 +87,7 @@ class Photo:
     marks: list[Mark] = field(default_factory=list)
 
 
-def chosen(images: Path, marks: Marks | None, names: list[str] | None, none: bool) -> list[Photo]:
+def chosen(images: Path, marks: Marks | None, names: Iterable[str] | None, none: bool) -> list[Photo]:
     """The photographs to take, in the order of their names: those of ``names``, else those that the file of boxes lists, else all.
 
     Raises ``VisionError`` for an image without a box unless ``none``, and for boxes of images that are not there.
