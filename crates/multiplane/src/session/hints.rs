@@ -221,15 +221,16 @@ impl Advice<'_> {
         if self.session.spec().lambda != Lambda::OneOverN {
             return None;
         }
-        let advice = self.session.spec().task_entry().ok().and_then(|entry| entry.lambda);
-        if let Some(advice) = advice {
+        let entry = self.session.spec().task_entry().ok()?;
+        if let Some(advice) = entry.lambda {
             let set = (self.set)("lambda", "cv");
             let task = &summary.subject.task;
             return Some(format!(
                 "lambda = 1/n is small here; for task `{task}` begin with {advice}; {set} chooses one"
             ));
         }
-        let (train, zero, primal) = (summary.losses.train?, summary.aside.primal_at_zero?, summary.certificate.primal);
+        let zero = summary.aside.primal_at_zero.or(entry.unit_loss.then_some(1.0))?;
+        let (train, primal) = (summary.losses.train?, summary.certificate.primal);
         if !self.session.wants_lambda_hint() || summary.losses.test.is_some() {
             return None;
         }
@@ -239,7 +240,7 @@ impl Advice<'_> {
             format!("the training loss is {train}, next to nothing at lambda = 1/n: a larger lambda usually predicts better")
         } else if is_idle && self.doubt(summary).is_none() {
             let (primal, zero) = (short(primal), short(zero));
-            format!("the primal value, {primal}, is hardly below that of w = 0, {zero}: a lambda below 1/n may learn more")
+            format!("the primal value, {primal}, is hardly below {zero}, the most that w = 0 can have: a lambda below 1/n may learn more")
         } else {
             return None;
         };

@@ -26,6 +26,7 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<BoxSpec>("box")
     .reads(&[&boxes::FORMAT])
     .layout("[cell][word], with task.bin_kernel [cell][word][number]")
     .bounded()
+    .unit_loss()
     .lists()
     .oracle("branch and bound or a sweep over all boxes of a grid, or all windows of some sizes");
 

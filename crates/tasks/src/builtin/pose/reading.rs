@@ -30,6 +30,7 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<PoseSpec>("pose")
         "template[joint][type][row][column][channel], spring[limb][type][axis], offset[limb][type][axis], \
              pair[limb][type of parent][type]; types and pairs with task.types above 1",
     )
+    .unit_loss()
     .oracle("max-product on the tree of joints, by distance transforms");
 
 impl TaskSpec for PoseSpec {
