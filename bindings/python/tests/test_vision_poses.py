@@ -280,6 +280,8 @@ def test_models_know_their_cells(trained, tmp_path):
     (warning,) = model._model.warnings(core.Dataset.read(tmp_path / "other", "pose"))
     assert "the channels were not made as those that the model was trained on" in warning
     assert model._model.warnings(core.Dataset.read(path / "train", "pose")) == []
+    with pytest.warns(UserWarning, match=r"other: the channels were not made as those"):
+        model.predict(tmp_path / "other")
     cases = [
         ({"like": tmp_path / "other"}, r"other: its cells are made otherwise than those that .*model was trained on"),
         ({"top": 2}, r"top and category are of boxes, but .*train holds poses"), ({"names": ["a"]}, r"names are of classes: .*train holds poses"),

@@ -137,46 +137,34 @@ class _Seen:
     """What the first pass says of an image."""
 
     grid: tuple[int, int]
-    joints: Joints | None
-    """In cells."""
-    outside: int
+    """Columns and rows."""
+    joints: Joints | None = None
+    """In cells; None without a torso, which is a pair of joints that is marked in two different cells."""
+    outside: int = 0
     """Marked joints that are outside of the photograph."""
 
 
-def _see(settings: Settings, photo: Photo) -> _Seen:
+def _see(settings: Settings, torso: Pairs, photo: Photo) -> _Seen:
     """Reads an image, and brings its joints to cells."""
     pixels, size = _load(photo, settings)
     worked = (pixels.shape[1], pixels.shape[0])
     grid = settings.grid(worked)
     if photo.pose is None:
-        return _Seen(grid, None, 0)
+        return _Seen(grid)
     joints = photo.pose.on(size, worked)
     outside = int(np.isfinite(photo.pose.joints[:, 0]).sum() - np.isfinite(joints[:, 0]).sum())
     if photo.order is not None:
         joints = joints[list(photo.order)]
         joints[:, 0] = worked[0] - joints[:, 0]
-    return _Seen(grid, np.minimum(joints / settings.cell, np.nextafter(grid, 0)), outside)
+    joints = np.minimum(joints / settings.cell, np.nextafter(grid, 0))
+    cells = np.floor(joints)
+    if not any(np.abs(cells[one] - cells[other]).max() > 0 for one, other in torso):
+        return _Seen(grid)
+    return _Seen(grid, joints, outside if photo.order is None else 0)
 
 
 def _map(settings: Settings, photo: Photo) -> NDArray[np.float32]:
     return _hog.cells(_load(photo, settings)[0], settings.cell, settings.orientations, settings.place)
-
-
-def _has_torso(joints: Joints | None, torso: Pairs) -> bool:
-    """If a pair of the torso is marked, and in two different cells."""
-    if joints is None:
-        return False
-    apart = [np.abs(np.floor(joints[one]) - np.floor(joints[other])).max() for one, other in torso]
-    return any(distance > 0 for distance in apart)
-
-
-def _without_torso(photos: Sequence[Photo], seen: list[_Seen], joints: Sequence[str], settings: Settings) -> list[bool]:
-    """Which photographs are to be left out. Raises ``VisionError`` if all are."""
-    torso = pairs_of(settings.torso, joints, "torso")
-    left = [not _has_torso(one.joints, torso) for one in seen]
-    if all(left):
-        raise VisionError(f"no photograph has a torso (a pair of {settings.torso} that is marked in two cells), such as {photos[0].path}")
-    return left
 
 
 def _told(left: list[str], outside: int, torso: str) -> list[str]:
@@ -202,33 +190,34 @@ def build(
         joints: The names of the joints; none if no pose is known.
         out: The file to write; None: data are returned.
         settings: How cells are made.
-        keep: If photographs without a torso are kept.
+        keep: If photographs without a torso are kept, as if no joint of them was marked.
     """
+    torso = pairs_of(settings.torso, joints, "torso") if joints else []
     line = Line(progress)
     try:
         with Crew(jobs) as crew:
             writer = None if out is None else crew.enter_context(writing(out))
-            seen = list(line.over("photographs", crew.each(partial(_see, settings), photos), len(photos)))
-            left = [False] * len(photos) if keep or not joints else _without_torso(photos, seen, joints, settings)
-            gone = list(dict.fromkeys(photo.path.stem for photo, is_left in zip(photos, left, strict=True) if is_left))
-            photos = [photo for photo, is_left in zip(photos, left, strict=True) if not is_left]
-            seen = [one for one, is_left in zip(seen, left, strict=True) if not is_left]
-            outside = sum(one.outside for photo, one in zip(photos, seen, strict=True) if photo.order is None)
-            warnings = _told(gone, outside, settings.torso)
-            names = [photo.name for photo in photos]
+            seen = line.over("photographs", crew.each(partial(_see, settings, torso), photos), len(photos))
+            both = list(zip(photos, seen, strict=True))
+            gone = list(dict.fromkeys(photo.path.stem for photo, one in both if joints and one.joints is None and not keep))
+            both = [(photo, one) for photo, one in both if keep or not joints or one.joints is not None]
+            if not both:
+                raise VisionError(f"no photograph has a torso (a pair of {settings.torso} that is marked in two cells), such as {photos[0].path}")
+            names, grids = [photo.name for photo, _ in both], [one.grid for _, one in both]
             nowhere = np.full((len(joints), 2), np.nan)
-            poses = [nowhere if one.joints is None else one.joints for one in seen]
-            maps = line.over("cells", crew.each(partial(_map, settings), photos), len(photos))
+            poses = [nowhere if one.joints is None else one.joints for _, one in both]
+            maps = line.over("cells", crew.each(partial(_map, settings), [photo for photo, _ in both]), len(both))
+            warnings = _told(gone, sum(one.outside for _, one in both), settings.torso)
             if writer is None:
                 return (names, list(maps), poses), warnings
             plan = Plan()
-            plan.add("grid_sizes", "I64", len(seen), 2)
+            plan.add("grid_sizes", "I64", len(both), 2)
             if joints:
-                plan.add("joints", "F64", len(seen), len(joints), 2)
-            plan.add("channels", "F32", sum(one.grid[0] * one.grid[1] for one in seen), settings.channels)
+                plan.add("joints", "F64", len(both), len(joints), 2)
+            plan.add("channels", "F32", sum(columns * rows for columns, rows in grids), settings.channels)
             told = {"kind": KIND, "version": VERSION, "settings": asdict(settings), "joints": list(joints), "names": names}
             writer.begin(plan, {KEY: json.dumps(told, ensure_ascii=False), FEATURES_KEY: settings.identity})
-            writer.put("grid_sizes", np.array([one.grid[::-1] for one in seen]))
+            writer.put("grid_sizes", np.array(grids)[:, ::-1])
             if joints:
                 writer.put("joints", np.array(poses))
             at = 0
@@ -239,6 +228,6 @@ def build(
             writer.close()
     finally:
         line.close()
-    marked = int(np.isfinite(np.array(poses)[..., 0]).sum()) if joints else 0
+    marked = int(np.isfinite(np.array(poses)[..., 0]).sum())
     result = {"images": len(names), "joints": list(joints), "marked": marked, "channels": settings.channels, "left_out": gone}
     return {**result, "out": str(out)}, warnings
