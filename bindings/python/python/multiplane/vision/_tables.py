@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from multiplane.vision._errors import VisionError
-from multiplane.vision._images import ENDINGS, RATIO_TOLERANCE, content
+from multiplane.vision._images import ENDINGS, RATIO_TOLERANCE
 
 Size = tuple[float, float]
 """Width and height."""
