@@ -35,7 +35,10 @@ fn a_large_default_lambda_is_hinted_at() {
     let scratch = Scratch::made("boxes", "safetensors", [20, 2]);
     let train = "train --task box --data train.safetensors --set task.normalise=area --gap 1% --out m";
     let [told, smaller] = ["", " --lambda 0.0001"].map(|lambda| scratch.succeed(&format!("{train}{lambda}")).stderr);
-    assert!(told.contains("is hardly below 1, the most that w = 0 can have: a lambda below 1/n may learn more"), "{told}");
+    assert!(
+        told.contains("is hardly below 1, the most that w = 0 can have: a lambda below 1/n may learn more"),
+        "{told}"
+    );
     assert!(!smaller.contains("hardly below"), "{smaller}");
 }
 
