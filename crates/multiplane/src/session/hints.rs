@@ -237,10 +237,15 @@ impl Advice<'_> {
         let is_idle = summary.stop_reason == StopReason::Gap && primal >= IDLE * zero;
         let found = if train <= FITTED * zero {
             let train = short(train);
-            format!("the training loss is {train}, next to nothing at lambda = 1/n: a larger lambda usually predicts better")
+            format!(
+                "the training loss is {train}, next to nothing at lambda = 1/n: a larger lambda usually predicts better"
+            )
         } else if is_idle && self.doubt(summary).is_none() {
             let (primal, zero) = (short(primal), short(zero));
-            format!("the primal value, {primal}, is hardly below {zero}, the most that w = 0 can have: a lambda below 1/n may learn more")
+            format!(
+                "the primal value, {primal}, is hardly below {zero}, the most that w = 0 can have: a lambda below 1/n \
+                 may learn more"
+            )
         } else {
             return None;
         };

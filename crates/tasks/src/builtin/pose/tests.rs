@@ -142,7 +142,8 @@ fn losses_and_measures_by_hand() {
     assert_eq!((task.loss(truth, truth), task.errors(truth, &near)), (0.0, (1, 2)));
     assert_eq!(task.show(&near, &PoseVocabulary::default()), "0 1; 0 3; 5 3");
     assert_eq!(task.show(truth, &PoseVocabulary::default()), "0 0; 4 3; -");
-    let vocabulary = PoseVocabulary { channels: 1, anchors: vec![[4.0, 3.0], [0.0, 0.0]], unit: 5.0, features_id: None };
+    let vocabulary =
+        PoseVocabulary { channels: 1, anchors: vec![[4.0, 3.0], [0.0, 0.0]], unit: 5.0, features_id: None };
     assert_eq!(task.vocabulary, vocabulary);
     let shares = |at: f64| measures::found(truth, &near, measures::Yardstick::Torso, at).0;
     assert_eq!([0.1, 0.2, 0.79, 0.8].map(shares), [0, 1, 1, 2]);
