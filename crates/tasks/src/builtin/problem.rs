@@ -116,10 +116,8 @@ impl<T: BuiltinTask> TaskProblem<T> {
                 true => {
                     let masked = as_in_truth(truth, answer);
                     let known = masked.as_ref().unwrap_or(answer);
-                    let count = |measure: &Box<dyn Measure<T::Label>>| {
-                        measure.count(truth, if measure.counts_all() { answer } else { known })
-                    };
-                    self.measures.iter().map(count).collect()
+                    let seen = |all: bool| if all { answer } else { known };
+                    self.measures.iter().map(|measure| measure.count(truth, seen(measure.counts_all()))).collect()
                 }
                 false => vec![Counts::default(); self.measures.len()],
             },
