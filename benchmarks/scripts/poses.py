@@ -10,56 +10,25 @@ negatives; it looks at all cells of a photograph, with and without how likely ea
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors.numpy import save_file
-from skimage.io import imread
 from sklearn.svm import LinearSVC
 
-from multiplane import PoseSSVM
-from multiplane.vision import hog
+from multiplane import PoseSSVM, vision
 
 NAMES = "r_ankle r_knee r_hip l_hip l_knee l_ankle r_wrist r_elbow r_shoulder l_shoulder l_elbow l_wrist neck head".split()
 TORSO = ((9, 2), (8, 3), (12, 2), (12, 3))
+PAIRS = ",".join(f"{a}-{b}" for a, b in TORSO)
 
 
-SWAPPED = (5, 4, 3, 2, 1, 0, 11, 10, 9, 8, 7, 6, 12, 13)
-"""The joint that each one is in a mirrored photograph."""
-
-
-def read(folder: Path, cell: int, mirrored: bool = False) -> tuple[list[str], list[Any], list[Any], Any]:
-    """Names, maps, joints in cells (NaN where not marked) and torsos in cells (NaN where none is marked)."""
-    names, maps, poses, torsos = [], [], [], []
-    with open(folder / "joints.csv") as file:
-        for row in list(csv.reader(file))[1:]:
-            photo = imread(folder / "images" / row[0])
-            table = np.array([float(number) for number in row[3:]]).reshape(14, 3)
-            if mirrored:
-                photo, table = np.ascontiguousarray(photo[:, ::-1]), table[list(SWAPPED)]
-                table[:, 0] = photo.shape[1] - table[:, 0]
-            one = placed(hog(photo, cell=cell))
-            joints = table[:, :2] / cell
-            inside = (joints >= 0).all(1) & (joints < (one.shape[1], one.shape[0])).all(1)
-            joints[(table[:, 2] == 0) | ~inside] = np.nan
-            lengths = [np.hypot(*np.floor(joints[a]) - np.floor(joints[b])) for a, b in TORSO]
-            known = [length for length in lengths if np.isfinite(length)]
-            names.append(row[0])
-            maps.append(one)
-            poses.append(joints)
-            torsos.append(known[0] if known and known[0] > 0 else np.nan)
-    return names, maps, poses, np.array(torsos)
-
-
-def placed(one: Any) -> Any:
-    """The map with channels of place, so that a template can prefer a part of the photograph: u, v, u^2, v^2, -1 to 1."""
-    y, x = np.indices(one.shape[:2], np.float32)
-    u, v = (2 * x + 1) / one.shape[1] - 1, (2 * y + 1) / one.shape[0] - 1
-    return np.concatenate([one, np.stack([u, v, u * u, v * v], 2)], 2)
+def torso(joints: Any) -> float:
+    """The length of the first torso that is marked in two cells."""
+    lengths = [np.hypot(*np.floor(joints[a]) - np.floor(joints[b])) for a, b in TORSO]
+    return next(length for length in lengths if length > 0)
 
 
 def windows(one: Any, side: int) -> Any:
@@ -68,14 +37,6 @@ def windows(one: Any, side: int) -> Any:
     padded = np.pad(one, ((edge, edge), (edge, edge), (0, 0)))
     found = np.lib.stride_tricks.sliding_window_view(padded, (side, side), axis=(0, 1))
     return found.transpose(0, 1, 3, 4, 2).reshape(*one.shape[:2], -1)
-
-
-def contain(maps: list[Any], poses: list[Any], path: Path) -> None:
-    """Writes a container that task `pose` reads, such as `poses/lspet.safetensors` for `multiplane reproduce gaps-grid`."""
-    tensors = {"grid_sizes": np.array([one.shape[:2] for one in maps]), "joints": np.array(poses),
-               "channels": np.concatenate([one.reshape(-1, one.shape[2]) for one in maps])}  # fmt: skip
-    path.parent.mkdir(parents=True, exist_ok=True)
-    save_file(tensors, path)
 
 
 class Templates:
@@ -146,18 +107,19 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--types", type=int, default=1)
     parser.add_argument("--mirrored", action="store_true", help="train on each photograph and its mirror image")
-    parser.add_argument("--container", type=Path, help="write the training photographs as a container to this file, and no more")
     parser.add_argument("--compare", action="store_true", help="count calls of auto and bcfw at the chosen lambda")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     start = time.perf_counter()
-    names, maps, poses, torsos = read(options.data, options.cell)
-    keep = np.flatnonzero(np.isfinite(torsos))
-    train, test = keep[keep < 300], keep[keep >= 300]
+    table = options.data / "joints.csv"
+    names, maps, poses = vision.poses(options.data / "images", table, cell=options.cell, size=1024, torso=PAIRS, mirrored=options.mirrored)
+    count = sum("(mirrored)" not in name for name in names)
+    mirrored = {name.split()[0]: k for k, name in enumerate(names) if k >= count}
+    torsos = np.array([torso(joints) for joints in poses])
+    numbers = np.array([int(name[2:]) for name in names[:count]])
+    train, test = np.flatnonzero(numbers <= 300), np.flatnonzero(numbers > 300)
     part = lambda values, chosen: [values[k] for k in chosen]  # noqa: E731
-    if options.container:
-        return contain(part(maps, train), part(poses, train), options.container)
-    sizes = [one.shape[0] * one.shape[1] for one in maps]
+    sizes = [one.shape[0] * one.shape[1] for one in maps[:count]]
     log = open(options.out / "raw.jsonl", "a")
 
     def note(**record: Any) -> None:
@@ -165,29 +127,26 @@ def main() -> None:
         print(json.dumps(record), flush=True)
 
     note(what="data", train=len(train), test=len(test), cells=[float(np.percentile(sizes, q)) for q in (0, 50, 100)],
-         torso=float(np.nanmedian(torsos)), seconds=time.perf_counter() - start, cell=options.cell)  # fmt: skip
+         torso=float(np.median(torsos[:count])), seconds=time.perf_counter() - start, cell=options.cell)  # fmt: skip
     held, fitted = train[::5], np.setdiff1d(train, train[::5])
 
-    others = read(options.data, options.cell, mirrored=True) if options.mirrored else None
-
-    def examples(chosen: Any) -> tuple[list[Any], list[Any]]:
-        return tuple(part(own, chosen) + (part(others[k], chosen) if others else []) for k, own in ((1, maps), (2, poses)))
-
-    def torsos_of(chosen: Any) -> Any:
-        return np.concatenate([torsos[chosen], others[3][chosen]]) if others else torsos[chosen]
+    def examples(chosen: Any) -> tuple[list[Any], list[Any], Any]:
+        """Maps, joints and torsos, with those of mirror images."""
+        both = [*chosen, *(mirrored[names[k]] for k in chosen if names[k] in mirrored)]
+        return part(maps, both), part(poses, both), torsos[both]
 
     def measured(model: Any, chosen: Any) -> Any:
         return pdj(np.asarray(model.predict(part(maps, chosen))), part(poses, chosen), torsos[chosen])
 
     best: tuple[float, Any] = (-1.0, None)
     for cost in options.cost:
-        model = Templates(options.template, cost).fit(*examples(fitted), torsos_of(fitted))
+        model = Templates(options.template, cost).fit(*examples(fitted))
         for model.prior in options.prior:
             share = float(np.mean(measured(model, held)))
             note(what="templates, held out", cost=cost, prior=model.prior, pdj=share)
             best = max(best, (share, (cost, model.prior)), key=lambda one: one[0])
     cost, prior = best[1]
-    rival = Templates(options.template, cost).fit(*examples(train), torsos_of(train))
+    rival = Templates(options.template, cost).fit(*examples(train))
     for rival.prior in (0.0, prior):
         note(what="templates", cost=cost, prior=rival.prior, pdj=dict(zip(NAMES, measured(rival, test).tolist(), strict=True)))
 
@@ -195,8 +154,8 @@ def main() -> None:
         begin = time.perf_counter()
         model = PoseSSVM(lam=lam, gap=options.gap, passes=options.passes, seconds=options.seconds, template=options.template,
                          alpha=options.alpha, types=options.types,
-                         torso=",".join(f"{a}-{b}" for a, b in TORSO), **keywords)  # fmt: skip
-        return model.fit(*examples(chosen)), time.perf_counter() - begin
+                         torso=PAIRS, **keywords)  # fmt: skip
+        return model.fit(*examples(chosen)[:2]), time.perf_counter() - begin
 
     best = (-1.0, options.lam[0])
     for lam in options.lam if len(options.lam) > 1 else ():

@@ -102,6 +102,7 @@ CASES: list[tuple[dict[str, Any], Any, Any, str]] = [
     ({}, [np.zeros((3, 4), int)], [(0, 0, 5, 3)], r"boxes: found \(0, 0, 5, 3\) as box 0 of image 0"),
     ({}, [np.zeros((3, 4), int)], [(0, 0, 4)], r"y\[0\]: expected \(left, top, right, bottom\)"),
     ({}, [np.zeros((3, 4))], [(0, 0, 1, 1)], r"X\[0\]: expected whole numbers \[height, width\]"),
+    ({}, [np.zeros((30, 40, 3), np.uint8)], [(0, 0, 1, 1)], r"X\[0\]: found the shape \(30, 40, 3\), a photograph in colours: expected a map"),
     ({}, [np.full((3, 4), -2)], [(0, 0, 1, 1)], r"words: found -2 in vocabulary 0, row 0, column 0 of image 0"),
     ({}, [np.zeros((3, 4), int)] * 2, [(0, 0, 1, 1)], r"X has 2 images, y boxes of 1"),
     ({}, [np.zeros((3, 4), int), np.zeros((2, 3, 4), int)], [(0, 0, 1, 1)] * 2, r"images of 1 and 2 vocabularies"),

@@ -128,6 +128,6 @@ def test_photographs_have_hog_cells() -> None:
     assert found.shape == (4, 6, 18) and found.dtype == np.float32 and np.isfinite(found).all()
     assert found[:, 2].max() > 0.9 and found[:, 5].max() < 0.1, "a vertical edge, and nothing"
     assert vision.hog(photo[..., 0], cell=10, orientations=4).shape == (3, 5, 8)
-    for bad, cell, message in [(photo.astype(float), 8, "expected uint8"), (photo, 11, "cell = 11: expected 1 to 10 pixels")]:
+    for bad, cell, message in [(photo.astype(float), 8, "expected uint8"), (photo, 11, "photo: 45 x 30 pixels, expected at least three cells"), (photo, 0, "cell = 0: expected a whole number of pixels from 1")]:
         with pytest.raises(vision.VisionError, match=message):
             vision.hog(bad, cell=cell)

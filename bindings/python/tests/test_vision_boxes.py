@@ -115,6 +115,8 @@ def test_what_does_not_fit_is_refused(trained, tmp_path):
     core, model = multiplane._core, multiplane.load(trained / "model")._model
     assert "that the model was trained on" in model.warnings(core.Dataset.read(tmp_path / "other", "box"))[0]
     assert model.warnings(core.Dataset.read(like, "box")) == []
+    with pytest.warns(UserWarning, match=r"other: the words were not made as those"):
+        multiplane.load(trained / "model").predict(tmp_path / "other")
     cases = [
         ({"like": tmp_path / "other"}, r"other: its words are others than those that .*model was trained on"),
         ({"like": tmp_path / "more"}, r"model: a model of vocabularies of \[6\] words, .*more has \[7\]"),

@@ -127,6 +127,19 @@ def test_bad_options(options, expected, tmp_path, run):
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
+def test_names_of_a_list_have_their_place(tmp_path, run):
+    """File and line of a name without a photograph or a label map, and of the file if there is none."""
+    folder(tmp_path, count=2)
+    (tmp_path / "labels" / "i1.png").unlink()
+    for text, expected in [
+        ("i0\n\ni9.png\n", "list.txt:3: images: no photograph for i9.png"), ("i0\ni1\n", "list.txt:2: labels: no label map for i1"),
+        ("\n", "list.txt: no image is chosen: the list is empty"),
+    ]:  # fmt: skip
+        (tmp_path / "list.txt").write_text(text)
+        code, said = run("--list", "list.txt")
+        assert code == 2 and said.startswith(f"error: {expected}"), said
+
+
 def test_folders_that_are_not_there(tmp_path, run):
     """Missing, or a file."""
     assert run() == (2, "error: images: no such folder, expected a folder of photographs\n")

@@ -127,7 +127,7 @@ def test_all_formats_say_the_same(horses):
     (horses / "dlib.xml").write_text(dlib())
     (horses / "plain.csv").write_text("\n".join(",".join(map(str, (f"{name}.png", *box))) for name, box in BOXES.items()))
     (horses / "twice.csv").write_text(
-        "bottom,right,top,left,name,width,height\n" + "\n".join(",".join(map(str, [2 * side for side in box[::-1]])) + f",{name},192,128" for name, box in BOXES.items())
+        "bottom,right,top,left,file,width,height\n" + "\n".join(",".join(map(str, [2 * side for side in box[::-1]])) + f",{name},192,128" for name, box in BOXES.items())
     )
     for file in ("boxes.csv", "voc", "coco.json", "dlib.xml", "plain.csv", "twice.csv"):
         vision.words(horses / "photos", horses / file, horses / "out", **QUICK)
@@ -159,6 +159,8 @@ BAD = {
     "no number": (FULL + "b,1,x,4,5", r"boxes:6: top = 'x': expected a finite number"),
     "not finite": (FULL + "b,1,nan,4,5", r"boxes:6: top = 'nan': expected a finite number"),
     "columns": (FULL + "b,1,4,5", r"boxes:6: 4 columns, expected name,left,top,right,bottom"),
+    "header": ("image,left,top,right,bottom\na,1,1,5,5\n", r"boxes:1: a header without name: expected csv"),
+    "other header": ("image,xmin,ymin,xmax,ymax\na,1,1,5,5\n", r"boxes:1: a header without name, left, top, right, bottom: expected csv"),
     "shape": ("name,left,top,right,bottom,width,height\n" + "".join(f"{name},1,1,5,5,96,{96 if name == 'a' else 64}\n" for name in BOXES), r"boxes:2: .* of 96 x 96 pixels, but the photograph has 96 x 64"),
     "unknown format": ("hello world\n", r"boxes:1: found 'hello world': expected csv .*, XML of VOC .* or dlib, or JSON of COCO"),
     "no text": ("\udcff\udcfe", r"boxes:1: not UTF-8 text: expected csv"),

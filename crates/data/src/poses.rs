@@ -7,7 +7,7 @@ use std::sync::Arc;
 use multiplane_infer::file::DataError;
 use sha2::{Digest, Sha256};
 
-use super::container::{Container, Matrix, Reals};
+use super::container::{Container, FEATURES_ID, Matrix, Reals};
 use super::format::FormatEntry;
 use super::pairwise::{TensorList, matrix};
 use super::rules::ReadRules;
@@ -70,6 +70,7 @@ pub struct Poses {
     images: Vec<Arc<PoseImage>>,
     channels: usize,
     parts: usize,
+    features_id: Option<Arc<str>>,
 }
 
 impl Poses {
@@ -116,7 +117,7 @@ impl Poses {
         if start != channels.rows() {
             return Err(format!("channels: found {} cells, expected those of all images: {start}", channels.rows()));
         }
-        Ok(Poses { images, channels: depth, parts: *parts })
+        Ok(Poses { images, channels: depth, parts: *parts, features_id: None })
     }
 
     /// Returns the bytes of a container of this data, in the format `pose`.
@@ -141,6 +142,11 @@ impl Poses {
     /// Returns the number of channels of a cell.
     pub fn channels(&self) -> usize {
         self.channels
+    }
+
+    /// Returns how the channels were made, if their container says so: those made otherwise do not fit the same model.
+    pub fn features_id(&self) -> Option<&str> {
+        self.features_id.as_deref()
     }
 
     /// Returns the number of joints of an image; 0 if none is known.
@@ -175,7 +181,7 @@ impl Data for Poses {
     }
     fn subset(&self, examples: &[usize]) -> Dataset {
         let images = examples.iter().map(|&example| self.images[example].clone()).collect();
-        Dataset::new(Poses { images, ..*self })
+        Dataset::new(Poses { images, ..self.clone() })
     }
     fn describe(&self) -> &'static str {
         "grids of channels with joints (pose)"
@@ -218,7 +224,8 @@ fn read(path: &Path, _: &ReadRules) -> Result<Dataset, DataError> {
     };
     let channels = matrix(&container.get("channels")?)?;
     let arrays = PoseArrays { grid_sizes, channels, parts, joints };
-    Ok(Dataset::new(Poses::new(&arrays).map_err(|fault| container.fault(fault))?))
+    let poses = Poses::new(&arrays).map_err(|fault| container.fault(fault))?;
+    Ok(Dataset::new(Poses { features_id: container.text(FEATURES_ID).map(Arc::from), ..poses }))
 }
 
 #[cfg(test)]

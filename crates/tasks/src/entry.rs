@@ -134,6 +134,8 @@ pub struct TaskEntry {
     pub is_program: bool,
     /// If two labels share one table of weights, so that an example has one plane.
     pub shares_table: bool,
+    /// If no loss of an example is above 1.
+    pub unit_loss: bool,
     /// What the task is opened on where no data is named; `None` where it needs data.
     pub without_data: Option<fn() -> Dataset>,
     /// Returns the parameters at their defaults.
@@ -162,6 +164,7 @@ impl TaskEntry {
             probabilities: false,
             is_program: false,
             shares_table: false,
+            unit_loss: false,
             without_data: None,
             defaults: || Configured::<S>::default().value(),
             schema: || Rescaling::documented(schemars::schema_for!(S)),
@@ -184,6 +187,12 @@ impl TaskEntry {
     /// Says what lambda to begin with, where that is not 1/n: the number first, then why.
     pub const fn lambda(mut self, advice: &'static str) -> Self {
         self.lambda = Some(advice);
+        self
+    }
+
+    /// Says that no loss of an example is above 1.
+    pub const fn unit_loss(mut self) -> Self {
+        self.unit_loss = true;
         self
     }
 

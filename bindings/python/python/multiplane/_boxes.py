@@ -26,6 +26,11 @@ def _map(x: Any, what: str) -> NDArray[np.int64]:
             f"{what}: expected whole numbers [height, width] or [vocabularies, height, width], -1 for no word; found "
             f"{found.dtype} of the shape {found.shape}"
         )
+    if found.ndim == 3 and found.shape[2] in (3, 4) and found.shape[0] > 4:
+        raise ValueError(
+            f"{what}: found the shape {found.shape}, a photograph in colours: expected a map of visual words, as `python -m multiplane.vision "
+            "words` makes it"
+        )
     return found.astype(np.int64).reshape(-1, *found.shape[-2:])
 
 
@@ -135,6 +140,10 @@ class BoxSSVM(KernelKeywords):
     def _test_data(self, x: Any, y: Any) -> _core.Dataset | None:
         return None if x is None else self._dataset(x, y, "y_test")
 
+    def _to_use(self, x: Any, y: Any = None) -> _core.Dataset:
+        """Images to use the model on."""
+        return self._read(x) if is_path(x) and y is None else self._dataset(x, y)
+
     # -- training and results --
 
     @with_options
@@ -163,7 +172,7 @@ class BoxSSVM(KernelKeywords):
         self._check_fitted()
         if not is_path(X) and len(X) == 0:
             return np.zeros((0, 4), np.int64)
-        sides = np.frombuffer(self._model.predict(self._dataset(X, None), self._workers()), dtype=np.uint32)
+        sides = np.frombuffer(self._model.predict(self._to_use(X), self._workers()), dtype=np.uint32)
         found = sides.reshape(-1, 4).astype(np.int64)
         return np.where(found[:, 2:3] == 0, -1, found)
 
@@ -178,7 +187,7 @@ class BoxSSVM(KernelKeywords):
         count = at_most(m)
         if not is_path(X) and len(X) == 0:
             return []
-        counts, exact, scores, numbers = self._model.top(self._dataset(X, None), count, self._workers())
+        counts, exact, scores, numbers = self._model.top(self._to_use(X), count, self._workers())
         ends = np.cumsum(np.frombuffer(counts, dtype=np.uint32))[:-1].tolist()
         sides = np.split(np.frombuffer(numbers, dtype=np.uint32).reshape(-1, 4), ends)
         values = np.split(np.frombuffer(scores, dtype=np.float64), ends)
@@ -199,7 +208,7 @@ class BoxSSVM(KernelKeywords):
             ``overlap_recall``, the share of right boxes found at the overlaps 0, 0.05, ... 1.
         """
         self._check_fitted()
-        text, table = _core.detections(self._model, self._dataset(X, y), at_most(m), self._workers())
+        text, table = _core.detections(self._model, self._to_use(X, y), at_most(m), self._workers())
         found = Report(json.loads(text))
         found._text = table
         return found
@@ -207,7 +216,7 @@ class BoxSSVM(KernelKeywords):
     def score(self, X: Any, y: Any = None) -> float:
         """The share of the images whose box overlaps a right one by more than 1/2 (intersection / union)."""
         self._check_fitted()
-        _, share, _, _ = self._model.evaluate(self._dataset(X, y), self._workers())
+        _, share, _, _ = self._model.evaluate(self._to_use(X, y), self._workers())
         if share is None:
             raise ValueError("no image has a box: there is nothing to measure")
         return float(share)

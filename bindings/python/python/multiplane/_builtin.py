@@ -94,6 +94,13 @@ class BuiltIn(Estimator):
         """Data to measure on, in the terms of the training data; None where there are none."""
         raise NotImplementedError
 
+    def _read(self, path: Any) -> _core.Dataset:
+        """A container to use the model on; what is amiss beside the model is warned of."""
+        data = _core.Dataset.read(path, self._task)
+        for warning in self._model.warnings(data):
+            warn(f"{path}: {warning}")
+        return data
+
     def _was_fitted_on(self, data: _core.Dataset) -> bool:
         """Whether a warm start is wanted, and this is the data of the last fit."""
         fit = getattr(self, "_fit", None)

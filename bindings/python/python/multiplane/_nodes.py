@@ -234,10 +234,3 @@ class NodeLabeller(Calibrated):
         if unlabelled:
             warn(f"{unlabelled} of {every} {self._things} have no known label: they are left out")
         return share
-
-    def _read(self, path: Any) -> _core.Dataset:
-        """A container to use the model on; what is amiss beside the model is warned of."""
-        data = _core.Dataset.read(path, self._task)
-        for warning in self._model.warnings(data):
-            warn(warning)
-        return data

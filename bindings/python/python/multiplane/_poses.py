@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, Never, Self, Unpack
 
@@ -99,6 +100,10 @@ class PoseSSVM(BuiltIn):
     def _test_data(self, x: Any, y: Any) -> _core.Dataset | None:
         return None if x is None else self._dataset(x, y, "y_test")
 
+    def _to_use(self, x: Any, y: Any = None) -> _core.Dataset:
+        """Images to use the model on."""
+        return self._read(x) if is_path(x) and y is None else self._dataset(x, y)
+
     # -- training and results --
 
     @with_options
@@ -119,19 +124,23 @@ class PoseSSVM(BuiltIn):
             self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data), options=options)
         return self
 
+    def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
+        super()._take(model, summary)
+        self.features_id_ = json.loads(model.own("features_id") or "null")
+
     def predict(self, X: Any) -> NDArray[np.int64]:
         """The poses in the images, ``[n, joints, 2]``: column and row of the cell of each joint. ``X`` may be a path."""
         self._check_fitted()
         count = str(self.edges).count("-") + 1
         if not is_path(X) and len(X) == 0:
             return np.zeros((0, count, 2), np.int64)
-        places = np.frombuffer(self._model.predict(self._dataset(X, None), self._workers()), dtype=np.uint32)
+        places = np.frombuffer(self._model.predict(self._to_use(X), self._workers()), dtype=np.uint32)
         return (places & _COLUMN).reshape(-1, count, 2).astype(np.int64)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The share of the marked joints that are found within a fifth of a torso (PDJ at 0.2)."""
         self._check_fitted()
-        _, share, _, _ = self._model.evaluate(self._dataset(X, y), self._workers())
+        _, share, _, _ = self._model.evaluate(self._to_use(X, y), self._workers())
         if share is None:
             raise ValueError("no joint is marked: there is nothing to measure")
         return float(share)

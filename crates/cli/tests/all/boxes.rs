@@ -29,6 +29,19 @@ fn boxes_are_trained_and_verified() {
     }
 }
 
+/// Where 1/n is so large a lambda that next to nothing is learned, a hint says so; not at a smaller one.
+#[test]
+fn a_large_default_lambda_is_hinted_at() {
+    let scratch = Scratch::made("boxes", "safetensors", [20, 2]);
+    let train = "train --task box --data train.safetensors --set task.normalise=area --gap 1% --out m";
+    let [told, smaller] = ["", " --lambda 0.0001"].map(|lambda| scratch.succeed(&format!("{train}{lambda}")).stderr);
+    assert!(
+        told.contains("is hardly below 1, the most that w = 0 can have: a lambda below 1/n may learn more"),
+        "{told}"
+    );
+    assert!(!smaller.contains("hardly below"), "{smaller}");
+}
+
 /// A prediction is a line of four sides, inside of the image.
 #[test]
 fn predictions_are_boxes() {

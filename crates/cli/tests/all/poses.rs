@@ -59,5 +59,6 @@ fn settings_are_checked() {
     assert_refused(&scratch, &three, "found 14 joints in each image");
     assert_refused(&scratch, &format!("{train} --set task.edges=0-1,2-3"), "task.edges = 0-1,2-3: must join 3 joints");
     assert_refused(&scratch, &format!("{train} --set task.torso=0-99"), "task.torso = 0-99: must be of joints 0 to 13");
+    assert_refused(&scratch, &format!("{train} --set task.torso=8-3,"), "such as 0-1,1-2; found \"\" as pair 2");
     assert_refused(&scratch, "train --task box --data train.safetensors", "it has no tensor `map_sizes`");
 }

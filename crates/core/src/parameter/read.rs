@@ -12,6 +12,12 @@ pub fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 
+/// Writes a value as [`shown`], but a text that could be taken for a number or the like in quotes.
+fn quoted(value: &Value) -> String {
+    let is_like = value.as_str().is_some_and(|text| serde_json::from_str::<Value>(text).is_ok());
+    if is_like { value.to_string() } else { shown(value) }
+}
+
 /// Reads `value` as a `T`. Where inside of a choice serde refuses a value it does not say: there the types of the
 /// schema do.
 ///
@@ -74,7 +80,7 @@ fn at_fault<'a, T: DeserializeOwned>(
 fn mistyped(value: &Value, params: &[Param]) -> Vec<ParameterError> {
     let of = |param: &Param, value: &Value| match &param.kind {
         ParamKind::Value(kind) => {
-            kind.broken_rule(value).map(|rule| ParameterError::new("", shown(value), rule)).into_iter().collect()
+            kind.broken_rule(value).map(|rule| ParameterError::new("", quoted(value), rule)).into_iter().collect()
         }
         ParamKind::Table(params) => mistyped(value, params),
         ParamKind::Choice(variants) => {
@@ -181,6 +187,7 @@ mod tests {
         for (tree, text) in [
             (json!({"gap_check": 1.5}), "gap_check = 1.5: must be a whole number >= 0 and at most 4294967295"),
             (json!({"gap_check_below": "x"}), "gap_check_below = x: must be a number"),
+            (json!({"gap_check_below": "2"}), "gap_check_below = \"2\": must be a number"),
             (
                 json!({"planes": {"name": "multi-plane", "slope_rule": 3}}),
                 "planes.slope_rule = 3: must be true or false",

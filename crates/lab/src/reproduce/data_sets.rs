@@ -219,7 +219,8 @@ pub(crate) static FACES: DataSet = DataSet {
     task: "task=box task.normalise=l2 task.search=windows task.windows=4",
     ..HORSE_BOXES
 };
-/// Photographs of people in grids of HOG cells with their joints, made by `benchmarks/scripts/poses.py`.
+/// Photographs of people in grids of HOG cells with their joints, made by `multiplane.vision poses`
+/// (docs/poses.md).
 pub(crate) static POSES: DataSet = DataSet {
     name: "poses",
     title: "human poses",

@@ -33,6 +33,9 @@ const NAMED: usize = 3;
 /// If the training loss is no more than this share of the mean of the largest losses, the data are learned by heart.
 const FITTED: f64 = 0.01;
 
+/// If the primal value is no less than this share of that of w = 0, next to nothing is learned.
+const IDLE: f64 = 0.9;
+
 /// From so many examples on there is something to divide.
 const FEW: usize = 20;
 
@@ -218,23 +221,35 @@ impl Advice<'_> {
         if self.session.spec().lambda != Lambda::OneOverN {
             return None;
         }
-        let advice = self.session.spec().task_entry().ok().and_then(|entry| entry.lambda);
-        if let Some(advice) = advice {
+        let entry = self.session.spec().task_entry().ok()?;
+        if let Some(advice) = entry.lambda {
             let set = (self.set)("lambda", "cv");
             let task = &summary.subject.task;
             return Some(format!(
                 "lambda = 1/n is small here; for task `{task}` begin with {advice}; {set} chooses one"
             ));
         }
-        let is_fit = summary.losses.train? <= FITTED * summary.aside.primal_at_zero?;
-        (is_fit && self.session.wants_lambda_hint() && summary.losses.test.is_none()).then(|| {
+        let zero = summary.aside.primal_at_zero.or(entry.unit_loss.then_some(1.0))?;
+        let (train, primal) = (summary.losses.train?, summary.certificate.primal);
+        if !self.session.wants_lambda_hint() || summary.losses.test.is_some() {
+            return None;
+        }
+        let is_idle = summary.stop_reason == StopReason::Gap && primal >= IDLE * zero;
+        let found = if train <= FITTED * zero {
+            let train = short(train);
             format!(
-                "the training loss is {}, next to nothing at lambda = 1/n: a larger lambda usually predicts better; {} \
-                 chooses one, and so does a run without stops",
-                short(summary.losses.train.unwrap_or(0.0)),
-                (self.set)("lambda", "cv")
+                "the training loss is {train}, next to nothing at lambda = 1/n: a larger lambda usually predicts better"
             )
-        })
+        } else if is_idle && self.doubt(summary).is_none() {
+            let (primal, zero) = (short(primal), short(zero));
+            format!(
+                "the primal value, {primal}, is hardly below {zero}, the most that w = 0 can have: a lambda below 1/n \
+                 may learn more"
+            )
+        } else {
+            return None;
+        };
+        Some(format!("{found}; {} chooses one, and so does a run without stops", (self.set)("lambda", "cv")))
     }
 
     /// Returns what is to be said where the gap asked for is one that w = 0 has.

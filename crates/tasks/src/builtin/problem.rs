@@ -115,8 +115,9 @@ impl<T: BuiltinTask> TaskProblem<T> {
             counts: match known {
                 true => {
                     let masked = as_in_truth(truth, answer);
-                    let answer = masked.as_ref().unwrap_or(answer);
-                    self.measures.iter().map(|measure| measure.count(truth, answer)).collect()
+                    let known = masked.as_ref().unwrap_or(answer);
+                    let seen = |all: bool| if all { answer } else { known };
+                    self.measures.iter().map(|measure| measure.count(truth, seen(measure.counts_all()))).collect()
                 }
                 false => vec![Counts::default(); self.measures.len()],
             },

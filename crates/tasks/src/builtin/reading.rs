@@ -22,6 +22,18 @@ pub struct Reading<X, Y, V> {
     pub warnings: Vec<String>,
 }
 
+/// Returns a warning if data say of their features (`what` they are called) that they were made otherwise than those
+/// that a model knows.
+pub(super) fn other_features(what: &str, found: Option<&str>, known: Option<&str>) -> Option<String> {
+    let differs = matches!((found, known), (Some(found), Some(known)) if found != known);
+    differs.then(|| {
+        format!(
+            "{what} were not made as those that the model was trained on (other settings, or fitted on other images): \
+             build the data like the model's training data (--like)"
+        )
+    })
+}
+
 impl<X: Send + Sync + 'static, Y: Send + Sync + 'static, V> Reading<X, Y, V> {
     /// Puts a task and these examples together.
     ///

@@ -64,6 +64,11 @@ pub trait Measure<L: ?Sized>: Send + Sync {
     /// Counts on one example. The truth may hold labels that training never saw.
     fn count(&self, truth: &L, answer: &L) -> Counts;
 
+    /// Returns if answers are counted whole, also where the truth leaves a part out.
+    fn counts_all(&self) -> bool {
+        false
+    }
+
     /// Adds metrics and lines to an evaluation, given the sums of the counts.
     fn report(&self, sums: &Counts, evaluation: &mut Evaluation);
 }

@@ -1,10 +1,11 @@
-"""From photographs to graphs or word maps and back: features, segmentations and boxes painted over the photographs.
+"""From photographs to graphs, word maps or HOG cells and back: segmentations, boxes and bodies painted over the photographs.
 
     python -m multiplane.vision graph IMAGES LABELS --out train.safetensors
     python -m multiplane.vision words IMAGES BOXES --out train.safetensors
+    python -m multiplane.vision poses IMAGES JOINTS --out train.safetensors
     python -m multiplane.vision paint MODEL IMAGES --like train.safetensors --out DIR
 
-and the same as the functions ``graph``, ``words`` and ``paint``. Needs ``pip install 'multiplane[vision]'``.
+and the same as the functions ``graph``, ``words``, ``poses`` and ``paint``. Needs ``pip install 'multiplane[vision]'``.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from numpy.typing import NDArray
 
 from multiplane._errors import warn
 from multiplane.vision._errors import MissingExtra, VisionError, load
-from multiplane.vision._options import MOST_JOBS
+from multiplane.vision._options import MOST_JOBS, settings_of
 
-__all__ = ["MissingExtra", "VisionError", "graph", "hog", "overlay", "paint", "superpixels", "words"]
+__all__ = ["MissingExtra", "VisionError", "graph", "hog", "overlay", "paint", "poses", "superpixels", "words"]
 
 _Path = str | os.PathLike[str]
 
@@ -36,16 +37,17 @@ def superpixels(photo: Any, count: int = 250) -> NDArray[np.int32]:
     return found
 
 
-def hog(photo: Any, cell: int = 8, orientations: int = 9) -> NDArray[np.float32]:
+def hog(photo: Any, cell: int = 8, orientations: int = 9, place: bool = False) -> NDArray[np.float32]:
     """The HOG cells of a photograph, ``[h, w, 3]`` or ``[h, w]`` of uint8: a map as ``PoseSSVM`` takes it.
 
     Each square of ``cell`` x ``cell`` pixels has a histogram of ``orientations`` of gradients twice: over its own norm, and over that
-    of the 3 x 3 cells around it. The last row and column may reach over the photograph's edge.
+    of the 3 x 3 cells around it. The last row and column may reach over the photograph's edge. With ``place`` four channels say where
+    a cell is: u, v, u^2, v^2, where u and v go from -1 to 1 over columns and rows.
 
     Returns:
-        ``[rows, columns, 2 * orientations]``, float32. Raises VisionError for bad input.
+        ``[rows, columns, 2 * orientations]``, or 4 channels more, float32. Raises VisionError for bad input.
     """
-    found: NDArray[np.float32] = load("multiplane.vision._hog").cells(photo, cell, orientations)
+    found: NDArray[np.float32] = load("multiplane.vision._hog").cells(photo, cell, orientations, place)
     return found
 
 
@@ -133,7 +135,7 @@ def graph(
     known = None if like is None else settings.Like(Path(like))
     options = {"superpixels": superpixels, "threshold": threshold, "ignore": ignore, "side": side, "words": words,
                "seed": seed}  # fmt: skip
-    found = builder.checked_settings(known, **options)
+    found = settings_of(settings.Settings, None if known is None else known.settings, options)
     chosen = pairing.pairs(Path(images), None if labels is None else Path(labels), pairing.names_of(only, None))
     read = [pair.photo for pair in chosen] + [pair.labels for pair in chosen if pair.labels is not None]
     _spare(out, *read, None if known is None else known.path)
@@ -189,7 +191,7 @@ def words(
     known = None if like is None else maps.Like(Path(like))
     given = {"descriptor": descriptor, "channels": None if channels is None else tuple(channels), "size": size, "words": words,
              "step": step, "seed": seed}  # fmt: skip
-    settings = maps.settings_of(known, **given)
+    settings = settings_of(maps.Settings, None if known is None else known.settings, given)
     photos = _marked(images, boxes, category, only, none)
     _spare(out, *(photo.path for photo in photos), *(None if one is None else Path(one) for one in (boxes, like)))
     return dict(maps.build(photos, Path(out), settings, like=known, jobs=_jobs(jobs), progress=progress))
@@ -207,6 +209,88 @@ def _marked(images: _Path, boxes: _Path | None, category: str | None, only: Iter
     return chosen
 
 
+@overload
+def poses(
+    images: _Path, joints: _Path | None, out: None = None, *, like: _Path | None = None, cell: int | None = None,
+    orientations: int | None = None, size: int | None = None, place: bool | None = None, torso: str | None = None,
+    mirrored: bool = False, swap: str | None = None, only: Iterable[str] | None = None, jobs: int = 1, progress: bool | None = None,
+) -> tuple[list[str], list[NDArray[np.float32]], list[NDArray[np.float64]]]: ...  # fmt: skip
+
+
+@overload
+def poses(
+    images: _Path, joints: _Path | None, out: _Path, *, like: _Path | None = None, cell: int | None = None,
+    orientations: int | None = None, size: int | None = None, place: bool | None = None, torso: str | None = None,
+    mirrored: bool = False, swap: str | None = None, only: Iterable[str] | None = None, jobs: int = 1, progress: bool | None = None,
+) -> dict[str, Any]: ...  # fmt: skip
+
+
+def poses(
+    images: _Path, joints: _Path | None, out: _Path | None = None, *, like: _Path | None = None, cell: int | None = None,
+    orientations: int | None = None, size: int | None = None, place: bool | None = None, torso: str | None = None,
+    mirrored: bool = False, swap: str | None = None, only: Iterable[str] | None = None, jobs: int = 1, progress: bool | None = None,
+) -> Any:  # fmt: skip
+    """Builds a container of HOG cells with joints, the input of task ``pose``, from photographs; or returns the same in memory.
+
+    The file holds ``grid_sizes [n, 2]`` (rows, columns), ``channels [cells, channels]`` as :func:`hog` makes them, and
+    ``joints [n, joints, 2]`` in cells; NaN for joints that are not marked or outside of the photograph. The same input gives the
+    same bytes, for any ``jobs``. A photograph without a torso is left out, with a warning: the loss is measured in torsos.
+
+    Args:
+        images: Folder of photographs.
+        joints: A file of joints in pixels of the photographs, one body in each, told apart by content: csv with a header ``file``
+            (or ``name``) and for each joint ``NAME_x``, ``NAME_y`` and perhaps ``NAME_v``; csv with a header ``file,joint,x,y``,
+            perhaps ``v``, and a row for each joint; JSON of COCO with keypoints. A joint is not marked if v is 0, or if x and y are
+            empty or NaN. csv may have width and height of the image that joints are measured in. None: cells without joints.
+        out: The file to write; None: names, maps and joints are returned, as ``PoseSSVM`` takes them.
+        like: A file of this function: its settings and joints are used, as test images need.
+        cell: Side of a cell in pixels; 8 by default.
+        orientations: Directions of gradients; 9 by default.
+        size: Longest side in pixels of images as they are worked on; 512 by default. Larger ones are made smaller.
+        place: If cells have four channels of where they are in the photograph, so that a joint can prefer a part of it; True by default.
+        torso: Pairs of joints, as in ``PoseSSVM``; ``"9-2,8-3"`` by default.
+        mirrored: If the mirror image of each photograph is added.
+        swap: Pairs of left and right joints for mirror images, such as ``"0-5,1-4"``; by default those whose names differ by l and
+            r, or left and right.
+        only: Names of images (without ending) to take; by default those that the file of joints lists, else all.
+        jobs: Processes; 0 is one per core.
+        progress: As in ``graph``.
+
+    Returns:
+        ``images joints marked channels left_out out``, where ``left_out`` are names; without ``out`` a tuple of names, maps and joints.
+
+    Raises:
+        VisionError: For bad images, joints or options; ``MissingExtra`` where packages are missing.
+    """
+    maker: Any = load("multiplane.vision._cells")
+    known = None if like is None else maker.Like(Path(like))
+    given = {"cell": cell, "orientations": orientations, "size": size, "place": place, "torso": torso}
+    settings = settings_of(maker.Settings, None if known is None else known.settings, given)
+    photos, names = _posed(images, joints, only, known)
+    if swap is not None and not mirrored:
+        raise VisionError(f"swap = {swap}: of mirror images, but mirrored is not given")
+    if mirrored:
+        photos = maker.mirrored(photos, names, swap)
+    if out is not None:
+        _spare(out, *(photo.path for photo in photos), *(None if one is None else Path(one) for one in (joints, like)))
+    target = None if out is None else Path(out)
+    made, told = maker.build(photos, names, target, settings, keep=False, jobs=_jobs(jobs), progress=progress)
+    for warning in told:
+        warn(warning, UserWarning)
+    return made
+
+
+def _posed(images: _Path, joints: _Path | None, only: Iterable[str] | None, known: Any) -> tuple[list[Any], list[str]]:
+    """The photographs with their poses, and the names of joints; none without a file of joints."""
+    maker: Any = load("multiplane.vision._cells")
+    pairing: Any = load("multiplane.vision._pairs")
+    found = None
+    if joints is not None:
+        found = load("multiplane.vision._joints").read(Path(joints), None if known is None else known.joints)
+    chosen: list[Any] = maker.chosen(Path(images), found, pairing.names_of(only, None))
+    return chosen, [] if found is None else found.joints
+
+
 def _spare(out: _Path, *read: Path | None) -> None:
     """Refuses an output that is one of the files that are read."""
     if Path(out).resolve() in {path.resolve() for path in read if path is not None}:
@@ -218,21 +302,26 @@ def paint(
     names: Sequence[str] | None = None, top: int | None = None, category: str | None = None, only: Iterable[str] | None = None,
     jobs: int = 1, cache: _Path | bool = True, progress: bool | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Segments photographs with a trained model, or draws the boxes that it finds.
+    """Segments photographs with a trained model, or draws the boxes or bodies that it finds.
 
     With a model of task ``box`` and ``like`` a file of ``words`` it writes ``NAME.png``, the photograph with the boxes that are
-    found in red over those of ``labels``, if given, in green; and ``boxes.csv`` with those found, in pixels of the photographs.
+    found in orange over those of ``labels``, if given, in teal; and ``boxes.csv`` with those found, in pixels of the photographs.
+
+    With a model of task ``pose`` and ``like`` a file of ``poses`` it writes ``NAME.png``, the photograph with the joints that are
+    found as orange dots, with limbs, and those of ``labels``, if given, as teal rings; and ``poses.csv`` with those found (name,
+    joint, x, y: the middles of cells in pixels of the photographs).
 
     With a model of task ``graph`` it writes ``NAME.png`` (class ids; 0 and 1 where training had a threshold), ``NAME.overlay.png`` (the classes in colour
     over the photograph, their borders in white) and ``legend.png``, all of them or none. A class has the same colour in
     all pictures. Photographs whose pictures would have the same name are refused before any work.
 
     Args:
-        model: A model file of task ``graph`` or ``box``.
+        model: A model file of task ``graph``, ``box`` or ``pose``.
         images: Folder of photographs.
         out: Folder for the pictures, not one of the others.
         like: The file that the model was trained on: features are made as there.
-        labels: Folder of label maps, if the segmentation shall be measured; of boxes a file as for ``words``.
+        labels: Folder of label maps, if the segmentation shall be measured; a file of boxes as for
+            ``words``, or of joints as for ``poses``.
         names: Names of the classes of ``like``, in the order of their ids.
         top: Of boxes: how many are looked for in each photograph; 1 by default.
         category: Of boxes: as in ``words``.
@@ -244,7 +333,8 @@ def paint(
     Returns:
         ``images classes out``; with ``labels``, over all pixels that have one at full size, ``pixels pixel_accuracy
         mean_class_accuracy mean_iou per_class confusion`` (a list per true class). Of boxes ``images boxes out``; with ``labels``
-        the mean ``overlap`` of the best box with a right one, and ``found``, the share above 1/2.
+        the mean ``overlap`` of the best box with a right one, and ``found``, the share above 1/2. Of bodies ``images joints out``; with
+        ``labels`` ``pdj``, the share of marked joints found within 0.2 torsos.
 
     Raises:
         VisionError: For bad input.
@@ -252,12 +342,15 @@ def paint(
     painter: Any = load("multiplane.vision._paint")
     settings: Any = load("multiplane.vision._settings")
     pairing: Any = load("multiplane.vision._pairs")
-    if load("multiplane.vision._container").Reader(Path(like)).settings.get("kind") == "words":
-        if names is not None:
-            raise VisionError("names are of classes: boxes have none")
+    kind = load("multiplane.vision._container").Reader(Path(like)).settings.get("kind")
+    if kind is not None and names is not None:
+        raise VisionError(f"names are of classes: {like} holds {kind}")
+    if kind == "poses" and top is None and category is None:
+        return _paint_poses(model, images, out, like, labels, only, _jobs(jobs), progress)
+    if kind == "words":
         return _paint_boxes(model, images, out, like, labels, 1 if top is None else top, category, only, _jobs(jobs), progress)
     if top is not None or category is not None:
-        raise VisionError(f"top and category are of boxes, but {like} holds graphs")
+        raise VisionError(f"top and category are of boxes, but {like} holds {kind or 'graphs'}")
     known = settings.Like(Path(like))
     chosen = pairing.pairs(Path(images), None if labels is None else Path(labels), pairing.names_of(only, None))
     if Path(out).resolve() in {Path(folder).resolve() for folder in (images, labels) if folder is not None}:
@@ -278,16 +371,36 @@ def _paint_boxes(
         raise VisionError(f"top = {top}: expected a whole number of boxes from 1 to 1000")
     maps: Any = load("multiplane.vision._maps")
     photos = _marked(images, labels, category, only, True)
+    painter: Any = load("multiplane.vision._found")
+    inputs = _inputs(model, images, out, like, labels)
+    return dict(painter.paint(inputs, photos, Path(out), maps.Like(Path(like)), top=top, jobs=jobs, progress=progress))
+
+
+def _paint_poses(
+    model: _Path, images: _Path, out: _Path, like: _Path, labels: _Path | None, only: Iterable[str] | None, jobs: int,
+    progress: bool | None,
+) -> dict[str, Any]:  # fmt: skip
+    maker: Any = load("multiplane.vision._cells")
+    known = maker.Like(Path(like))
+    photos, joints = _posed(images, labels, only, known)
+    painter: Any = load("multiplane.vision._skeletons")
+    inputs = _inputs(model, images, out, like, labels)
+    return dict(painter.paint(inputs, photos, Path(out), known, joints, jobs=jobs, progress=progress))
+
+
+def _inputs(model: _Path, images: _Path, out: _Path, like: _Path, labels: _Path | None) -> list[Path]:
+    """The files that painting reads, the model first. Refuses to paint among the photographs."""
     if Path(out).resolve() == Path(images).resolve():
         raise VisionError(f"{out}: holds the photographs: pictures need a folder of their own")
-    painter: Any = load("multiplane.vision._found")
-    inputs = [Path(model), Path(like), *([] if labels is None else [Path(labels)])]
-    return dict(painter.paint(inputs, photos, Path(out), maps.Like(Path(like)), top=top, jobs=jobs, progress=progress))
+    return [Path(model), Path(like), *([] if labels is None else [Path(labels)])]
 
 
 def table(painted: dict[str, Any]) -> str:
     """What ``paint`` returned, as text."""
     lines = [f"{painted['images']} images: {painted['out']}"]
+    if "pdj" in painted:
+        lines.append(f"joints found within 0.2 torsos (PDJ) {100 * painted['pdj']:.2f} %")
+        return "\n".join(lines)
     if "overlap" in painted:
         lines.append(f"mean overlap {100 * painted['overlap']:.2f} %, overlap above 1/2 {100 * painted['found']:.2f} %")
         return "\n".join(lines)
@@ -310,10 +423,10 @@ def table(painted: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def chosen_names(only: str | None, list_file: _Path | None) -> list[str] | None:
-    """Names given as text with commas and as a file with one a line; None where neither is given."""
+def chosen_names(only: str | None, list_file: _Path | None) -> dict[str, str] | None:
+    """Names given as text with commas and as a file with one a line, with their places in it; None where neither is given."""
     pairing: Any = load("multiplane.vision._pairs")
-    names: list[str] | None = pairing.names_of(only, None if list_file is None else Path(list_file))
+    names: dict[str, str] | None = pairing.names_of(only, None if list_file is None else Path(list_file))
     return names
 
 

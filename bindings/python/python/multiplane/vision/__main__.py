@@ -1,4 +1,4 @@
-"""``python -m multiplane.vision``: the commands ``graph`` and ``paint``."""
+"""``python -m multiplane.vision``: its commands."""
 
 from __future__ import annotations
 

@@ -17,6 +17,10 @@ from multiplane import vision
 from multiplane.vision._errors import VisionError
 from multiplane.vision._options import OPTIONS, WORDS
 
+_ALL = """From photographs to graphs, word maps or HOG cells with joints, and back.
+
+For arrays in memory multiplane.vision has the functions superpixels, graph, hog and overlay."""
+
 _GRAPH = """Builds the graphs that task `graph` trains on: superpixels are the nodes, common borders the edges.
 
 Photographs and label maps go by their names: horse1.jpg and horse1.png are a pair. A label map has one 8-bit channel
@@ -37,14 +41,26 @@ _WORDS_EXAMPLES = """examples:
   python -m multiplane.vision words photos boxes.csv --list test.txt --like train.safetensors --out test.safetensors
   python -m multiplane.vision words faces training.xml --descriptor hog --words 200 --size 500 --out faces.safetensors"""
 
+_POSES = """Builds the HOG cells that task `pose` trains on, with the joints of a body, divided by the side of a cell.
+
+JOINTS is csv (file,NAME_x,NAME_y,NAME_v,... with a row for each image, or file,joint,x,y,v with a row for each joint; v = 0
+or empty: not marked; perhaps width,height) or JSON of COCO with keypoints; without it the cells have no joints. Photographs
+without a torso are left out, joints outside of their photographs are taken for not marked; warnings say which."""
+
+_POSES_EXAMPLES = """examples:
+  python -m multiplane.vision poses photos joints.csv --list train.txt --mirrored --out train.safetensors
+  python -m multiplane.vision poses photos joints.csv --list test.txt --like train.safetensors --out test.safetensors"""
+
 _PAINT = """Segments photographs with a trained model, and writes for each NAME.png (class ids, or the model's 0 and 1)
-and NAME.overlay.png (classes in colour over the photograph, with their borders). With a model of task `box` NAME.png is
-the photograph with boxes: found in red, right (--labels BOXES) in green; boxes.csv holds those found."""
+and NAME.overlay.png (classes in colour over the photograph, with their borders). With a model of task `box` or `pose`
+NAME.png is the photograph with what is found in orange and what is right (--labels FILE) in teal: boxes, or joints (dots
+with limbs, and rings); boxes.csv or poses.csv holds what is found."""
 
 _PAINT_EXAMPLES = """examples:
   python -m multiplane.vision paint model.safetensors photos --like train.safetensors --out painted
   python -m multiplane.vision paint model.safetensors images --labels labels --list test.txt \\
-      --like train.safetensors --out painted"""
+      --like train.safetensors --out painted
+  python -m multiplane.vision paint poses.model photos --labels joints.csv --like train.safetensors --out painted"""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -68,7 +84,7 @@ def _common(parser: argparse.ArgumentParser, cached: bool = True) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="python -m multiplane.vision", description="From photographs to graphs or word maps, and back.")
+    parser = _Parser(prog="python -m multiplane.vision", description=_ALL, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     raw = argparse.RawDescriptionHelpFormatter
     graph = commands.add_parser("graph", help="build graphs of superpixels from photographs and label maps",
@@ -104,15 +120,32 @@ def _parser() -> argparse.ArgumentParser:
     words.add_argument("--category", metavar="NAME", help="the kind of objects, if the boxes are of several")
     words.add_argument("--none", action="store_true", help="take images without a box as well")
     _common(words, cached=False)
-    paint = commands.add_parser("paint", help="segment photographs or find boxes with a trained model", description=_PAINT,
+    poses = commands.add_parser("poses", help="build HOG cells with joints from photographs", description=_POSES,
+                                epilog=_POSES_EXAMPLES, formatter_class=raw)  # fmt: skip
+    poses.add_argument("images", metavar="IMAGES", type=Path, help="folder of photographs")
+    poses.add_argument("joints", metavar="JOINTS", type=Path, nargs="?", help="file of joints")
+    poses.add_argument("--out", metavar="F.safetensors", type=Path, required=True, help="the file to write")
+    poses.add_argument("--like", metavar="TRAIN.safetensors", type=Path,
+                       help="take settings and joints from this file, as test images need")  # fmt: skip
+    poses.add_argument("--cell", metavar="PIXELS", type=int, help="side of a cell (default 8)")
+    poses.add_argument("--orientations", metavar="K", type=int, help="directions of gradients (default 9)")
+    poses.add_argument("--size", metavar="PIXELS", type=int, help="longest side of images as they are worked on; larger "
+                       "ones are made smaller (default 512)")  # fmt: skip
+    poses.add_argument("--no-place", dest="place", action="store_const", const=False,
+                       help="no channels that say where in the photograph a cell is")  # fmt: skip
+    poses.add_argument("--torso", metavar="PAIRS", help="joints that a torso is measured between, as task.torso (default 9-2,8-3)")
+    poses.add_argument("--mirrored", action="store_true", help="add the mirror image of each photograph")
+    poses.add_argument("--swap", metavar="PAIRS", help="left and right joints, as in 0-5,1-4 (default: by their names)")
+    _common(poses, cached=False)
+    paint = commands.add_parser("paint", help="segment photographs, find boxes or bodies with a trained model", description=_PAINT,
                                 epilog=_PAINT_EXAMPLES, formatter_class=raw)  # fmt: skip
-    paint.add_argument("model", metavar="MODEL", type=Path, help="a model of task graph or box")
+    paint.add_argument("model", metavar="MODEL", type=Path, help="a model of task graph, box or pose")
     paint.add_argument("images", metavar="IMAGES", type=Path, help="folder of photographs")
     paint.add_argument("--like", metavar="TRAIN.safetensors", type=Path, required=True,
                        help="the file that the model was trained on")  # fmt: skip
     paint.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder for masks and overlays")
     paint.add_argument("--labels", metavar="DIR", type=Path,
-                       help="folder of label maps, or boxes: measures accuracy and intersection over union")  # fmt: skip
+                       help="folder of label maps, or file of boxes or joints: measures what is right")  # fmt: skip
     paint.add_argument("--names", metavar="NAMES", help="names of the classes, in the order of their ids, with commas")
     paint.add_argument("--top", metavar="K", type=int, help="boxes to look for in each photograph (default 1)")
     paint.add_argument("--category", metavar="NAME", help="the kind of objects, if the boxes of --labels are of several")
@@ -131,6 +164,12 @@ def _run(given: argparse.Namespace) -> tuple[dict[str, Any], str]:
         options = {name: getattr(given, name) for name in ("descriptor", "size", "words", "step", "seed", "category", "none")}
         made = vision.words(given.images, given.boxes, given.out, channels=channels, **options, **common)
         return made, f"{made['images']} images, {made['boxes']} boxes, {' + '.join(map(str, made['words']))} words: {made['out']}"
+    if given.command == "poses":
+        options = {name: getattr(given, name) for name in ("cell", "orientations", "size", "place", "torso", "mirrored", "swap")}
+        posed = vision.poses(given.images, given.joints, given.out, **options, **common)
+        return posed, (
+            f"{posed['images']} images, {len(posed['joints'])} joints ({posed['marked']} marked), {posed['channels']} channels: {posed['out']}"
+        )
     if given.no_cache and given.cache is not None:
         raise VisionError("--cache and --no-cache exclude each other")
     common["cache"] = False if given.no_cache else given.cache or True

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from multiplane.vision._errors import VisionError
+from multiplane.vision._options import Kind, stored
 
 FEATURES_KEY = "multiplane.features"
 """The key under which stands an id of how the features were made: models remember it."""
@@ -169,10 +170,22 @@ class Reader:
         except (SafetensorError, ValueError, RecursionError) as error:
             raise VisionError(f"{path}: not a safetensors file, or cut short: {error}") from None
         if settings is None:
-            raise VisionError(f"{path}: has no metadata `{KEY}`: expected a file that `multiplane.vision graph` or `words` wrote")
+            raise VisionError(f"{path}: has no metadata `{KEY}`: expected a file that `multiplane.vision` wrote (graph, words, poses)")
         if not isinstance(settings, dict):
             raise VisionError(f"{path}: metadata `{KEY}` is no object")
         self.settings: dict[str, Any] = settings
+
+    def settings_of(self, kind: str, version: int, settings: type[Kind]) -> Kind:
+        """The settings of a file of this kind and version. Raises ``VisionError`` for another one, and for a damaged one."""
+        if self.settings.get("kind") != kind:
+            raise VisionError(f"{self.path}: expected a file that `multiplane.vision {kind}` wrote")
+        if self.settings.get("version") != version:
+            found = self.settings.get("version")
+            raise VisionError(f"{self.path}: {kind} of version {found}, this package makes version {version}: build it again")
+        try:
+            return stored(settings, self.settings["settings"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise VisionError(f"{self.path}: metadata `{KEY}` is damaged: {error}") from None
 
     def tensor(self, name: str) -> NDArray[Any]:
         """The values of a tensor."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -73,20 +74,31 @@ def _load_model(path: Path, like: _maps.Like) -> Any:
     return model
 
 
-def paint(
-    inputs: list[Path], photos: list[_maps.Photo], out: Path, like: _maps.Like, *, top: int, jobs: int, progress: bool | None
-) -> dict[str, Any]:
-    """Draws the boxes of these photographs; see ``multiplane.vision.paint``. The model comes first in ``inputs``, files that stay."""
-    pictures = _paint.check_pictures(
-        [(photo.path, {f"{photo.name}.png": "picture"}) for photo in photos], out, inputs, (TABLE, "the table of boxes")
-    )
-    model = _load_model(inputs[0], like)
+def painted(
+    photos: list[Any], inputs: list[Path], out: Path, table: tuple[str, str], answer: Callable[[Path], list[Any]],
+    draw: Callable[[Path, Any], tuple[list[Any], Any]], header: Sequence[str], *, jobs: int, progress: bool | None,
+) -> list[Any]:  # fmt: skip
+    """Draws what a model finds in these photographs into NAME.png, and writes a table of it; all files or none.
+
+    Args:
+        photos: The photographs, each with a ``name`` and a ``path``.
+        inputs: Files that stay.
+        out: The folder to write to.
+        table: The name of the table, and what it is.
+        answer: Writes a container of the photographs to a path, and returns what the model says of each.
+        draw: Writes the picture of a photograph with its answer into a folder; returns rows of the table, and what is measured.
+        header: The names of the table's columns, after that of the image.
+        jobs: Processes.
+        progress: If there is a line of progress.
+
+    Returns what ``draw`` returns of each photograph.
+    """
+    pictures = _paint.check_pictures([(photo.path, {f"{photo.name}.png": "picture"}) for photo in photos], out, inputs, table)
     with _paint.scratch(out) as room:
-        container = room / "maps.safetensors"
-        bare = [_maps.Photo(photo.name, photo.path) for photo in photos]
-        _maps.build(bare, container, like.settings, like=like, jobs=jobs, progress=progress)
         try:
-            answers = _answers(model, container, top)
+            answers = answer(room / "data.safetensors")
+        except VisionError:
+            raise
         except ValueError as error:
             raise VisionError(f"the model does not fit these images: {error}") from None
         folder = room / "pictures"
@@ -95,16 +107,34 @@ def paint(
         try:
             with Crew(jobs) as crew:
                 work = list(zip(photos, answers, strict=True))
-                drawings = list(line.over("pictures", crew.each(partial(_draw, like.settings, folder), work), len(work)))
+                drawings = list(line.over("pictures", crew.each(partial(draw, folder), work), len(work)))
         finally:
             line.close()
-        table = io.StringIO()
-        writer = csv.writer(table, lineterminator="\n")
-        writer.writerow(("name", "left", "top", "right", "bottom"))
-        writer.writerows((photo.name, *box) for photo, (boxes, _) in zip(photos, drawings, strict=True) for box in boxes)
-        (folder / TABLE).write_text(table.getvalue(), encoding="utf-8")
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(("name", *header))
+        writer.writerows((photo.name, *row) for photo, (rows, _) in zip(photos, drawings, strict=True) for row in rows)
+        (folder / table[0]).write_text(text.getvalue(), encoding="utf-8")
         for name in pictures:
             os.replace(folder / name, out / name)
+    return drawings
+
+
+def paint(
+    inputs: list[Path], photos: list[_maps.Photo], out: Path, like: _maps.Like, *, top: int, jobs: int, progress: bool | None
+) -> dict[str, Any]:
+    """Draws the boxes of these photographs; see ``multiplane.vision.paint``. The model comes first in ``inputs``, files that stay."""
+    model = _load_model(inputs[0], like)
+
+    def answer(container: Path) -> list[list[list[int]]]:
+        bare = [_maps.Photo(photo.name, photo.path) for photo in photos]
+        _maps.build(bare, container, like.settings, like=like, jobs=jobs, progress=progress)
+        return _answers(model, container, top)
+
+    drawings = painted(
+        photos, inputs, out, (TABLE, "the table of boxes"), answer, partial(_draw, like.settings), ("left", "top", "right", "bottom"),
+        jobs=jobs, progress=progress,
+    )  # fmt: skip
     result: dict[str, Any] = {"images": len(photos), "boxes": sum(len(boxes) for boxes, _ in drawings), "out": str(out)}
     overlaps = [one for _, one in drawings if one is not None]
     if overlaps:

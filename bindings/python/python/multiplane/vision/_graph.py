@@ -290,16 +290,3 @@ def _write_labels(writer: Writer, first: list[Described], classes: list[int]) ->
         writer.put("edge_features", image.edge_features, edge)
         writer.put("vision.pixels", counts, node)
         node, edge = node + len(image.pixels), edge + len(image.edges)
-
-
-def checked_settings(like: Like | None, **given: int | None) -> Settings:
-    """Settings from options; with ``like`` those of its file, which options must not contradict."""
-    if like is None:
-        settings = Settings(**{name: value for name, value in given.items() if value is not None})
-        settings.check()
-        return settings
-    for name, value in given.items():
-        there = getattr(like.settings, name)
-        if value is not None and value != there:
-            raise VisionError(f"{name} = {value}, but the file of --like was built with {there}: leave the option out")
-    return like.settings

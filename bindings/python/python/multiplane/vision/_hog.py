@@ -11,13 +11,23 @@ from skimage.feature import hog
 from multiplane.vision._errors import VisionError
 
 
-def cells(photo: Any, size: int, orientations: int) -> NDArray[np.float32]:
+def placed(cells: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Cells with four more channels: u, v, u^2, v^2, where u and v go from -1 to 1 over columns and rows."""
+    y, x = np.indices(cells.shape[:2], np.float32)
+    u, v = (2 * x + 1) / cells.shape[1] - 1, (2 * y + 1) / cells.shape[0] - 1
+    return np.concatenate([cells, np.stack([u, v, u * u, v * v], axis=2)], axis=2).astype(np.float32)
+
+
+def cells(photo: Any, size: int, orientations: int, place: bool) -> NDArray[np.float32]:
     """See :func:`multiplane.vision.hog`."""
     found = np.asarray(photo)
     if found.dtype != np.uint8 or found.ndim not in (2, 3) or found.ndim == 3 and found.shape[2] != 3:
         raise VisionError(f"photo: expected uint8 [h, w, 3] or [h, w], found {found.dtype} of the shape {found.shape}")
-    if size < 1 or min(found.shape[:2]) < 3 * size:
-        raise VisionError(f"cell = {size}: expected 1 to {min(found.shape[:2]) // 3} pixels, a third of the shorter side of the photograph")
+    height, width = found.shape[:2]
+    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        raise VisionError(f"cell = {size!r}: expected a whole number of pixels from 1")
+    if min(height, width) < 3 * size:
+        raise VisionError(f"photo: {width} x {height} pixels, expected at least three cells along each side: {3 * size} pixels")
     if isinstance(orientations, bool) or not isinstance(orientations, int) or orientations < 1:
         raise VisionError(f"orientations = {orientations!r}: expected a whole number from 1")
     colour = {"channel_axis": -1} if found.ndim == 3 else {}
@@ -31,4 +41,5 @@ def cells(photo: Any, size: int, orientations: int) -> NDArray[np.float32]:
         found: NDArray[np.float64] = hog(framed, orientations, (size, size), (side, side), norm, feature_vector=False, **colour)
         return found[:, :, edge, edge]
 
-    return np.concatenate([blocks(1, "L2-Hys"), blocks(3, "L2")], axis=2).astype(np.float32)
+    both = np.concatenate([blocks(1, "L2-Hys"), blocks(3, "L2")], axis=2).astype(np.float32)
+    return placed(both) if place else both

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from multiplane.vision import _dense, _images, _pairs, _words
 from multiplane.vision._container import FEATURES_KEY, KEY, Plan, Reader, writing
 from multiplane.vision._errors import VisionError
 from multiplane.vision._marks import Mark, Marks
+from multiplane.vision._options import check_ranges
 from multiplane.vision._work import Crew, Line
 
 KIND = "words"
@@ -51,10 +52,7 @@ class Settings:
 
     def check(self) -> None:
         """Raises ``VisionError`` for values out of range."""
-        for name, (low, high) in RANGES.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-                raise VisionError(f"{name} = {value}: expected a whole number from {low} to {high}")
+        check_ranges(self, RANGES)
         if self.descriptor not in _dense.KINDS:
             raise VisionError(f"descriptor = {self.descriptor}: expected {' or '.join(_dense.KINDS)}")
         if not self.channels or len(set(self.channels)) < len(self.channels) or not set(self.channels) <= _dense.CHANNELS.keys():
@@ -72,18 +70,7 @@ class Like:
         """Reads them. Raises ``VisionError`` where they are missing, damaged, or of another kind or version."""
         self.path = path
         reader = Reader(path)
-        found = reader.settings
-        if found.get("kind") != KIND:
-            raise VisionError(f"{path}: expected a file that `multiplane.vision words` wrote")
-        if found.get("version") != VERSION:
-            raise VisionError(f"{path}: word maps of version {found.get('version')}, this package makes version {VERSION}: build it again")
-        try:
-            known = {one.name for one in fields(Settings)}
-            given = {name: value for name, value in found["settings"].items() if name in known}
-            self.settings = Settings(**{**given, "channels": tuple(given["channels"])})
-            self.settings.check()
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise VisionError(f"{path}: metadata `{KEY}` is damaged: {error}") from None
+        self.settings = reader.settings_of(KIND, VERSION, Settings)
         self.vocabularies = []
         for name, shape in self.settings.shapes().items():
             self.vocabularies.append(reader.tensor(name).astype(np.float32))
@@ -100,7 +87,7 @@ class Photo:
     marks: list[Mark] = field(default_factory=list)
 
 
-def chosen(images: Path, marks: Marks | None, names: list[str] | None, none: bool) -> list[Photo]:
+def chosen(images: Path, marks: Marks | None, names: Iterable[str] | None, none: bool) -> list[Photo]:
     """The photographs to take, in the order of their names: those of ``names``, else those that the file of boxes lists, else all.
 
     Raises ``VisionError`` for an image without a box unless ``none``, and for boxes of images that are not there.
@@ -119,20 +106,6 @@ def chosen(images: Path, marks: Marks | None, names: list[str] | None, none: boo
     if bare and not none:
         raise VisionError(f"{bare[0].path}: {marks.path} has no box of it (--none allows it, --only and --list choose names)")
     return found
-
-
-def settings_of(like: Like | None, **given: Any) -> Settings:
-    """Settings from options; with ``like`` those of its file, which options must not contradict."""
-    stated = {name: value for name, value in given.items() if value is not None}
-    if like is None:
-        settings = Settings(**stated)
-        settings.check()
-        return settings
-    for name, value in stated.items():
-        there = getattr(like.settings, name)
-        if value != there:
-            raise VisionError(f"{name} = {value}, but the file of --like was built with {there}: leave the option out")
-    return like.settings
 
 
 def load(photo: Photo, settings: Settings) -> tuple[NDArray[np.uint8], tuple[int, int]]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
 from xml.etree import ElementTree
 
 from multiplane.vision._errors import VisionError
-from multiplane.vision._images import ENDINGS, RATIO_TOLERANCE, content
+from multiplane.vision._images import content
+from multiplane.vision._tables import (
+    NAMES, Coco, Size, check_shape, first_of, image_name, is_number, named, number, positive, rows, size_of, text_of,
+)  # fmt: skip
 
 COLUMNS = ("name", "left", "top", "right", "bottom")
 """Columns of a csv file; ``width``, ``height`` and ``category`` may follow, in any order if there is a header."""
@@ -35,7 +33,7 @@ class Mark:
     where: str
     """Place in the file, for messages."""
     category: str | None = None
-    size: tuple[float, float] | None = None
+    size: Size | None = None
     """Width and height of the image that the sides are measured in; None: as the photograph."""
 
     def on(self, size: tuple[int, int], worked: tuple[int, int]) -> tuple[int, int, int, int]:
@@ -49,8 +47,7 @@ class Mark:
             raise VisionError(f"{box} is empty or inverted: expected left < right and top < bottom")
         if left < 0 or top < 0 or right > width or bottom > height:
             raise VisionError(f"{box} reaches outside the image of {width:g} x {height:g} pixels")
-        if abs(size[0] * height / (size[1] * width) - 1) > RATIO_TOLERANCE:
-            raise VisionError(f"{box} is of an image of {width:g} x {height:g} pixels, but the photograph has {size[0]} x {size[1]}")
+        check_shape(box, (width, height), size)
 
         def scaled(low: float, high: float, length: float, pixels: int) -> tuple[int, int]:
             first = min(round(low * pixels / length), pixels - 1)
@@ -80,53 +77,33 @@ class Marks:
         return self._by_name.get(name, [])
 
 
-def _number(text: Any, what: str, where: str) -> float:
-    try:
-        value = float(text)
-    except (TypeError, ValueError):
-        value = math.nan
-    if isinstance(text, bool) or not math.isfinite(value):
-        raise VisionError(f"{where}: {what} = {text!r}: expected a finite number")
-    return value
+def _header(cells: list[str], where: str) -> dict[str, int] | None:
+    """Columns by name if this is a header, else None: those of a row in the usual order."""
+    header = ["name" if cell.lower() in NAMES else cell.lower() for cell in cells]
+    if set(COLUMNS) <= set(header):
+        return {name: header.index(name) for name in (*COLUMNS, "width", "height", "category") if name in header}
+    if len(cells) >= len(COLUMNS) and not any(map(is_number, cells)):
+        missing = ", ".join(name for name in COLUMNS if name not in header)
+        raise VisionError(f"{where}: a header without {missing}: {EXPECTED}")
+    if len(cells) != len(COLUMNS):
+        raise VisionError(f"{where}: found {','.join(cells)[:60]!r}: {EXPECTED}")
+    return None
 
 
 def _csv(path: Path, text: str) -> Marks:
-    marks, columns = [], None
-    rows = csv.reader(io.StringIO(text), skipinitialspace=True)
-    try:
-        for row in rows:
-            cells = [cell.strip() for cell in row]
-            where = f"{path}:{rows.line_num}"
-            if not any(cells) or cells[0].startswith("#"):
+    marks: list[Mark] = []
+    columns: dict[str, int] | None = None
+    for where, cells in rows(path, text):
+        if columns is None:
+            columns = _header(cells, where)
+            if columns is not None:
                 continue
-            if columns is None:
-                header = [cell.lower() for cell in cells]
-                if set(COLUMNS) <= set(header):
-                    columns = {name: header.index(name) for name in (*COLUMNS, "width", "height", "category") if name in header}
-                    continue
-                if len(cells) != len(COLUMNS):
-                    raise VisionError(f"{where}: found {text.splitlines()[rows.line_num - 1][:60]!r}: {EXPECTED}")
-                columns = {name: number for number, name in enumerate(COLUMNS)}
-            if len(cells) <= max(columns.values()):
-                raise VisionError(f"{where}: {len(cells)} columns, expected {','.join(columns)}")
-            found = {name: cells[at] for name, at in columns.items()}
-            left, top, right, bottom = (_number(found[name], name, where) for name in COLUMNS[1:])
-            size = None
-            if "width" in columns and "height" in columns:
-                size = (_positive(found["width"], "width", where), _positive(found["height"], "height", where))
-            name = Path(found["name"])
-            marks.append(Mark(name.stem if name.suffix.lower() in ENDINGS else found["name"],
-                              (left, top, right, bottom), where, found.get("category"), size))  # fmt: skip
-    except csv.Error as error:
-        raise VisionError(f"{path}:{rows.line_num}: {error}") from None
+            columns = {name: place for place, name in enumerate(COLUMNS)}
+        found = named(cells, columns, where)
+        left, top, right, bottom = (number(found[name], name, where) for name in COLUMNS[1:])
+        sides = left, top, right, bottom
+        marks.append(Mark(image_name(found["name"]), sides, where, found.get("category"), size_of(found, where)))
     return Marks(path, marks, None)
-
-
-def _positive(value: Any, what: str, where: str) -> float:
-    number = _number(value, what, where)
-    if number <= 0:
-        raise VisionError(f"{where}: {what} = {value}: expected a positive number")
-    return number
 
 
 def _child(node: ElementTree.Element, name: str, where: str) -> str:
@@ -142,14 +119,14 @@ def _voc(path: Path, root: ElementTree.Element) -> Marks:
     size = root.find("size")
     whole = None
     if size is not None:
-        whole = (_positive(size.findtext("width"), "width", str(path)), _positive(size.findtext("height"), "height", str(path)))
+        whole = (positive(size.findtext("width"), "width", str(path)), positive(size.findtext("height"), "height", str(path)))
     marks = []
-    for number, node in enumerate(root.iter("object"), 1):
-        where = f"{path}: object {number}"
+    for count, node in enumerate(root.iter("object"), 1):
+        where = f"{path}: object {count}"
         box = node.find("bndbox")
         if box is None:
             raise VisionError(f"{where}: <object> has no <bndbox>")
-        left, top, right, bottom = (_number(_child(box, side, where), side, where) for side in ("xmin", "ymin", "xmax", "ymax"))
+        left, top, right, bottom = (number(_child(box, side, where), side, where) for side in ("xmin", "ymin", "xmax", "ymax"))
         if (node.findtext("difficult") or "0").strip() != "1":
             marks.append(Mark(name, (left - 1, top - 1, right, bottom), where, node.findtext("name"), whole))
     return Marks(path, marks, [name])
@@ -164,9 +141,9 @@ def _dlib(path: Path, root: ElementTree.Element) -> Marks:
             raise VisionError(f"{path}: image {len(listed) + 1}: <image> has no attribute `file`")
         name = Path(file.replace("\\", "/")).stem
         listed.append(name)
-        for number, box in enumerate(image.iter("box"), 1):
-            where = f"{path}: box {number} of {file}"
-            left, top, width, height = (_number(box.get(side), side, where) for side in ("left", "top", "width", "height"))
+        for count, box in enumerate(image.iter("box"), 1):
+            where = f"{path}: box {count} of {file}"
+            left, top, width, height = (number(box.get(side), side, where) for side in ("left", "top", "width", "height"))
             if box.get("ignore") not in ("1", "true"):
                 marks.append(Mark(name, (left, top, left + width, top + height), where, box.findtext("label")))
     return Marks(path, marks, listed)
@@ -185,60 +162,23 @@ def _xml(path: Path, data: bytes) -> Marks:
 
 
 def _coco(path: Path, text: str) -> Marks:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        place = f":{error.lineno}:{error.colno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise VisionError(f"{path}{place}: not JSON: {getattr(error, 'msg', error)}") from None
-    where = str(path)
-
-    def refuse(reason: str) -> NoReturn:
-        raise VisionError(f"{where}: {reason}")
-
-    def entries(key: str) -> Iterator[dict[str, Any]]:
-        nonlocal where
-        if not isinstance(found.get(key), list):
-            refuse(f"has no list `{key}`, as JSON of COCO")
-        for number, entry in enumerate(found[key]):
-            where = f"{path}: {key}[{number}]"
-            yield entry if isinstance(entry, dict) else refuse("expected an object")
-        where = str(path)
-
-    def field(entry: dict[str, Any], key: str) -> Any:
-        return entry[key] if key in entry else refuse(f"has no `{key}`")
-
-    images, marks = {}, []
-    for image in entries("images"):
-        size = None
-        if "width" in image and "height" in image:
-            size = _positive(image["width"], "width", where), _positive(image["height"], "height", where)
-        images[str(field(image, "id"))] = (Path(str(field(image, "file_name"))).stem, size)
-    names = {str(one.get("id")): str(one.get("name")) for one in entries("categories")} if "categories" in found else {}
-    for annotation in entries("annotations"):
-        number = str(field(annotation, "image_id"))
-        box = field(annotation, "bbox")
-        if number not in images:
-            refuse(f"image_id = {number}: there is no such image")
+    file, marks = Coco(path, text), []
+    names = {str(one.get("id")): str(one.get("name")) for one in file.categories}
+    for name, size, entry, box in file.annotations("bbox"):
         if not isinstance(box, list) or len(box) != 4:
-            refuse(f"bbox = {box}: expected [left, top, width, height]")
-        left, top, width, height = (_number(side, "bbox", where) for side in box)
-        if not annotation.get("iscrowd"):
-            name, size = images[number]
-            category = names.get(str(annotation.get("category_id")))
-            marks.append(Mark(name, (left, top, left + width, top + height), where, category, size))
-    return Marks(path, marks, [name for name, _ in images.values()])
+            file.refuse(f"bbox = {box}: expected [left, top, width, height]")
+        left, top, width, height = (number(side, "bbox", file.where) for side in box)
+        category = names.get(str(entry.get("category_id")))
+        marks.append(Mark(name, (left, top, left + width, top + height), file.where, category, size))
+    return Marks(path, marks, file.names)
 
 
 def _file(path: Path) -> Marks:
     data = content(path)
-    try:
-        start = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-        if start == b"<":
-            return _xml(path, data)
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise VisionError(f"{path}:{line}: not UTF-8 text: {EXPECTED}") from None
+    start = first_of(data)
+    if start == b"<":
+        return _xml(path, data)
+    text = text_of(path, data, EXPECTED)
     return _coco(path, text) if start == b"{" else _csv(path, text)
 
 

@@ -45,21 +45,29 @@ def _folder(path: Path, what: str) -> dict[str, Path]:
     return found
 
 
-def names_of(only: str | Iterable[str] | None, list_file: Path | None) -> list[str] | None:
-    """Names that were chosen, by ``--only`` (separated by commas) and by a file that has one a line; None for all."""
+def names_of(only: str | Iterable[str] | None, list_file: Path | None) -> dict[str, str] | None:
+    """Names that were chosen, by ``--only`` (separated by commas) and by a file that has one a line; None for all. The values are
+    their places in the file, empty for others.
+    """
     if only is None and list_file is None:
         return None
-    chosen = [] if only is None else only.split(",") if isinstance(only, str) else [str(name) for name in only]
+    chosen: dict[str, str] = {}
+    if isinstance(only, dict):
+        chosen |= only
+    elif only is not None:
+        chosen |= dict.fromkeys((str(name).strip() for name in (only.split(",") if isinstance(only, str) else only)), "")
     if list_file is not None:
         try:
-            chosen += list_file.read_text(encoding="utf-8-sig").splitlines()
+            lines = list_file.read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
             raise VisionError(f"{list_file}: cannot be read: {reason}") from None
-    names = list(dict.fromkeys(name.strip() for name in chosen if name.strip()))
-    if not names:
-        raise VisionError("no image is chosen: the list is empty")
-    return names
+        for number, line in enumerate(lines, 1):
+            chosen.setdefault(line.strip(), f"{list_file}:{number}: ")
+    chosen.pop("", None)
+    if not chosen:
+        raise VisionError(f"{'' if list_file is None else f'{list_file}: '}no image is chosen: the list is empty")
+    return chosen
 
 
 def _stem(name: str, photos: dict[str, Path]) -> str:
@@ -74,13 +82,13 @@ def _some(names: Sequence[str]) -> str:
     return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"
 
 
-def pairs(images: Path, labels: Path | None, names: list[str] | None) -> list[Pair]:
+def pairs(images: Path, labels: Path | None, names: Iterable[str] | None) -> list[Pair]:
     """The pairs in the order of their names.
 
     Args:
         images: The folder of photographs.
         labels: The folder of label maps, if there is one.
-        names: Those to take; None for all of the folder.
+        names: Those to take, perhaps as ``names_of`` gives them; None for all of the folder.
 
     Raises ``VisionError`` for a photograph without a map or a map without a photograph, among those taken.
     """
@@ -92,12 +100,13 @@ def pairs(images: Path, labels: Path | None, names: list[str] | None) -> list[Pa
         if lonely:
             raise VisionError(f"{labels}: label maps without a photograph in {images}: {_some(lonely)} (--only and "
                               "--list choose names)")  # fmt: skip
-    names = list(dict.fromkeys(_stem(name, photos) for name in names))
-    missing = [name for name in names if name not in photos]
+    places = names if isinstance(names, dict) else {}
+    chosen = {_stem(name, photos): places.get(name, "") for name in names}
+    missing = [name for name in chosen if name not in photos]
     if missing:
-        raise VisionError(f"{images}: no photograph for {_some(missing)}")
+        raise VisionError(f"{chosen[missing[0]]}{images}: no photograph for {_some(missing)}")
     if maps is not None:
-        bare = [name for name in names if name not in maps]
+        bare = [name for name in chosen if name not in maps]
         if bare:
-            raise VisionError(f"{labels}: no label map for {_some(bare)} (--only and --list choose names)")
-    return [Pair(name, photos[name], None if maps is None else maps[name]) for name in sorted(names)]
+            raise VisionError(f"{chosen[bare[0]]}{labels}: no label map for {_some(bare)} (--only and --list choose names)")
+    return [Pair(name, photos[name], None if maps is None else maps[name]) for name in sorted(chosen)]

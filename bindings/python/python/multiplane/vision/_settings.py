@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from multiplane.vision import _cache, _regions, _words
 from multiplane.vision._container import Reader
 from multiplane.vision._errors import VisionError
-from multiplane.vision._options import WORDS
+from multiplane.vision._options import WORDS, check_ranges, stored
 
 Floats = NDArray[np.float32]
 
@@ -40,12 +40,7 @@ class Settings:
         """Raises ``VisionError`` for values out of range."""
         ranges = {"superpixels": (2, 20000), "threshold": (0, 254), "ignore": (0, 255), "side": (16, 8192),
                   "words": (2, 1024), "seed": (0, 2**31 - 1)}  # fmt: skip
-        for name, (low, high) in ranges.items():
-            value = getattr(self, name)
-            if value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-                raise VisionError(f"{name} = {value}: expected a whole number from {low} to {high}")
+        check_ranges(self, {name: ends for name, ends in ranges.items() if getattr(self, name) is not None})
         if self.threshold is not None and self.ignore is not None and self.ignore > 1:
             raise VisionError(f"ignore = {self.ignore}: with a threshold there are the labels 0 and 1 alone")
 
@@ -138,9 +133,7 @@ class Like:
                 "build it again"
             )
         try:
-            known = {field.name for field in fields(Settings)}
-            self.settings = Settings(**{name: value for name, value in found["settings"].items() if name in known})
-            self.settings.check()
+            self.settings = stored(Settings, found["settings"])
             self.classes = [int(label) for label in found["classes"]]
             self.names = [str(name) for name in found["names"]]
             if self.classes != sorted(set(self.classes) & set(range(256))):

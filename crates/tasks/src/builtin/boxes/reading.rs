@@ -14,7 +14,7 @@ use super::window_rows::{WindowRows, WindowedImage};
 use super::window_task::WindowTask;
 use super::windows::sizes;
 use crate::builtin::kernelized;
-use crate::builtin::reading::Reading;
+use crate::builtin::reading::{Reading, other_features};
 use crate::data::boxes::{self, BoxImage, Boxes};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
@@ -34,6 +34,7 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<BoxSpec>("box")
     .reads(&[&boxes::FORMAT])
     .layout("[cell][word], with task.bin_kernel [cell][word][number]")
     .bounded()
+    .unit_loss()
     .lists()
     .oracle("branch and bound or a sweep over all boxes of a grid, or all windows of some sizes");
 
@@ -181,10 +182,8 @@ fn read(spec: &BoxSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(B
             return Err(OpenError::new("no image has a box: there are no sizes of windows (task.search=windows)"));
         }
     }
-    let mut warnings = Vec::new();
-    if matches!((found.features_id(), &vocabulary.features_id), (Some(found), Some(known)) if found != known) {
-        warnings.push("these are not the words that the model was trained on: build the data with --like".into());
-    }
+    let other = other_features("the words", found.features_id(), vocabulary.features_id.as_deref());
+    let warnings = other.into_iter().collect();
     let task = BoxTask::new(spec, vocabulary.clone());
     let fingerprint = data.fingerprint();
     Ok((Reading { inputs, labels, vocabulary, fingerprint, warnings }, task))

@@ -13,7 +13,7 @@ use super::spec::{GraphInference, GraphSpec, Pairwise};
 use crate::builtin::pairwise::{
     EngineChoice, Judge, Labelling, Misfit, UNLABELLED, bare, check_use_of_weights, check_weights, misfit, repeated,
 };
-use crate::builtin::reading::Reading;
+use crate::builtin::reading::{Reading, other_features};
 use crate::builtin::vocabulary_match::unseen_labels;
 use crate::class_weights::ClassWeights;
 use crate::data::container::Matrix;
@@ -89,13 +89,7 @@ pub(super) fn read(
             return Err(OpenError::new(format!("found {features} of {what}, but the model has {has}")));
         }
     }
-    if matches!((graphs.features_id(), &vocabulary.features_id), (Some(found), Some(known)) if found != known) {
-        warnings.push(
-            "the features were not made as those that the model was trained on (other settings, or fitted on other images): \
-             build the data like the model's training data (--like)"
-                .into(),
-        );
-    }
+    warnings.extend(other_features("the features", graphs.features_id(), vocabulary.features_id.as_deref()));
     check_dim(features, vocabulary.labels.len())?;
     let labels = vocabulary.labels.len();
     let table = if spec.pairwise == Pairwise::Full { labels.saturating_mul(labels) } else { 1 };

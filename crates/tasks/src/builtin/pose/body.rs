@@ -73,8 +73,10 @@ fn pairs(text: &str) -> Result<Vec<[usize; 2]>, String> {
         let (a, b) = pair.split_once('-')?;
         Some([joint(a)?, joint(b)?]).filter(|[a, b]| a != b)
     };
-    let found: Option<Vec<[usize; 2]>> = text.split(',').map(pair).collect();
-    found
-        .filter(|pairs| pairs.len() < MOST)
-        .ok_or_else(|| format!("must be less than {MOST} pairs of joints from 0, such as 0-1,1-2"))
+    let rule = format!("must be less than {MOST} pairs of joints from 0, such as 0-1,1-2");
+    let numbered = text.split(',').enumerate();
+    let found: Vec<[usize; 2]> = numbered
+        .map(|(k, one)| pair(one).ok_or_else(|| format!("{rule}; found {:?} as pair {}", one.trim(), k + 1)))
+        .collect::<Result<_, _>>()?;
+    if found.len() < MOST { Ok(found) } else { Err(rule) }
 }

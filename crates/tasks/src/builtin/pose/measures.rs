@@ -67,6 +67,11 @@ impl Measure<Pose> for Detected {
         [near as f64, all as f64, 0.0, 0.0]
     }
 
+    /// A joint without a type is left out, but its mark stays.
+    fn counts_all(&self) -> bool {
+        true
+    }
+
     fn report(&self, &[near, all, ..]: &Counts, evaluation: &mut Evaluation) {
         evaluation.metrics.push((EvaluationMetric::share(self.name), near / all));
         if let Some(line) = self.line {

@@ -9,7 +9,7 @@ use super::place::{Pose, distance};
 use super::spec::PoseSpec;
 use super::task::{PoseTask, PoseVocabulary, tables};
 use crate::builtin::groups::{WeightedPoint, means};
-use crate::builtin::reading::Reading;
+use crate::builtin::reading::{Reading, other_features};
 use crate::data::poses::{self, PoseImage, Poses};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
@@ -30,6 +30,7 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<PoseSpec>("pose")
         "template[joint][type][row][column][channel], spring[limb][type][axis], offset[limb][type][axis], \
              pair[limb][type of parent][type]; types and pairs with task.types above 1",
     )
+    .unit_loss()
     .oracle("max-product on the tree of joints, by distance transforms");
 
 impl TaskSpec for PoseSpec {
@@ -94,6 +95,7 @@ fn read(spec: &PoseSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(
         let (found, expected) = (found.channels(), vocabulary.channels);
         return Err(OpenError::new(format!("found {found} channels in a cell, but the model has {expected}")));
     }
+    warnings.extend(other_features("the channels", found.features_id(), vocabulary.features_id.as_deref()));
     if vocabulary.anchors.len() != body.limbs.len() * body.types {
         return Err(OpenError::new("the model has not as many anchors as types of limbs"));
     }
@@ -152,5 +154,10 @@ fn learned(body: &Body, found: &Poses, labels: &[Pose], weight: impl Fn(usize) -
     };
     let (sum, whole) = labels.iter().enumerate().fold((0.0, 0.0), add);
     let unit = if whole > 0.0 { rounded(sum / whole).max(STEP) } else { STEP };
-    PoseVocabulary { channels: found.channels(), anchors: body.limbs.iter().flat_map(anchors).collect(), unit }
+    PoseVocabulary {
+        channels: found.channels(),
+        anchors: body.limbs.iter().flat_map(anchors).collect(),
+        unit,
+        features_id: found.features_id().map(str::to_string),
+    }
 }

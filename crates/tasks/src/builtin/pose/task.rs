@@ -36,6 +36,9 @@ pub struct PoseVocabulary {
     pub anchors: Vec<[f64; 2]>,
     /// The mean length of a torso in training, in cells: the unit of offsets.
     pub unit: f64,
+    /// How the channels of the training data were made, if their container says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub features_id: Option<String>,
 }
 
 impl TaskVocabulary for PoseVocabulary {}

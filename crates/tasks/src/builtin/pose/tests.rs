@@ -14,6 +14,7 @@ use crate::builtin::task::BuiltinTask;
 use crate::data::container::Matrix;
 use crate::data::poses::{PoseArrays, PoseImage, Poses};
 use crate::dataset::Dataset;
+use crate::entry::TaskSpec;
 
 /// Three grids of a few cells with two channels; torsos are marked, the third joint only at times.
 fn random(rng: &mut Rng) -> PoseArrays {
@@ -141,7 +142,8 @@ fn losses_and_measures_by_hand() {
     assert_eq!((task.loss(truth, truth), task.errors(truth, &near)), (0.0, (1, 2)));
     assert_eq!(task.show(&near, &PoseVocabulary::default()), "0 1; 0 3; 5 3");
     assert_eq!(task.show(truth, &PoseVocabulary::default()), "0 0; 4 3; -");
-    let vocabulary = PoseVocabulary { channels: 1, anchors: vec![[4.0, 3.0], [0.0, 0.0]], unit: 5.0 };
+    let vocabulary =
+        PoseVocabulary { channels: 1, anchors: vec![[4.0, 3.0], [0.0, 0.0]], unit: 5.0, features_id: None };
     assert_eq!(task.vocabulary, vocabulary);
     let shares = |at: f64| measures::found(truth, &near, measures::Yardstick::Torso, at).0;
     assert_eq!([0.1, 0.2, 0.79, 0.8].map(shares), [0, 1, 1, 2]);
@@ -181,7 +183,8 @@ fn types_are_groups_of_offsets() {
     assert!(fault.starts_with("image 4 has no marked torso"), "{fault}");
     let mut arrays = arrays;
     arrays.joints[14] = [5.0, 1.0]; // the last image has its third joint instead of its second
-    let (task, examples) = examples(&spec, &Dataset::new(Poses::new(&arrays).unwrap())).unwrap();
+    let data = Dataset::new(Poses::new(&arrays).unwrap());
+    let (task, examples) = examples(&spec, &data).unwrap();
     let anchors = &task.vocabulary.anchors;
     assert_eq!(anchors[..2], [[2.328125, 2.0], [2.0, -1.0]], "three below, one above");
     assert_eq!(anchors[2..], [[5.0, 0.0], [5.0, 0.0]], "one offset for both");
@@ -190,6 +193,10 @@ fn types_are_groups_of_offsets() {
     let last = &examples.labels[4];
     assert_eq!(last.joints().collect::<Vec<_>>(), [None, None, Some([5, 1])]);
     assert_eq!(last.marks.as_ref().unwrap().joints, [Some([0, 1]), None, Some([5, 1])]);
+    let problem = spec.open(data, None).unwrap();
+    let found = problem.predictor().evaluate(&vec![0.0; problem.dim()], 1).unwrap();
+    let share = ["pdj", "accuracy"].map(|name| (100.0 * found.get(name).unwrap()).round());
+    assert_eq!(share, [10.0, 10.0], "the last root is left out, and found");
 }
 
 /// Data and settings that cannot be trained on are refused with the reason.
