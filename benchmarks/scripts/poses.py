@@ -3,7 +3,8 @@
     python benchmarks/scripts/poses.py --data $MULTIPLANE_DATA/lspet_400 --out FOLDER
 
 Reads `joints.csv` and `images`; the first 300 photographs train, the others test, but for those on which no torso is marked.
-Maps are HOG cells (`multiplane.vision.hog`). The rival has one linear SVM per joint on the same cells around it, with hard
+Maps are HOG cells (`multiplane.vision.hog`), with `--colours` also shares of colours; `--whitened K` has in their place the K
+strongest components of windows around each cell. The rival has one linear SVM per joint on the same cells around it, with hard
 negatives; it looks at all cells of a photograph, with and without how likely each place is. Writes `raw.jsonl` and pictures.
 """
 
@@ -18,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from safetensors.numpy import save_file
+from skimage.color import rgb2lab
 from skimage.io import imread
 from sklearn.svm import LinearSVC
 
@@ -32,7 +34,7 @@ SWAPPED = (5, 4, 3, 2, 1, 0, 11, 10, 9, 8, 7, 6, 12, 13)
 """The joint that each one is in a mirrored photograph."""
 
 
-def read(folder: Path, cell: int, mirrored: bool = False) -> tuple[list[str], list[Any], list[Any], Any]:
+def read(folder: Path, cell: int, colours: bool, mirrored: bool = False) -> tuple[list[str], list[Any], list[Any], Any]:
     """Names, maps, joints in cells (NaN where not marked) and torsos in cells (NaN where none is marked)."""
     names, maps, poses, torsos = [], [], [], []
     with open(folder / "joints.csv") as file:
@@ -42,7 +44,9 @@ def read(folder: Path, cell: int, mirrored: bool = False) -> tuple[list[str], li
             if mirrored:
                 photo, table = np.ascontiguousarray(photo[:, ::-1]), table[list(SWAPPED)]
                 table[:, 0] = photo.shape[1] - table[:, 0]
-            one = placed(hog(photo, cell=cell))
+            one = hog(photo, cell=cell)
+            if colours:
+                one = np.concatenate([one, coloured(photo, cell)], 2)
             joints = table[:, :2] / cell
             inside = (joints >= 0).all(1) & (joints < (one.shape[1], one.shape[0])).all(1)
             joints[(table[:, 2] == 0) | ~inside] = np.nan
@@ -55,11 +59,36 @@ def read(folder: Path, cell: int, mirrored: bool = False) -> tuple[list[str], li
     return names, maps, poses, np.array(torsos)
 
 
-def placed(one: Any) -> Any:
+def coloured(photo: Any, cell: int) -> Any:
+    """How near the mean colour of each cell is to 20 colours of Lab, whatever its lightness."""
+    lab = rgb2lab(photo if photo.ndim == 3 else np.stack([photo] * 3, 2))
+    lab = np.pad(lab, [(0, -length % cell) for length in lab.shape[:2]] + [(0, 0)], mode="edge")
+    means = lab.reshape(lab.shape[0] // cell, cell, lab.shape[1] // cell, cell, 3).mean((1, 3))[:, :, 1:]
+    colours = np.array([(a, b) for a in (-10, 0, 10, 20, 30) for b in (-10, 5, 20, 35)])
+    distances = ((means[:, :, None] - colours) ** 2).sum(3)
+    return (0.5 * np.exp(-distances / 128)).astype(np.float32)
+
+
+class Whitening:
+    """The strongest principal components of windows of cells, each with the same deviation in training."""
+
+    def __init__(self, maps: list[Any], side: int, components: int) -> None:
+        rng = np.random.default_rng(0)
+        self.side, self.mean = side, np.concatenate([one.reshape(-1, one.shape[2]) for one in maps]).mean(0)
+        rows = [windows(one - self.mean, side).reshape(-1, side * side * one.shape[2]) for one in maps]
+        some = np.concatenate([own[rng.permutation(len(own))[:300]] for own in rows])
+        squares, axes = np.linalg.eigh(some.T @ some / len(some))
+        self.axes = (0.6 * axes[:, -components:] / np.sqrt(squares[-components:])).astype(np.float32)
+
+    def __call__(self, one: Any) -> Any:
+        return windows(one - self.mean, self.side) @ self.axes
+
+
+def placed(one: Any, scale: float) -> Any:
     """The map with channels of place, so that a template can prefer a part of the photograph: u, v, u^2, v^2, -1 to 1."""
     y, x = np.indices(one.shape[:2], np.float32)
     u, v = (2 * x + 1) / one.shape[1] - 1, (2 * y + 1) / one.shape[0] - 1
-    return np.concatenate([one, np.stack([u, v, u * u, v * v], 2)], 2)
+    return np.concatenate([one, scale * np.stack([u, v, u * u, v * v], 2)], 2)
 
 
 def windows(one: Any, side: int) -> Any:
@@ -146,15 +175,25 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--types", type=int, default=1)
     parser.add_argument("--mirrored", action="store_true", help="train on each photograph and its mirror image")
+    parser.add_argument("--colours", action="store_true", help="have channels of colours as well as HOG")
+    parser.add_argument("--whitened", type=int, default=0, help="components of windows in the place of cells; with --template 1")
+    parser.add_argument("--window", type=int, default=5, help="rows and columns of cells of these windows")
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--container", type=Path, help="write the training photographs as a container to this file, and no more")
     parser.add_argument("--compare", action="store_true", help="count calls of auto and bcfw at the chosen lambda")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     start = time.perf_counter()
-    names, maps, poses, torsos = read(options.data, options.cell)
+    names, maps, poses, torsos = read(options.data, options.cell, options.colours)
     keep = np.flatnonzero(np.isfinite(torsos))
     train, test = keep[keep < 300], keep[keep >= 300]
     part = lambda values, chosen: [values[k] for k in chosen]  # noqa: E731
+    whitening = Whitening(part(maps, train), options.window, options.whitened) if options.whitened else None
+
+    def channels(maps: list[Any]) -> list[Any]:
+        return [placed(whitening(one), 2.0) if whitening else placed(one, 1.0) for one in maps]
+
+    maps = channels(maps)
     if options.container:
         return contain(part(maps, train), part(poses, train), options.container)
     sizes = [one.shape[0] * one.shape[1] for one in maps]
@@ -168,7 +207,9 @@ def main() -> None:
          torso=float(np.nanmedian(torsos)), seconds=time.perf_counter() - start, cell=options.cell)  # fmt: skip
     held, fitted = train[::5], np.setdiff1d(train, train[::5])
 
-    others = read(options.data, options.cell, mirrored=True) if options.mirrored else None
+    others = read(options.data, options.cell, options.colours, mirrored=True) if options.mirrored else None
+    if others:
+        others = (others[0], channels(others[1]), *others[2:])
 
     def examples(chosen: Any) -> tuple[list[Any], list[Any]]:
         return tuple(part(own, chosen) + (part(others[k], chosen) if others else []) for k, own in ((1, maps), (2, poses)))
@@ -194,7 +235,7 @@ def main() -> None:
     def ours(lam: float, chosen: Any, **keywords: Any) -> tuple[PoseSSVM, float]:
         begin = time.perf_counter()
         model = PoseSSVM(lam=lam, gap=options.gap, passes=options.passes, seconds=options.seconds, template=options.template,
-                         alpha=options.alpha, types=options.types,
+                         alpha=options.alpha, types=options.types, seed=options.seed,
                          torso=",".join(f"{a}-{b}" for a, b in TORSO), **keywords)  # fmt: skip
         return model.fit(*examples(chosen)), time.perf_counter() - begin
 
