@@ -64,6 +64,10 @@ def test_windows_are_rows_of_a_kernel(tmp_path: Path) -> None:
     again = load(tmp_path / "boxes.model")
     assert again.kernel == "rbf" and again.gamma == 0.5
     np.testing.assert_array_equal(again.predict(new), model.predict(new))
+    tested = BoxSSVM(**shared, kernel="rbf", gamma=0.5).fit(maps, boxes, X_test=new, y_test=truth)
+    losses = [entry["test_loss"] for entry in tested.history_ if entry.get("test_loss") is not None]
+    assert losses and tested.summary_["test_loss"] == pytest.approx(tested.report(new, truth)["loss"], abs=1e-9)
+    BoxSSVM(**shared, kernel="rbf", gamma=0.5, holdout=5).fit(maps, boxes)
     few = BoxSSVM(**shared, kernel="poly", degree=2, kernel_budget=5).fit(maps, boxes)
     assert few.summary_["support_vectors"] == 5
     # The score of the best window is the sum over the windows of the model, by plain histograms.
@@ -108,6 +112,7 @@ CASES: list[tuple[dict[str, Any], Any, Any, str]] = [
     ({}, [np.zeros((3, 4), int), np.zeros((2, 3, 4), int)], [(0, 0, 1, 1)] * 2, r"images of 1 and 2 vocabularies"),
     ({"kernel": "rbf"}, [np.zeros((3, 4), int)], [(0, 0, 1, 1)], r"search = branch-and-bound: must be windows with a kernel"),
     ({"kernel": "rbf", "search": "windows"}, [np.zeros((3, 4), int)], [(0, 0, 1, 1)], r"normalise = none: must be l1 or l2"),
+    ({"kernel": "intersection"}, [np.zeros((3, 4), int)], [(0, 0, 1, 1)], r"expected None, 'poly' or one of 'linear', 'rbf', 'polynomial'"),
     ({"kernel": "precomputed"}, [np.zeros((3, 4), int)], [(0, 0, 1, 1)], r"a list of maps has no matrix: 'linear', 'rbf' or 'poly'"),
     ({"levels": 9}, [np.zeros((3, 4), int)], [(0, 0, 1, 1)], r"levels = 9: must be 1 to 4"),
     ({"words": 1}, [np.ones((3, 4), int)], [(0, 0, 1, 1)], r"words: found 1 in vocabulary 0"),

@@ -65,7 +65,7 @@ class BoxSSVM(KernelKeywords):
 
     ``kernel="rbf"``, ``"poly"`` or ``"linear"`` compares whole histograms: the model is a sum over windows of training. With
     ``search="windows"`` and ``normalise="l1"`` or ``"l2"``; ``gamma``, ``degree``, ``coef0``, ``kernel_rows`` and ``kernel_budget`` as in
-    :class:`MulticlassSSVM`, the variance of ``gamma="scale"`` that of the right boxes. All solvers but ``"fw"`` and partial linearisation take it.
+    :class:`MulticlassSSVM`, the variance of ``gamma="scale"`` that of the right boxes.
 
     ``search="branch-and-bound"`` looks at all boxes whose sides lie on every ``stride``-th line; a search that is
     not done after ``max_sets`` sets of boxes, and has no cheaper sweep, ends with a bound; ``search="windows"`` at all places of ``windows`` sizes, which are groups of

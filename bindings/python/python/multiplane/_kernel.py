@@ -77,7 +77,7 @@ class KernelKeywords(BuiltIn):
                 f"kernel = {self.kernel!r}: {type(self).__name__} takes the names of kernels on rows, as {self._X} has no matrix: "
                 f"{', '.join(map(repr, self._kernels[:-1]))} or {self._kernels[-1]!r}"
             )
-        if name not in PARAMETERS:
+        if name not in PARAMETERS or (self.kernel not in self._kernels and name not in ("polynomial", "precomputed")):
             taken = (*self._kernels, "polynomial", *(["precomputed"] if self._takes_matrices else []))
             known = [repr(known) for known in PARAMETERS if known in taken]
             function = "a function, " if self._takes_matrices else ""

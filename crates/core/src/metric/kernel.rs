@@ -31,6 +31,8 @@ pub struct KernelTable {
     pub layout: Layout,
     /// The rows of each example, in order and without holes.
     pub examples: Vec<Range<usize>>,
+    /// The most rows of an example that a labelling has; those of the truth count as well.
+    pub labelled: usize,
 }
 
 impl KernelTable {
@@ -354,9 +356,10 @@ impl KernelMetric {
     /// those that are better than w = 0. A step is one of an example, or with `of_sums` of all.
     pub(super) fn slack(&self, lambda: f64, loss: f64, additions: f64, of_sums: bool) -> f64 {
         let (rows, n) = (self.table.rows() as f64, self.table.examples.len() as f64);
-        let longest = self.table.examples.iter().map(Range::len).max().unwrap_or(0) as f64;
+        let labelled = || self.table.examples.iter().map(|rows| rows.len().min(self.table.labelled));
+        let longest = labelled().max().unwrap_or(0) as f64;
         let of_step = 2.0 * self.largest * if of_sums { rows } else { longest } / (lambda * n);
         let weight = (2.0 * loss * self.largest / lambda).sqrt() + of_step;
-        f64::EPSILON * (additions + rows) * weight * rows / n
+        f64::EPSILON * (additions + rows) * weight * labelled().sum::<usize>() as f64 / n
     }
 }

@@ -4,7 +4,7 @@ use super::map::WordMap;
 use super::rect::{Rect, cells};
 use super::sums::{BoxSums, Norm, Scores};
 
-/// The working memory.
+/// Working memory for inner products of histograms.
 #[derive(Debug, Default)]
 pub struct BoxProducts(BoxSums);
 

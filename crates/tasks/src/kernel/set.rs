@@ -25,8 +25,8 @@ pub trait MadeRows: Send + Sync {
     /// Returns the factor on the features of a row that was made.
     fn scale(&self, row: Row<'_>) -> f64;
 
-    /// Writes the scaled inner products of a row that was made with some rows of the set. No bit depends on which of
-    /// two rows is the one that was made, nor on the rows that are asked for together.
+    /// Writes the scaled inner products of a row that was made with some rows of the set. They are the same to the bit
+    /// with two rows exchanged, and for any range.
     fn products(&self, row: Row<'_>, with: Range<usize>, out: &mut [f64]);
 
     /// Returns the rows of the input that a row is part of.

@@ -10,11 +10,12 @@ use super::config::{Kernel, Storage};
 use super::error::KernelError;
 use super::given::{Given, check_rows};
 use super::link::{Link, Terms};
+use super::packed::Packed;
 use super::rows::features;
 use super::set::{MadeRows, RowSet};
 use super::stored::{Stored, rounded};
 use super::values::{GROUP, RowKernel, ValueSource, Values, sum_of};
-use crate::data::SparseRows;
+use crate::data::{Row, SparseRows};
 
 /// The rows that carry weight, packed.
 ///
@@ -50,6 +51,28 @@ impl SupportRows {
             (features(kernel, &rows, largest(storage))?, rows)
         };
         Ok(SupportRows { kernel: Some(kernel), values: Values { source, rows }, storage, given: most })
+    }
+
+    /// Takes rows of a model that are compared with rows that are made. The kernel takes products, and is
+    /// [resolved](Kernel::resolved).
+    ///
+    /// # Errors
+    ///
+    /// A feature that is not finite, or values too large to be stored.
+    pub fn of_made(
+        kernel: Kernel,
+        set: &dyn MadeRows,
+        rows: &SparseRows,
+        storage: Storage,
+    ) -> Result<Self, KernelError> {
+        check_features(kernel, rows)?;
+        let (terms, link) = Link::of(kernel);
+        let norm = |row: Row<'_>| sum_of(Terms::Product, row, row) * (set.scale(row) * set.scale(row));
+        let norms: Vec<f64> = (0..rows.len()).map(|k| norm(rows.row(k))).collect();
+        check_sizes(kernel, link, &norms, largest(storage))?;
+        let packed = Packed::new(&SparseRows::new(0)); // products are those of the set
+        let values = Values { source: ValueSource::Features { packed, norms, terms, link }, rows: rows.clone() };
+        Ok(SupportRows { kernel: Some(kernel), values, storage, given: 0 })
     }
 
     /// Takes the rows of these numbers among `rows`, and a user's function.
@@ -97,7 +120,7 @@ impl SupportRows {
     }
 
     /// Writes the values of some rows, which were [checked](Self::check), with all that carry weight: `[row][support]`.
-    /// Rows are taken in blocks, on up to `threads` threads.
+    /// Rows that are kept are taken in blocks, on up to `threads` threads.
     ///
     /// # Errors
     ///
@@ -144,24 +167,15 @@ impl SupportRows {
 
     /// Writes the values of rows that are made: each row that carries weight goes against all of them.
     fn made_values(&self, set: &dyn MadeRows, which: Range<usize>, out: &mut [f64]) {
-        let Some((_, link)) = self.kernel.map(Link::of) else { return };
+        let ValueSource::Features { norms: own, link, .. } = &self.values.source else { return };
         let norms: Vec<f64> = which.clone().map(|row| set.own_product(row)).collect();
         let mut values = vec![0.0; which.len()];
-        for (k, norm) in self.made_norms(set).enumerate() {
+        for (k, norm) in own.iter().enumerate() {
             set.products(self.values.rows.row(k), which.clone(), &mut values);
-            link.apply(norm, &norms, &mut values);
+            link.apply(*norm, &norms, &mut values);
             values.iter().zip(out[k..].iter_mut().step_by(self.len())).for_each(|(value, out)| *out = *value);
         }
         self.round(out);
-    }
-
-    /// The scaled products with themselves of the rows that carry weight.
-    fn made_norms<'a>(&'a self, set: &'a dyn MadeRows) -> impl Iterator<Item = f64> + 'a {
-        (0..self.len()).map(move |k| {
-            let row = self.values.rows.row(k);
-            let scale = set.scale(row);
-            sum_of(Terms::Product, row, row) * (scale * scale)
-        })
     }
 
     /// Rounds values as they are stored.

@@ -491,10 +491,10 @@ impl dyn Problem + '_ {
 
     /// Returns the weights that predictions take here, of a point of `training`, whose vocabulary this was opened by.
     pub fn weights_of<'a>(&self, training: &dyn Problem, point: &'a [f64]) -> Cow<'a, [f64]> {
-        let is_same = self.kernel().is_none() && self.layout().transposed() == training.layout().transposed();
-        match is_same {
-            true => Cow::Borrowed(point),
-            false => Cow::Owned(self.from_file_layout(&training.to_file_layout(point))),
+        if self.kernel().is_none() && self.layout().transposed() == training.layout().transposed() {
+            return Cow::Borrowed(point);
         }
+        let (w, vocabulary) = training.model_parts(point);
+        Cow::Owned(self.weights_of_model(&w, &vocabulary).expect("rows of training are rows of its kernel"))
     }
 }

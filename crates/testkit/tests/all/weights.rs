@@ -94,8 +94,8 @@ fn weights_are_copies_for_two_classes() {
 #[test]
 fn weights_are_copies_for_every_task() {
     let letters = || Dataset::new(single_letters(&synthetic_words(30, 3)));
-    let windows =
-        json!({"name": "box", "search": "windows", "stride": 16, "normalise": "l2", "kernel": {"name": "rbf"}});
+    let kernel = json!({"name": "rbf", "gamma": 0.5});
+    let windows = json!({"name": "box", "search": "windows", "stride": 16, "normalise": "l2", "kernel": kernel});
     for (task, data) in [
         (json!("multiclass"), letters()),
         (json!({"name": "multiclass", "kernel": {"name": "rbf", "gamma": 0.05}}), letters()),

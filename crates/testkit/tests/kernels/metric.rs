@@ -38,7 +38,18 @@ pub(crate) fn table(seed: u64, stream: u64) -> (Rng, KernelTable) {
     }
     let rows = examples.last().unwrap().end;
     let (start, labels, columns) = (rng.below(3) as usize, 1 + rng.below(3) as usize, rows + rng.below(2) as usize);
-    (rng, KernelTable { dim: start + labels * columns + 2, start, labels, columns, layout, examples })
+    (
+        rng,
+        KernelTable {
+            dim: start + labels * columns + 2,
+            start,
+            labels,
+            columns,
+            layout,
+            examples,
+            labelled: usize::MAX,
+        },
+    )
 }
 
 /// M, `[d][d]`, by its definition.

@@ -68,6 +68,7 @@ pub(crate) fn kernel(matrix: KernelRows<f64>, rows: usize, labels: usize) -> Met
         columns: rows,
         layout: Layout::LabelMajor,
         examples: (0..rows).map(|i| i..i + 1).collect(),
+        labelled: usize::MAX,
     };
     Metric::of_kernel(KernelMetric::new(table, Box::new(matrix)))
 }

@@ -22,7 +22,7 @@ use crate::kernel::Kernel;
 use crate::problem::tables::WeightTable;
 use crate::problem::{OpenError, Problem, Vocabulary, check_dim};
 
-/// Kernel values among the windows of single images that are kept at most: 4 GB.
+/// The most kernel values that are kept between windows of the same image: 4 GB.
 const MOST_AMONG: usize = 500_000_000;
 
 /// Images made ready for the task.
@@ -32,7 +32,7 @@ type BoxReading = Reading<Arc<BoxImage>, Boxed, BoxVocabulary>;
 pub const ENTRY: TaskEntry = TaskEntry::new::<BoxSpec>("box")
     .summary("a box around an object in a map of visual words")
     .reads(&[&boxes::FORMAT])
-    .layout("[cell][word], with task.bin_kernel [cell][word][number]")
+    .layout("[cell][word], with task.bin_kernel [cell][word][number], with task.kernel [row]")
     .bounded()
     .unit_loss()
     .lists()
@@ -66,36 +66,37 @@ impl BoxSpec {
         is_known: bool,
     ) -> Result<Box<dyn Problem>, OpenError> {
         let Reading { inputs, labels, mut vocabulary, fingerprint, warnings } = reading;
-        let (mut images, mut first) = (Vec::with_capacity(inputs.len()), 0);
+        let (mut images, mut first, mut among) = (Vec::with_capacity(inputs.len()), 0, 0);
         for image in inputs {
             let windows = windows(&image.map, &vocabulary.windows, self.stride);
             let rects: Vec<Rect> = image.boxes.iter().copied().chain(windows).collect();
             images.push(Arc::new(WindowedImage { image, rects, first }));
-            first += images[images.len() - 1].rects.len();
-        }
-        let among: usize = images.iter().map(|image| image.rects.len().pow(2)).sum();
-        if among > MOST_AMONG {
-            let per_image = first / images.len().max(1);
-            return Err(OpenError::new(format!(
-                "task.kernel: found {per_image} windows in an image, and {first} in all, too many to compare those of \
-                 each image with one another: raise task.stride, or lower task.windows"
-            )));
+            let own = images[images.len() - 1].rects.len();
+            (first, among) = (first + own, among + own * own);
+            if among > MOST_AMONG && !is_known {
+                let count = images.len();
+                return Err(OpenError::new(format!(
+                    "task.kernel: found {first} windows in the first {count} images, too many to compare those of each \
+                     image with one another: raise task.stride, or lower task.windows"
+                )));
+            }
         }
         let words = vocabulary.all_words();
         let rows = WindowRows::new(images.clone(), self.levels, words, self.normalise == Normalise::L2);
         let kernel = match vocabulary.kernel {
             Some(kernel) => kernel,
-            None => kernel.resolved(&rows.of_boxes()).map_err(|error| OpenError::new(error.to_string()))?,
+            None => kernel.resolved(&rows.of_boxes()).map_err(kernelized::fault)?,
         };
         vocabulary.kernel = Some(kernel);
         let task = WindowTask { boxes, rows: first };
         let examples = rows.examples();
+        let labelled = images.iter().map(|image| image.image.boxes.len()).max().unwrap_or(0).max(1) + 1;
         let reading = Reading { inputs: images, labels, vocabulary, fingerprint, warnings };
         let options = (kernel, self.kernel_rows, self.kernel_budget);
-        kernelized::open_made(ENTRY.name, reading, (Arc::new(rows), examples), options, is_known, task)
+        kernelized::open_made(ENTRY.name, reading, (Arc::new(rows), examples, labelled), options, is_known, task)
     }
 
-    /// Checks what goes with a kernel of windows.
+    /// Checks the parameters that a kernel restricts.
     fn check_kernel(&self) -> Result<(), OpenError> {
         let kernel = self.kernel.kernel();
         kernelized::check_budget(self.kernel_budget, kernel)?;
@@ -135,6 +136,7 @@ fn read(spec: &BoxSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(B
     require(spec.stride > 0, "stride", spec.stride, "must be at least 1")?;
     require(spec.windows > 0, "windows", spec.windows, "must be at least 1")?;
     require((0.0..=1.0).contains(&spec.apart), "apart", spec.apart, "must be 0 to 1")?;
+    spec.check_kernel()?;
     let is_linear = spec.bin_kernel == HistogramKernel::Linear;
     require(
         is_linear || spec.normalise == Normalise::None,
@@ -142,7 +144,6 @@ fn read(spec: &BoxSpec, data: &Dataset, model: Option<&Vocabulary>) -> Result<(B
         name(spec.normalise),
         "must be none with task.bin_kernel",
     )?;
-    spec.check_kernel()?;
     let Some(found) = data.get::<Boxes>() else {
         let found = data.describe();
         return Err(OpenError::new(format!("task `{}` reads maps of words with boxes, found {found}", ENTRY.name)));

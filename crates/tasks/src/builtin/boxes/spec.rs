@@ -69,9 +69,9 @@ pub struct BoxSpec {
     pub normalise: Normalise,
     /// The kernel of histograms; another one than `linear` goes with `normalise = none`.
     pub bin_kernel: HistogramKernel,
-    /// The kernel that windows are compared by, as wholes: then a model is a sum over windows of training. With search
-    /// `windows`, and `normalise` `l1` or `l2`. `rbf`, `polynomial` or `linear`; all solvers but `fw` and partial
-    /// linearisation take it.
+    /// The kernel of whole histograms of windows: `rbf`, `polynomial` or `linear`. A model is then a sum over windows
+    /// of training. It goes with search `windows`, with `normalise` `l1` or `l2` and with the solvers that take
+    /// kernels; gamma `scale` goes by the boxes that are right, whatever their weights.
     pub kernel: KernelSpec,
     /// How rows of the kernel's matrix are kept in training.
     pub kernel_rows: KernelStore,

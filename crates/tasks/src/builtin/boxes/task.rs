@@ -82,7 +82,7 @@ pub(super) fn tables(spec: &BoxSpec, vocabulary: &BoxVocabulary) -> Vec<WeightTa
     std::iter::once(bins).chain(table_of_none(spec)).collect()
 }
 
-/// Returns the tables of the weights of so many windows.
+/// Returns the weight tables for `rows` windows.
 pub(super) fn tables_of_rows(spec: &BoxSpec, rows: usize) -> Vec<WeightTable> {
     let coefficients = WeightTable::new("coefficient", [Axis::numbers("row", rows)]);
     std::iter::once(coefficients).chain(table_of_none(spec)).collect()
@@ -132,7 +132,7 @@ impl BoxTask {
         &self.vocabulary
     }
 
-    /// Returns if "no box" is an answer.
+    /// Returns true if "no box" is an answer.
     pub(super) fn has_none(&self) -> bool {
         self.spec.none
     }
@@ -144,10 +144,10 @@ impl BoxTask {
 
     /// Returns the loss of a box.
     pub(super) fn loss_of(&self, truth: &Boxed, rect: Rect) -> f64 {
-        if truth.boxes().is_empty() { 1.0 } else { self.loss.loss(truth.boxes(), rect) }
+        self.loss.loss(truth.boxes(), rect)
     }
 
-    /// Returns the tables of the weights of so many windows.
+    /// Returns the weight tables for `rows` windows.
     pub(super) fn tables_of_rows(&self, rows: usize) -> Vec<WeightTable> {
         tables_of_rows(&self.spec, rows)
     }

@@ -31,12 +31,17 @@ pub(super) struct WindowTask {
 }
 
 impl WindowTask {
-    /// Returns the windows with their scores, and the answer "no box" with its score, if it is one.
-    fn scored(&self, x: &WindowedImage, truth: Option<&Boxed>, w: &[f64]) -> (Vec<FoundBox>, Option<f64>) {
-        let loss = |rect| truth.map_or(0.0, |truth| self.boxes.loss_of(truth, rect));
-        let all = x.windows().map(|(row, rect)| FoundBox { rect, score: w[row] + loss(rect) }).collect();
+    /// Returns the windows with their scores, and the score of "no box", if that is an answer.
+    fn scored<'a>(
+        &'a self,
+        x: &'a WindowedImage,
+        truth: Option<&'a Boxed>,
+        w: &'a [f64],
+    ) -> (impl Iterator<Item = FoundBox> + 'a, Option<f64>) {
+        let loss = move |rect| truth.map_or(0.0, |truth| self.boxes.loss_of(truth, rect));
+        let all = x.windows().map(move |(row, rect)| FoundBox { rect, score: w[row] + loss(rect) });
         let of_none = || w[self.rows] + truth.map_or(0.0, |truth| self.boxes.loss(truth, &Boxed::default()));
-        (all, (self.dim() > self.rows).then(of_none))
+        (all, self.boxes.has_none().then(of_none))
     }
 }
 
@@ -51,7 +56,7 @@ impl Task for WindowTask {
     }
 
     fn features(&self, x: &Arc<WindowedImage>, y: &Boxed, scale: f64, out: &mut Plane) {
-        if y.boxes().is_empty() && self.dim() > self.rows {
+        if y.boxes().is_empty() && self.boxes.has_none() {
             out.push(self.rows as u32, scale);
         }
         let share = scale / y.boxes().len() as f64;
@@ -69,7 +74,7 @@ impl Task for WindowTask {
     fn decode(&self, call: Call<'_, Self>, out: &mut Boxed) -> Result<Quality, String> {
         let (all, none) = self.scored(call.question.input, call.question.truth, call.question.w);
         let better = |a: FoundBox, b: FoundBox| if b.score > a.score { b } else { a };
-        let best = all.into_iter().reduce(better).filter(|best| none.is_none_or(|none| best.score >= none));
+        let best = all.reduce(better).filter(|best| none.is_none_or(|none| best.score >= none));
         if best.is_none() && none.is_none() {
             return Err("there are no sizes of windows".into());
         }
@@ -101,7 +106,7 @@ impl BuiltinTask for WindowTask {
 
     fn reference_hinge(&self, x: &Arc<WindowedImage>, truth: &Boxed, w: &[f64]) -> f64 {
         let boxes = truth.boxes();
-        let none = (self.dim() > self.rows).then(|| w[self.rows] + f64::from(u8::from(!boxes.is_empty())));
+        let none = self.boxes.has_none().then(|| w[self.rows] + f64::from(u8::from(!boxes.is_empty())));
         let windows = x.rects.iter().enumerate().skip(x.image.boxes.len());
         let scores = windows.map(|(k, &rect)| w[x.first + k] + self.loss(truth, &Boxed::new(vec![rect])));
         let largest = scores.chain(none).fold(f64::NEG_INFINITY, f64::max);
@@ -128,7 +133,7 @@ impl BuiltinTask for WindowTask {
     fn top(&self, call: Call<'_, Self>, out: &mut [Boxed]) -> Result<(usize, Quality), String> {
         let (all, none) = self.scored(call.question.input, call.question.truth, call.question.w);
         let mut found = Vec::new();
-        take_apart(all, (out.len(), self.boxes.apart()), &mut found);
+        take_apart(all.collect(), (out.len(), self.boxes.apart()), &mut found);
         Ok((BoxTask::write_list(&found, none, out), Quality::Exact))
     }
 

@@ -26,6 +26,8 @@ pub(super) struct Kernelized {
     /// Features of all rows, and which rows are each example's.
     pub(super) rows: RowSet,
     pub(super) examples: Vec<Range<usize>>,
+    /// The most rows of an example that a labelling or its truth has.
+    pub(super) labelled: usize,
     /// The rows that a model has coefficients for, packed; `None` in training for all rows, where these are made.
     pub(super) support: Option<SupportRows>,
     pub(super) kernel: Kernel,
@@ -175,9 +177,12 @@ impl Kernelized {
 
     /// Packs rows that carry weight.
     pub(super) fn packed(&self, rows: &SparseRows) -> Result<SupportRows, OpenError> {
-        let numbers = precomputed::numbers_of(self.kernel, rows)?;
-        SupportRows::new(self.kernel, rows, &numbers, self.store.storage)
-            .map_err(|error| OpenError::new(error.to_string()))
+        let (kernel, storage) = (self.kernel, self.store.storage);
+        let packed = match &self.rows {
+            RowSet::Made(set) => SupportRows::of_made(kernel, &**set, rows, storage),
+            RowSet::Kept(_) => SupportRows::new(kernel, rows, &precomputed::numbers_of(kernel, rows)?, storage),
+        };
+        packed.map_err(|error| OpenError::new(error.to_string()))
     }
 
     /// Rows that carry weight as rows of data; those of a matrix that was given are rows of training.

@@ -141,6 +141,7 @@ where
         inner,
         rows: RowSet::Kept(all),
         examples,
+        labelled: usize::MAX,
         support: Some(support),
         kernel,
         store,
@@ -153,7 +154,8 @@ where
 }
 
 /// Opens a task whose rows are parts of inputs, made when they are asked for. The rows of each example follow one
-/// another, and each has a weight in this order, before the linear weights. The gamma of the kernel is a number.
+/// another, and each has a weight in this order, before the linear weights; a labelling has at most `labelled` of an
+/// example. The gamma of the kernel is a number.
 ///
 /// # Errors
 ///
@@ -161,7 +163,7 @@ where
 pub fn open_made<T>(
     name: &'static str,
     mut reading: Reading<T::Input, T::Label, T::Vocabulary>,
-    (set, examples): (Arc<dyn MadeRows>, Vec<Range<usize>>),
+    (set, examples, labelled): (Arc<dyn MadeRows>, Vec<Range<usize>>, usize),
     (kernel, store, budget): (Kernel, KernelStore, Option<u32>),
     is_known: bool,
     task: T,
@@ -171,14 +173,17 @@ where
 {
     let support = match reading.vocabulary.of_kernel().space.support.clone() {
         Some(rows) if rows.columns() == set.columns() => {
-            let numbers = precomputed::numbers_of(kernel, &rows)?;
-            Some(SupportRows::new(kernel, &rows, &numbers, store.storage).map_err(fault)?)
+            Some(SupportRows::of_made(kernel, &*set, &rows, store.storage).map_err(fault)?)
         }
         Some(rows) => {
             let (found, expected) = (rows.columns(), set.columns());
             return Err(OpenError::new(format!("the model's rows have {found} features, expected {expected}")));
         }
-        None if is_known => return Err(OpenError::new("the model holds no rows for its kernel")),
+        // Other data than that of the training in hand, whose rows come with each point.
+        None if is_known => {
+            let none = SparseRows::new(set.columns());
+            Some(SupportRows::of_made(kernel, &*set, &none, store.storage).map_err(fault)?)
+        }
         None => None,
     };
     check_dim(set.len(), 2)?; // images and coefficients
@@ -188,6 +193,7 @@ where
         inner,
         rows: RowSet::Made(set),
         examples,
+        labelled,
         support,
         kernel,
         store,
@@ -213,7 +219,7 @@ pub fn tables(mut tables: Vec<WeightTable>, known: KernelFacts<'_>) -> Vec<Weigh
 }
 
 /// Returns the fault of a kernel as the task reports it.
-fn fault(error: KernelError) -> OpenError {
+pub fn fault(error: KernelError) -> OpenError {
     match error {
         KernelError::Parameter(error) => OpenError::Parameter(error.under("kernel")),
         other => OpenError::new(other.to_string()),

@@ -1,4 +1,4 @@
-//! Kernels by their definitions, pair by pair: for `verify`, which shares nothing with training.
+//! Kernels by their definitions, pair by pair: for `verify`, which shares rows with training, and no sums over them.
 
 use crate::data::Row;
 use crate::kernel::{ChiSquare, Gamma, Kernel, MadeRows, Polynomial, Rbf};

@@ -48,7 +48,7 @@ impl Problem for Kernelized {
 }
 
 impl Kernelized {
-    /// Returns the rows that some point has a coefficient of, and these coefficients, one point after the other.
+    /// Returns the rows with a coefficient other than 0 in any point, and these coefficients, point by point.
     fn carried(&self, points: &[f64]) -> (Vec<f64>, SparseRows) {
         let count = self.support_len();
         let parted = || points.chunks_exact(self.file_dim()).map(|point| self.parted(point, count));
@@ -109,6 +109,7 @@ impl KernelModel for Kernelized {
             columns: self.width(self.rows.len()),
             layout: self.layout,
             examples: self.examples.clone(),
+            labelled: self.labelled,
         };
         Ok(Metric::of_kernel(KernelMetric::new(table, matrix)))
     }
