@@ -3,9 +3,10 @@
     python benchmarks/scripts/poses.py --data $MULTIPLANE_DATA/lspet_400 --out FOLDER
 
 Reads `joints.csv` and `images`; the first 300 photographs train, the others test, but for those on which no torso is marked.
-Maps are HOG cells (`multiplane.vision.hog`), with `--colours` also shares of colours; `--whitened K` has in their place the K
-strongest components of windows around each cell. The rival has one linear SVM per joint on the same cells around it, with hard
-negatives; it looks at all cells of a photograph, with and without how likely each place is. Writes `raw.jsonl` and pictures.
+Maps are those of `multiplane.vision.poses`: HOG cells, with `--colours` also colours; `--components K` has in their place the K
+strongest components of windows around each cell, found on the training photographs. The rival has one linear SVM per joint on the
+same cells around it, with hard negatives; it looks at all cells of a photograph, with and without how likely each place is. Writes
+`raw.jsonl` and pictures.
 """
 
 from __future__ import annotations
@@ -17,8 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from skimage.color import rgb2lab
-from skimage.io import imread
 from sklearn.svm import LinearSVC
 
 from multiplane import PoseSSVM, vision
@@ -32,45 +31,6 @@ def torso(joints: Any) -> float:
     """The length of the first torso that is marked in two cells."""
     lengths = [np.hypot(*np.floor(joints[a]) - np.floor(joints[b])) for a, b in TORSO]
     return next(length for length in lengths if length > 0)
-
-
-def photograph(folder: Path, name: str) -> Any:
-    """The photograph of a name, or its mirror image."""
-    (path,) = (folder / "images").glob(f"{name.split()[0]}.*")
-    photo = imread(path)
-    return np.ascontiguousarray(photo[:, ::-1]) if "(mirrored)" in name else photo
-
-
-def coloured(photo: Any, cell: int) -> Any:
-    """How near the mean colour of each cell is to 20 colours of Lab, whatever its lightness."""
-    lab = rgb2lab(photo if photo.ndim == 3 else np.stack([photo] * 3, 2))
-    lab = np.pad(lab, [(0, -length % cell) for length in lab.shape[:2]] + [(0, 0)], mode="edge")
-    means = lab.reshape(lab.shape[0] // cell, cell, lab.shape[1] // cell, cell, 3).mean((1, 3))[:, :, 1:]
-    colours = np.array([(a, b) for a in (-10, 0, 10, 20, 30) for b in (-10, 5, 20, 35)])
-    distances = ((means[:, :, None] - colours) ** 2).sum(3)
-    return (0.5 * np.exp(-distances / 128)).astype(np.float32)
-
-
-class Whitening:
-    """The strongest principal components of windows of cells, each with the same deviation in training."""
-
-    def __init__(self, maps: list[Any], side: int, components: int) -> None:
-        rng = np.random.default_rng(0)
-        self.side, self.mean = side, np.concatenate([one.reshape(-1, one.shape[2]) for one in maps]).mean(0)
-        rows = [windows(one - self.mean, side).reshape(-1, side * side * one.shape[2]) for one in maps]
-        some = np.concatenate([own[rng.permutation(len(own))[:300]] for own in rows])
-        squares, axes = np.linalg.eigh(some.T @ some / len(some))
-        self.axes = (0.6 * axes[:, -components:] / np.sqrt(squares[-components:])).astype(np.float32)
-
-    def __call__(self, one: Any) -> Any:
-        return windows(one - self.mean, self.side) @ self.axes
-
-
-def placed(one: Any, scale: float) -> Any:
-    """The map with channels of place, so that a template can prefer a part of the photograph: u, v, u^2, v^2, -1 to 1."""
-    y, x = np.indices(one.shape[:2], np.float32)
-    u, v = (2 * x + 1) / one.shape[1] - 1, (2 * y + 1) / one.shape[0] - 1
-    return np.concatenate([one, scale * np.stack([u, v, u * u, v * v], 2)], 2)
 
 
 def windows(one: Any, side: int) -> Any:
@@ -150,25 +110,24 @@ def main() -> None:
     parser.add_argument("--types", type=int, default=1)
     parser.add_argument("--mirrored", action="store_true", help="train on each photograph and its mirror image")
     parser.add_argument("--colours", action="store_true", help="have channels of colours as well as HOG")
-    parser.add_argument("--whitened", type=int, default=0, help="components of windows in the place of cells; with --template 1")
+    parser.add_argument("--components", type=int, default=0, help="of windows, in the place of cells; with --template 1")
     parser.add_argument("--window", type=int, default=5, help="rows and columns of cells of these windows")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--compare", action="store_true", help="count calls of auto and bcfw at the chosen lambda")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     start = time.perf_counter()
-    table, shared = options.data / "joints.csv", {"cell": options.cell, "size": 1024, "torso": PAIRS}
-    names, maps, poses = vision.poses(options.data / "images", table, place=False, mirrored=options.mirrored, **shared)
+    photographs, table, cells = options.data / "images", options.data / "joints.csv", options.out / "train.safetensors"
+    only = [f"im{number:05}" for number in range(1, 301)]
+    vision.poses(photographs, table, cells, cell=options.cell, size=1024, torso=PAIRS, mirrored=options.mirrored, only=only,
+                 colours=options.colours, components=options.components, window=options.window)  # fmt: skip
+    names, maps, poses = vision.poses(photographs, table, like=cells, mirrored=options.mirrored)
     count = sum("(mirrored)" not in name for name in names)
     mirrored = {name.split()[0]: k for k, name in enumerate(names) if k >= count}
     torsos = np.array([torso(joints) for joints in poses])
     numbers = np.array([int(name[2:]) for name in names[:count]])
     train, test = np.flatnonzero(numbers <= 300), np.flatnonzero(numbers > 300)
     part = lambda values, chosen: [values[k] for k in chosen]  # noqa: E731
-    if options.colours:
-        maps = [np.concatenate([one, coloured(photograph(options.data, name), options.cell)], 2) for one, name in zip(maps, names, strict=True)]
-    whitening = Whitening(part(maps, train), options.window, options.whitened) if options.whitened else None
-    maps = [placed(whitening(one), 2.0) if whitening else placed(one, 1.0) for one in maps]
     sizes = [one.shape[0] * one.shape[1] for one in maps[:count]]
     log = open(options.out / "raw.jsonl", "a")
 

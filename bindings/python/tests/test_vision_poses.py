@@ -77,6 +77,33 @@ def test_cells_and_joints(bodies):
     assert small[1][0].shape == (8, 12, 12) and np.allclose(small[2], joints)
 
 
+def test_components_and_colours(bodies):
+    """Components of all windows have no mean, one deviation and nothing in common; test images take those of the training file."""
+    def made(out, **options):
+        told = vision.poses(bodies / "photos", bodies / "joints.csv", out, **{"torso": "2-0", "colours": True, "components": 6, "window": 3, **options})
+        return told, *read(out)[:2]
+
+    told, tensors, _ = made(bodies / "train")
+    cells = tensors["channels"].astype(float)
+    assert told["channels"] == 10 == cells.shape[1] and tensors["vision.axes"].shape == (9 * 38, 6)
+    assert np.allclose(cells[:, :6].mean(0), 0, atol=1e-4) and np.allclose(np.cov(cells[:, :6].T, bias=True), 0.36 * np.eye(6), atol=1e-3)
+    assert np.allclose(cells[:96, 6:], 2 * vision.hog(photo(places(0)), place=True)[..., 18:].reshape(96, 4))
+    made(bodies / "again", jobs=2)
+    assert (bodies / "again").read_bytes() == (bodies / "train").read_bytes()
+    vision.poses(bodies / "photos", None, bodies / "new", like=bodies / "train", only=["p3"])
+    alone = read(bodies / "new")[0]
+    assert np.array_equal(alone["channels"], tensors["channels"][288:384]) and np.array_equal(alone["vision.mean"], tensors["vision.mean"])
+    model = multiplane.PoseSSVM(**BODY, lam=0.01, passes=3, template=1).fit(bodies / "train")
+    model.save(bodies / "model")
+    painted = vision.paint(bodies / "model", bodies / "photos", bodies / "painted", like=bodies / "train", labels=bodies / "joints.csv")
+    assert painted["images"] == 6 and painted["pdj"] == pytest.approx(model.score(bodies / "train"))
+    made(bodies / "others", only=["p0", "p1", "p2"])
+    with pytest.raises(vision.VisionError, match=r"others: its cells are made otherwise"):
+        vision.paint(bodies / "model", bodies / "photos", bodies / "out", like=bodies / "others")
+    plain, coloured = (vision.poses(bodies / "photos", None, colours=colours, place=False)[1][0] for colours in (False, True))
+    assert np.array_equal(coloured[..., :18], plain) and coloured.shape == (8, 12, 38) and (coloured[..., 18:] >= 0).all()
+
+
 def test_formats_say_the_same(bodies):
     """A row for each joint, other columns, other pixels, COCO: the same poses; marks of v = 0, empty and NaN are none."""
     poses = {name: places(number) for number, name in enumerate(["p0", "p1", "p2"])}
@@ -198,6 +225,7 @@ def test_bad_options_and_files(bodies):
         ({"cell": 0}, r"cell = 0: expected a whole number from 1 to 256"), ({"size": 8}, r"size = 8: expected"), ({"place": 3}, r"place = 3"),
         ({"torso": "0-1,"}, r"torso = 0-1,: found '', expected two of the joints 0 to 2"), ({}, r"torso = 9-2,8-3: found '9-2', expected two of the joints 0 to 2"),
         ({"cell": 30}, r"p0.png: 96 x 64 pixels, expected at least three cells along each side: 90 pixels"),
+        ({"window": 4}, r"window = 4: expected an odd number of cells"), ({"components": 451}, r"components = 451: windows have 450 numbers"),
         ({"only": ["p9"]}, r"no photograph for p9"), ({"jobs": -1}, r"jobs = -1"),
     ]  # fmt: skip
     for options, message in cases:

@@ -212,23 +212,23 @@ def _marked(images: _Path, boxes: _Path | None, category: str | None, only: Iter
 @overload
 def poses(
     images: _Path, joints: _Path | None, out: None = None, *, like: _Path | None = None, cell: int | None = None,
-    orientations: int | None = None, size: int | None = None, place: bool | None = None, torso: str | None = None,
-    mirrored: bool = False, swap: str | None = None, only: Iterable[str] | None = None, jobs: int = 1, progress: bool | None = None,
+    orientations: int | None = None, size: int | None = None, place: bool | None = None, colours: bool | None = None,
+    components: int | None = None, window: int | None = None, torso: str | None = None, mirrored: bool = False, swap: str | None = None, only: Iterable[str] | None = None, jobs: int = 1, progress: bool | None = None,
 ) -> tuple[list[str], list[NDArray[np.float32]], list[NDArray[np.float64]]]: ...  # fmt: skip
 
 
 @overload
 def poses(
     images: _Path, joints: _Path | None, out: _Path, *, like: _Path | None = None, cell: int | None = None,
-    orientations: int | None = None, size: int | None = None, place: bool | None = None, torso: str | None = None,
-    mirrored: bool = False, swap: str | None = None, only: Iterable[str] | None = None, jobs: int = 1, progress: bool | None = None,
+    orientations: int | None = None, size: int | None = None, place: bool | None = None, colours: bool | None = None,
+    components: int | None = None, window: int | None = None, torso: str | None = None, mirrored: bool = False, swap: str | None = None, only: Iterable[str] | None = None, jobs: int = 1, progress: bool | None = None,
 ) -> dict[str, Any]: ...  # fmt: skip
 
 
 def poses(
     images: _Path, joints: _Path | None, out: _Path | None = None, *, like: _Path | None = None, cell: int | None = None,
-    orientations: int | None = None, size: int | None = None, place: bool | None = None, torso: str | None = None,
-    mirrored: bool = False, swap: str | None = None, only: Iterable[str] | None = None, jobs: int = 1, progress: bool | None = None,
+    orientations: int | None = None, size: int | None = None, place: bool | None = None, colours: bool | None = None,
+    components: int | None = None, window: int | None = None, torso: str | None = None, mirrored: bool = False, swap: str | None = None, only: Iterable[str] | None = None, jobs: int = 1, progress: bool | None = None,
 ) -> Any:  # fmt: skip
     """Builds a container of HOG cells with joints, the input of task ``pose``, from photographs; or returns the same in memory.
 
@@ -248,6 +248,10 @@ def poses(
         orientations: Directions of gradients; 9 by default.
         size: Longest side in pixels of images as they are worked on; 512 by default. Larger ones are made smaller.
         place: If cells have four channels of where they are in the photograph, so that a joint can prefer a part of it; True by default.
+        colours: If cells have twenty channels of their colours; False by default.
+        components: The strongest principal components of windows of ``window`` x ``window`` cells take the place of the cells' own
+            channels; 0, which is the default, for none. They are found on the photographs, or taken from ``like``.
+        window: Rows and columns of such a window, an odd number; 5 by default.
         torso: Pairs of joints, as in ``PoseSSVM``; ``"9-2,8-3"`` by default.
         mirrored: If the mirror image of each photograph is added.
         swap: Pairs of left and right joints for mirror images, such as ``"0-5,1-4"``; by default those whose names differ by l and
@@ -264,7 +268,8 @@ def poses(
     """
     maker: Any = load("multiplane.vision._cells")
     known = None if like is None else maker.Like(Path(like))
-    given = {"cell": cell, "orientations": orientations, "size": size, "place": place, "torso": torso}
+    given = {"cell": cell, "orientations": orientations, "size": size, "place": place, "colours": colours, "components": components,
+             "window": window, "torso": torso}  # fmt: skip
     settings = settings_of(maker.Settings, None if known is None else known.settings, given)
     photos, names = _posed(images, joints, only, known)
     if swap is not None and not mirrored:
@@ -274,7 +279,8 @@ def poses(
     if out is not None:
         _spare(out, *(photo.path for photo in photos), *(None if one is None else Path(one) for one in (joints, like)))
     target = None if out is None else Path(out)
-    made, told = maker.build(photos, names, target, settings, keep=False, jobs=_jobs(jobs), progress=progress)
+    fitted = None if known is None else known.fitted
+    made, told = maker.build(photos, names, target, settings, fitted, keep=False, jobs=_jobs(jobs), progress=progress)
     for warning in told:
         warn(warning, UserWarning)
     return made

@@ -1,6 +1,7 @@
 """Builds a container of HOG cells with joints, the input of task ``pose``, from photographs.
 
-Two passes over the images: sizes and joints, then the cells. Memory holds a few images, unless the maps are asked for.
+Two passes over the images: sizes and joints, then the cells; with components a third, which finds them. Memory holds a few
+images, unless the maps are asked for.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane.vision import _hog, _images, _pairs
+from multiplane.vision import _components, _hog, _images, _pairs
+from multiplane.vision._components import Components
 from multiplane.vision._container import FEATURES_KEY, KEY, Plan, Reader, writing
 from multiplane.vision._errors import VisionError
 from multiplane.vision._joints import Joints, Pairs, Pose, Poses, mirrored_order, pairs_of
@@ -32,7 +34,13 @@ VERSION = 1
 SHOWN = 10
 """Names in a warning."""
 
-RANGES = {"cell": (1, 256), "orientations": (1, 64), "size": (32, 8192)}
+RANGES = {"cell": (1, 256), "orientations": (1, 64), "size": (32, 8192), "components": (0, 4096), "window": (1, 15)}
+
+PLACE = 2.0
+"""The scale of channels of place beside components."""
+
+MEAN, AXES = "vision.mean", "vision.axes"
+"""Tensors of the components."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,12 @@ class Settings:
     """Longest side, in pixels, of images as they are worked on."""
     place: bool = True
     """If cells have channels of where they are."""
+    colours: bool = False
+    """If cells have channels of colours."""
+    components: int = 0
+    """Components of windows in the place of the cells' own channels; 0 for these."""
+    window: int = 5
+    """Rows and columns of cells of a window."""
     torso: str = "9-2,8-3"
     """Pairs of joints; a photograph must have one of them marked, in two cells."""
 
@@ -54,17 +68,35 @@ class Settings:
         check_ranges(self, RANGES)
         if not isinstance(self.place, bool) or not isinstance(self.torso, str):
             raise VisionError(f"place = {self.place}, torso = {self.torso}: expected True or False, and pairs of joints, as in 9-2,8-3")
+        if not isinstance(self.colours, bool):
+            raise VisionError(f"colours = {self.colours}: expected True or False")
+        if self.window % 2 == 0:
+            raise VisionError(f"window = {self.window}: expected an odd number of cells")
+        if self.components > self.wide:
+            raise VisionError(f"components = {self.components}: windows have {self.wide} numbers")
+
+    @property
+    def own(self) -> int:
+        """Channels of a cell by itself, but for those of place."""
+        return 2 * self.orientations + len(_hog.COLOURS) * self.colours
+
+    @property
+    def wide(self) -> int:
+        """Numbers in a window of cells."""
+        return self.window**2 * self.own
 
     @property
     def channels(self) -> int:
         """Channels of a cell."""
-        return 2 * self.orientations + 4 * self.place
+        return (self.components or self.own) + 4 * self.place
 
-    @property
-    def identity(self) -> str:
-        """64 digits that are equal for files whose cells were made by the same version and settings."""
+    def identity(self, fitted: Components | None) -> str:
+        """64 digits that are equal for files whose cells were made by the same version, settings and components."""
         made = {name: value for name, value in asdict(self).items() if name != "torso"}
-        return hashlib.sha256(json.dumps([KIND, VERSION, made]).encode()).hexdigest()
+        sha = hashlib.sha256(json.dumps([KIND, VERSION, made]).encode())
+        for tensor in () if fitted is None else (fitted.mean, fitted.axes):
+            sha.update(np.ascontiguousarray(tensor, "<f4").tobytes())
+        return sha.hexdigest()
 
     def grid(self, worked: tuple[int, int]) -> tuple[int, int]:
         """Columns and rows of an image of this width and height."""
@@ -83,6 +115,14 @@ class Like:
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise VisionError(f"{path}: metadata `{KEY}` is damaged: joints = {names}")
         self.joints: list[str] | None = names or None
+        self.fitted: Components | None = None
+        if self.settings.components:
+            shapes = {MEAN: (self.settings.wide,), AXES: (self.settings.wide, self.settings.components)}
+            found = {name: reader.tensor(name).astype(np.float32) for name in shapes}
+            for name, shape in shapes.items():
+                if found[name].shape != shape or not np.isfinite(found[name]).all():
+                    raise VisionError(f"{path}: tensor `{name}`: expected finite numbers of shape {list(shape)}")
+            self.fitted = Components(found[MEAN], found[AXES])
 
 
 @dataclass(frozen=True)
@@ -163,8 +203,22 @@ def _see(settings: Settings, torso: Pairs, photo: Photo) -> _Seen:
     return _Seen(grid, joints, outside if photo.order is None else 0)
 
 
-def _map(settings: Settings, photo: Photo) -> NDArray[np.float32]:
-    return _hog.cells(_load(photo, settings)[0], settings.cell, settings.orientations, settings.place)
+def _own(settings: Settings, photo: Photo) -> NDArray[np.float32]:
+    """The channels of cells by themselves."""
+    pixels = _load(photo, settings)[0]
+    cells = _hog.cells(pixels, settings.cell, settings.orientations, place=False)
+    return _hog.coloured(cells, pixels, settings.cell) if settings.colours else cells
+
+
+def _sample(settings: Settings, photo: Photo) -> NDArray[np.float32]:
+    return _components.sample(_own(settings, photo), settings.window)
+
+
+def _map(settings: Settings, fitted: Components | None, photo: Photo) -> NDArray[np.float32]:
+    cells = _own(settings, photo)
+    if fitted is not None:
+        cells = fitted.of(cells, settings.window)
+    return _hog.placed(cells, 1.0 if fitted is None else PLACE) if settings.place else cells
 
 
 def _told(left: list[str], outside: int, torso: str) -> list[str]:
@@ -180,8 +234,8 @@ def _told(left: list[str], outside: int, torso: str) -> list[str]:
 
 
 def build(
-    photos: Sequence[Photo], joints: Sequence[str], out: Path | None, settings: Settings, *, keep: bool, jobs: int,
-    progress: bool | None,
+    photos: Sequence[Photo], joints: Sequence[str], out: Path | None, settings: Settings, fitted: Components | None, *,
+    keep: bool, jobs: int, progress: bool | None,
 ) -> tuple[Data | dict[str, Any], list[str]]:  # fmt: skip
     """Writes the container, or returns what would be in it; see ``multiplane.vision.poses``. Returns warnings as well.
 
@@ -190,6 +244,7 @@ def build(
         joints: The names of the joints; none if no pose is known.
         out: The file to write; None: data are returned.
         settings: How cells are made.
+        fitted: The components of windows; None: they are found here, if the settings have some.
         keep: If photographs without a torso are kept, as if no joint of them was marked.
     """
     torso = pairs_of(settings.torso, joints, "torso") if joints else []
@@ -206,7 +261,11 @@ def build(
             names, grids = [photo.name for photo, _ in both], [one.grid for _, one in both]
             nowhere = np.full((len(joints), 2), np.nan)
             poses = [nowhere if one.joints is None else one.joints for _, one in both]
-            maps = line.over("cells", crew.each(partial(_map, settings), [photo for photo, _ in both]), len(both))
+            kept = [photo for photo, _ in both]
+            if settings.components and fitted is None:
+                samples = line.over("components", crew.each(partial(_sample, settings), kept), len(kept))
+                fitted = _components.fit(samples, settings.components)
+            maps = line.over("cells", crew.each(partial(_map, settings, fitted), kept), len(both))
             warnings = _told(gone, sum(one.outside for _, one in both), settings.torso)
             if writer is None:
                 return (names, list(maps), poses), warnings
@@ -214,12 +273,18 @@ def build(
             plan.add("grid_sizes", "I64", len(both), 2)
             if joints:
                 plan.add("joints", "F64", len(both), len(joints), 2)
+            if fitted is not None:
+                plan.add(MEAN, "F32", *fitted.mean.shape)
+                plan.add(AXES, "F32", *fitted.axes.shape)
             plan.add("channels", "F32", sum(columns * rows for columns, rows in grids), settings.channels)
             told = {"kind": KIND, "version": VERSION, "settings": asdict(settings), "joints": list(joints), "names": names}
-            writer.begin(plan, {KEY: json.dumps(told, ensure_ascii=False), FEATURES_KEY: settings.identity})
+            writer.begin(plan, {KEY: json.dumps(told, ensure_ascii=False), FEATURES_KEY: settings.identity(fitted)})
             writer.put("grid_sizes", np.array(grids)[:, ::-1])
             if joints:
                 writer.put("joints", np.array(poses))
+            if fitted is not None:
+                writer.put(MEAN, fitted.mean)
+                writer.put(AXES, fitted.axes)
             at = 0
             for one in maps:
                 writer.put("channels", one, at)

@@ -133,6 +133,10 @@ def _parser() -> argparse.ArgumentParser:
                        "ones are made smaller (default 512)")  # fmt: skip
     poses.add_argument("--no-place", dest="place", action="store_const", const=False,
                        help="no channels that say where in the photograph a cell is")  # fmt: skip
+    poses.add_argument("--colours", action="store_const", const=True, help="twenty channels of colours as well")
+    poses.add_argument("--components", metavar="K", type=int, help="the K strongest components of windows of cells in the place of "
+                       "the cells' own channels")  # fmt: skip
+    poses.add_argument("--window", metavar="CELLS", type=int, help="rows and columns of such a window (default 5)")
     poses.add_argument("--torso", metavar="PAIRS", help="joints that a torso is measured between, as task.torso (default 9-2,8-3)")
     poses.add_argument("--mirrored", action="store_true", help="add the mirror image of each photograph")
     poses.add_argument("--swap", metavar="PAIRS", help="left and right joints, as in 0-5,1-4 (default: by their names)")
@@ -165,7 +169,8 @@ def _run(given: argparse.Namespace) -> tuple[dict[str, Any], str]:
         made = vision.words(given.images, given.boxes, given.out, channels=channels, **options, **common)
         return made, f"{made['images']} images, {made['boxes']} boxes, {' + '.join(map(str, made['words']))} words: {made['out']}"
     if given.command == "poses":
-        options = {name: getattr(given, name) for name in ("cell", "orientations", "size", "place", "torso", "mirrored", "swap")}
+        options = {name: getattr(given, name) for name in ("cell", "orientations", "size", "place", "colours", "components", "window", "torso", "mirrored",
+                                                         "swap")}  # fmt: skip
         posed = vision.poses(given.images, given.joints, given.out, **options, **common)
         return posed, (
             f"{posed['images']} images, {len(posed['joints'])} joints ({posed['marked']} marked), {posed['channels']} channels: {posed['out']}"

@@ -6,16 +6,30 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from skimage.color import rgb2lab
 from skimage.feature import hog
 
 from multiplane.vision._errors import VisionError
 
 
-def placed(cells: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Cells with four more channels: u, v, u^2, v^2, where u and v go from -1 to 1 over columns and rows."""
+COLOURS = np.array([(a, b) for a in (-10, 0, 10, 20, 30) for b in (-10, 5, 20, 35)], np.float64)
+"""Colours a and b of Lab that skin and clothes are told apart by, whatever their lightness."""
+
+
+def coloured(cells: NDArray[np.float32], photo: NDArray[np.uint8], size: int) -> NDArray[np.float32]:
+    """Cells with twenty more channels: how near their mean colour is to some colours of Lab."""
+    lab = rgb2lab(photo if photo.ndim == 3 else np.stack([photo] * 3, 2))[:, :, 1:]
+    lab = np.pad(lab, [(0, -length % size) for length in lab.shape[:2]] + [(0, 0)], mode="edge")
+    means = lab.reshape(cells.shape[0], size, cells.shape[1], size, 2).mean((1, 3))
+    nearness = 0.5 * np.exp(-((means[:, :, None] - COLOURS) ** 2).sum(3) / 128)
+    return np.concatenate([cells, nearness.astype(np.float32)], axis=2)
+
+
+def placed(cells: NDArray[np.float32], scale: float = 1.0) -> NDArray[np.float32]:
+    """Cells with four more channels: u, v, u^2, v^2 times ``scale``, where u and v go from -1 to 1 over columns and rows."""
     y, x = np.indices(cells.shape[:2], np.float32)
     u, v = (2 * x + 1) / cells.shape[1] - 1, (2 * y + 1) / cells.shape[0] - 1
-    return np.concatenate([cells, np.stack([u, v, u * u, v * v], axis=2)], axis=2).astype(np.float32)
+    return np.concatenate([cells, scale * np.stack([u, v, u * u, v * v], axis=2)], axis=2).astype(np.float32)
 
 
 def cells(photo: Any, size: int, orientations: int, place: bool) -> NDArray[np.float32]:

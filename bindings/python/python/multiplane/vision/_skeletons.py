@@ -56,7 +56,7 @@ def _draw(
 def _load_model(path: Path, like: _cells.Like) -> Any:
     model = _predict.load_model(path, "pose")
     known = model.features_id_
-    if known is not None and known != like.settings.identity:
+    if known is not None and known != like.settings.identity(like.fitted):
         raise VisionError(f"{like.path}: its cells are made otherwise than those that {path} was trained on: give the file of its training as --like")
     return model
 
@@ -80,7 +80,7 @@ def paint(
 
     def answer(container: Path) -> Any:
         nonlocal share
-        _cells.build(photos, joints, container, like.settings, keep=True, jobs=jobs, progress=progress)
+        _cells.build(photos, joints, container, like.settings, like.fitted, keep=True, jobs=jobs, progress=progress)
         if joints:
             share = model.score(container)
         return model.predict(container)
