@@ -146,8 +146,10 @@ class Hangs(Multiclass):
 
 
 def test_an_actor_that_hangs_is_replaced(tmp_path):
-    """After ``timeout`` its questions go to others; the bits are the same."""
-    with pytest.warns(UserWarning, match="no answer came within 2 s"):
+    """After ``timeout`` its questions go to others; the bits are the same. The reason told last is that of any of these questions: one
+    that was on its way ends as its actor is killed.
+    """
+    with pytest.warns(UserWarning, match="asked again.*(no answer came within 2 s|killed by ray.kill)"):
         found = StructuredSVM(Hangs(tmp_path), solver="fw", executor="ray", n_jobs=2, timeout=2, **WORK).fit(XS, YS)
     assert found.coef_.tobytes() == plain(solver="fw")
 
