@@ -29,7 +29,7 @@ fn boxes_are_trained_and_verified() {
     }
 }
 
-/// Where 1/n is so large a lambda that next to nothing is learned, a hint says so; not at a smaller one.
+/// A hint says that a lambda of 1/n learns next to nothing; at a smaller lambda there is none.
 #[test]
 fn a_large_default_lambda_is_hinted_at() {
     let scratch = Scratch::made("boxes", "safetensors", [20, 2]);

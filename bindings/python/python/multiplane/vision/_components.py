@@ -48,7 +48,7 @@ class Components:
 
 
 def fit(samples: Iterable[Floats], count: int) -> Components:
-    """The strongest components of windows, of which there are more than ``count``."""
+    """The ``count`` strongest components of the windows sampled."""
     number, total, products = 0, np.zeros(0), np.zeros((0, 0))
     for rows in samples:
         wide = rows.astype(np.float64)
